@@ -23,12 +23,12 @@ from gallette.compiler.nir.interp.interpreter import ExecutionBudgetError, inter
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.drivers.common.machine.hang import MachineHangError
-from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
-from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.tiler import compile as tiler_compile
-from gallette.drivers.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.simd import compile as simd_compile
+from gallette.drivers.machines.simulator.hang import MachineHangError
+from gallette.drivers.machines.tiler import compile as tiler_compile
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from tests.numpipe.shader.shader_harness import PictureEnvironment, agree, run_compiled
 from tests.simd.divergent_programs import DivergentShader, divergent_shader
 from tests.tiler.oracle import clashes, early_reads, missing_waits

@@ -1,8 +1,8 @@
 """Finds drivers in the entry-point group `gallette.drivers`, which any package can extend.
 
-In a source tree that is not installed, the group's own entries are read from the tree's
-`pyproject.toml`, which declares them. `GALLETTE_LOAD=my_driver.py` adds the
-drivers of a file.
+In a source tree gallette's own entries are read from `pyproject.toml`, which declares them: the
+tree may never have been installed, or have moved a driver since it was.
+`GALLETTE_LOAD=my_driver.py` adds the drivers of a file.
 
 >>> from gallette.pipe.loader import create_screen
 >>> create_screen("noop").name
@@ -38,6 +38,8 @@ __all__ = [
 ]
 
 GROUP = "gallette.drivers"
+TESTING_GROUP = "gallette.testing_drivers"
+"""Drivers that test what uses drivers: made like all others, and not listed among them."""
 
 
 class DriverError(GalletteError):
@@ -46,17 +48,23 @@ class DriverError(GalletteError):
 
 @cache
 def _drivers() -> dict[str, EntryPoint]:
-    found = _declared_by_the_source_tree()
-    found.update({point.name: point for point in entry_points(group=GROUP)})
-    return found
+    return _found(GROUP) | _testing_drivers()
 
 
-def _declared_by_the_source_tree() -> dict[str, EntryPoint]:
+@cache
+def _testing_drivers() -> dict[str, EntryPoint]:
+    return _found(TESTING_GROUP)
+
+
+def _found(group: str) -> dict[str, EntryPoint]:
+    """The entries of a group; a source tree's own are those of its `pyproject.toml`."""
+    found = {point.name: point for point in entry_points(group=group)}
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    if not project.is_file():
-        return {}
-    points = tomllib.loads(project.read_text())["project"].get("entry-points", {})
-    return {name: EntryPoint(name, value, GROUP) for name, value in points.get(GROUP, {}).items()}
+    if project.is_file():
+        points = tomllib.loads(project.read_text())["project"].get("entry-points", {})
+        own = points.get(group, {}).items()
+        found |= {name: EntryPoint(name, value, group) for name, value in own}
+    return found
 
 
 def _loaded() -> dict[str, Callable[..., Any]]:
@@ -69,8 +77,8 @@ def _loaded() -> dict[str, Callable[..., Any]]:
 
 
 def driver_names() -> list[str]:
-    """The names of all drivers, installed or loaded, sorted."""
-    return sorted({*_drivers(), *_loaded()})
+    """The names of all drivers, installed or loaded, that are not for testing, sorted."""
+    return sorted({*_drivers(), *_loaded()} - _testing_drivers().keys())
 
 
 def driver_package(name: str) -> str:
@@ -84,6 +92,7 @@ def forget_drivers() -> None:
     removed.
     """
     _drivers.cache_clear()
+    _testing_drivers.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:

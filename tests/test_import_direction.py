@@ -181,13 +181,39 @@ def test_what_drivers_share_knows_no_driver() -> None:
                 assert part == "common", f"{path}:{line}: imports {module}"
 
 
-def test_the_machine_simd_knows_no_compiler() -> None:
-    """Instructions are understood by themselves; the simulator sees them and no back end."""
-    rooms = {"isa": {"isa"}, "machine": {"isa", "machine"}, "backend": {"isa", "backend"}}
-    home = "gallette.drivers.simd."
+# What each part of `drivers/machines` may see of the others.
+MACHINE_PARTS: dict[str, set[str]] = {
+    "isa": set(),
+    "simulator": {"isa", "constants"},
+    "backend": {"isa", "constants"},
+    "selection": {"isa", "constants", "backend"},
+    **dict.fromkeys(
+        ("simd", "tiler"),
+        {"isa", "simulator", "backend", "selection", "constants"}
+        | {"compiled", "program", "register_picture"},
+    ),
+}
+
+
+@pytest.mark.parametrize("part", MACHINE_PARTS)
+def test_parts_of_machines_know_what_is_below_them(part: str) -> None:
+    """Instructions are understood by themselves, and the simulator knows no compiler."""
+    home = "gallette.drivers.machines."
+    assert list(modules(f"drivers/machines/{part}"))
+    for path in modules(f"drivers/machines/{part}"):
+        for line, module in imports(path):
+            if module.startswith(home):
+                other = module.removeprefix(home).split(".")[0]
+                assert other in MACHINE_PARTS[part] | {part}, f"{path}:{line}: imports {module}"
+
+
+@pytest.mark.parametrize("machine", ["simd", "tiler"])
+def test_simulators_of_machines_know_no_compiler(machine: str) -> None:
+    home = f"gallette.drivers.machines.{machine}."
+    rooms = {"isa": {"isa"}, "simulator": {"isa", "simulator"}, "backend": {"isa", "backend"}}
     for room, allowed in rooms.items():
-        assert list(modules(f"drivers/simd/{room}"))
-        for path in modules(f"drivers/simd/{room}"):
+        assert list(modules(f"drivers/machines/{machine}/{room}"))
+        for path in modules(f"drivers/machines/{machine}/{room}"):
             for line, module in imports(path):
                 if module.startswith(home):
                     part = module.removeprefix(home).split(".")[0]

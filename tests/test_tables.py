@@ -16,10 +16,10 @@ from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.texops import TEX_OPS
 from gallette.compiler.nir.run.pass_runner import all_passes
 from gallette.compiler.spirv.grammar import grammar
-from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.faulty.faults import FAULTS
-from gallette.drivers.simd.isa.opcodes import OPCODES as SIMD_OPCODES
-from gallette.drivers.tiler.isa.opcodes import OPCODES as TILER_OPCODES
+from gallette.drivers.machines.isa.types import TYPES
+from gallette.drivers.machines.simd.isa.opcodes import OPCODES as SIMD_OPCODES
+from gallette.drivers.machines.tiler.isa.opcodes import OPCODES as TILER_OPCODES
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.keys import LOWERINGS
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS

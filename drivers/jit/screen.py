@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.options import SharedOptions
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.disk_cache import VariantDiskCache
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
-from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 from gallette.pipe.settings import TRUSTED
 
@@ -32,30 +32,15 @@ _MOST_BYTES = 64 << 20  # of object files
 
 
 @dataclass(frozen=True, slots=True)
-class ScreenOptions:
+class ScreenOptions(SharedOptions):
     """The options of a jit screen; GALLETTE_DEBUG changes the defaults."""
 
-    inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
-    position_invariant: bool | None = None
-    fuse_ffma: bool | None = None
-    # work one draw may do, in units of about a nanosecond
-    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
-    # seconds one draw may take
-    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
-    record_passes: bool = False
-    ownership: str = "counted"
     # a folder for compiled code, from which it is loaded; the usual one, or none
     cache: Annotated[str | bool, TRUSTED] = True
 
     def compiler(self) -> JitCompiler:
         """The shader compiler for these options."""
-        lowering = LoweringOptions.chosen(
-            self.inexact_used_once,
-            self.position_invariant,
-            self.fuse_ffma,
-            self.ownership,
-            self.record_passes,
-        )
+        lowering = self.lowering()
         return JitCompiler(lowering, _object_files(self.cache))
 
 

@@ -14,6 +14,7 @@ from gallette.commands.options import add_machine
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, Span
 from gallette.compiler.output_files import write_whole
+from gallette.drivers.machines.isa.reference import listed
 from gallette.machines import machine_named
 
 __all__ = ["add_arguments", "run"]
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     machine = machine_named(options.driver)
     if options.instructions:
-        print(machine.instructions(), end="")
+        print(listed(machine), end="")
         return 0
     if options.file is None:
         raise InputError("gallette asm: needs a FILE (--instructions lists the instructions)")

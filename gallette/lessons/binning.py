@@ -8,9 +8,9 @@ import numpy as np
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.render_pass import PassReport
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.tiler.render_pass import PassReport
 from gallette.lessons.experiments import link
 from gallette.scenes import lit_mesh
 

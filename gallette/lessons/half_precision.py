@@ -7,9 +7,9 @@ from typing import Any
 import numpy.typing as npt
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.screen import HalfColors
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.tiler.screen import HalfColors
 from gallette.lessons.experiments import compared, fragment_of
 from gallette.scenes.contours import HEIGHTS, VERTEX
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy.typing as npt
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.backend.register_map import register_map
-from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.simd.backend.liveness import LiveRanges
+from gallette.drivers.machines.simd.backend.register_map import register_map
+from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
 from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
 

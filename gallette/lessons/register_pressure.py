@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import fragment_of
 
 __all__ = ["blur_of", "chosen_width", "measured", "shader_of"]

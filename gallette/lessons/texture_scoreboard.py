@@ -8,10 +8,10 @@ from typing import Any
 import numpy.typing as npt
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.tiler.backend.schedule import Barriers
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.machine.executable import TextureWrites
+from gallette.drivers.machines.tiler.backend.waiting import Barriers
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.tiler.simulator.executable import TextureWrites
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
 from gallette.scenes.late_texels import FRAGMENT, VERTEX
 

@@ -11,8 +11,8 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
+from gallette.drivers.machines.program import Counters, MachineProgram
 from tests.numpipe.shader.shader_harness import PictureEnvironment
 
 ENV = PictureEnvironment(LANES, 1)

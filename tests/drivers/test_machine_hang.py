@@ -16,11 +16,11 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.draw.compute import GroupLanes
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.common.machine.hang import MachineHangError
-from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
-from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.tiler import compile as tiler_compile
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.simd import compile as simd_compile
+from gallette.drivers.machines.simulator.hang import MachineHangError
+from gallette.drivers.machines.tiler import compile as tiler_compile
 from gallette.state_tracker import GL, GLInterface, create_context
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS
+from gallette.drivers.machines.isa.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS
 
 __all__ = ["Effect", "Lots", "Verdict", "compared", "is_lasting", "sees_memory"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.tiler import compile as tiler_compile
-from gallette.drivers.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.simd import compile as simd_compile
+from gallette.drivers.machines.tiler import compile as tiler_compile
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from tests.machines import simd, tiler
 from tests.machines.effects import Verdict
 from tests.simd.divergent_programs import DivergentShader, divergent_shader

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Shader
-from gallette.drivers.common.machine.messages import KINDS, MEMORY_OPS, URB_OPS, unpack
-from gallette.drivers.simd.backend.code import set_targets
-from gallette.drivers.simd.backend.select import Selector
-from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.simd.isa.encoding import decode
-from gallette.drivers.simd.isa.instruction import Instruction, Region
+from gallette.drivers.machines.isa.messages import KINDS, MEMORY_OPS, URB_OPS, unpack
+from gallette.drivers.machines.simd.backend.code import set_targets
+from gallette.drivers.machines.simd.backend.select import Selector
+from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.simd.isa.instruction import Instruction, Region
+from gallette.drivers.machines.simd.isa.table import ISA
 from tests.machines.effects import Effect, Lots, Verdict, compared, is_lasting, sees_memory
 
 __all__ = ["Thread", "checked", "reference"]
@@ -100,7 +100,7 @@ def reference(shader: Shader, width: int) -> Program:
 def encoded(made: Compiled, uniform: list[bool]) -> Program:
     """The program as its words say."""
     executable = made.executable
-    code = [decode(word) for word in executable.words]
+    code = [ISA.decode(word) for word in executable.words]
     return Program(code, executable.width, executable.constants, {}, 128, uniform)
 
 

@@ -7,24 +7,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.simd.backend import allocate as simd_allocate
-from gallette.drivers.simd.backend import schedule as simd_schedule
-from gallette.drivers.tiler.backend import allocate as tiler_allocate
-from gallette.drivers.tiler.backend import schedule as tiler_schedule
+from gallette.drivers.machines.backend import allocate, schedule
 from tests.machines.programs import MACHINES, Checked, checked_program, judged
 
 FEW = {"simd": {"registers": 32, "width": 16}, "tiler": {"registers": 16}}
-PARTS: dict[str, tuple[ModuleType, ModuleType]] = {
-    "simd": (simd_allocate, simd_schedule),
-    "tiler": (tiler_allocate, tiler_schedule),
-}
 
 
 def problems(results: list[Checked]) -> list[tuple[int, str]]:
@@ -67,8 +59,8 @@ def test_texels_that_nobody_waits_for_are_noticed() -> None:
 def _without_an_edge(rng: random.Random, real: Callable[..., Any]) -> Callable[..., Any]:
     """The dependence graph, but for one edge that is chosen by lot."""
 
-    def found(block: Any) -> Any:
-        nodes = real(block)
+    def found(*arguments: Any) -> Any:
+        nodes = real(*arguments)
         edges = [(a, b) for b, node in enumerate(nodes) for a in node.before]
         if edges:
             first, second = rng.choice(edges)
@@ -98,7 +90,6 @@ def _without_a_range(rng: random.Random, real: Callable[..., Any]) -> Callable[.
 def test_a_dependency_that_is_forgotten_is_noticed(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schedule = PARTS[machine][1]
     faulty = _without_an_edge(random.Random(1), schedule.dependencies)
     monkeypatch.setattr(schedule, "dependencies", faulty)
     results = [checked_program(machine, seed) for seed in range(3000, 3015)]
@@ -109,7 +100,6 @@ def test_a_dependency_that_is_forgotten_is_noticed(
 def test_a_value_that_is_forgotten_is_noticed(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    allocate = PARTS[machine][0]
     faulty = _without_a_range(random.Random(1), allocate.interference)
     monkeypatch.setattr(allocate, "interference", faulty)
     results = [checked_program(machine, seed) for seed in range(3000, 3015)]

@@ -14,10 +14,10 @@ from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.drivers.common.draw.compute import GroupLanes
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
-from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.tiler import compile as tiler_compile
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.simd import compile as simd_compile
+from gallette.drivers.machines.tiler import compile as tiler_compile
 
 MACHINES: dict[str, tuple[Callable[[Shader], Any], int]] = {
     # how a program is made; how many invocations a thread has

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gallette.drivers.common.machine.messages import (
+from gallette.drivers.machines.isa.messages import (
     IMAGE_OPS,
     KINDS,
     MEMORY_OPS,

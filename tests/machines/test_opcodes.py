@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.types import Dim
-from gallette.drivers.simd.isa import assembly as simd_assembly
-from gallette.drivers.simd.isa import encoding as simd_encoding
-from gallette.drivers.simd.isa.instruction import Instruction, Region
-from gallette.drivers.simd.isa.opcodes import OPCODES as SIMD
-from gallette.drivers.simd.isa.types import TYPES
-from gallette.drivers.tiler.isa import assembly as tiler_assembly
-from gallette.drivers.tiler.isa import encoding as tiler_encoding
-from gallette.drivers.tiler.isa.opcodes import OPCODES as TILER
+from gallette.drivers.machines.isa.types import TYPES
+from gallette.drivers.machines.simd.isa.instruction import Instruction, Region
+from gallette.drivers.machines.simd.isa.opcodes import OPCODES as SIMD
+from gallette.drivers.machines.simd.isa.table import ISA as SIMD_ISA
+from gallette.drivers.machines.tiler.isa.opcodes import OPCODES as TILER
+from gallette.drivers.machines.tiler.isa.table import ISA as TILER_ISA
+from gallette.machines import MACHINES as INSTRUCTION_SETS
+from gallette.machines import pages
 from tests.machines.test_results import MACHINES
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 
@@ -43,11 +44,11 @@ def test_instructions_of_simd_have_the_operands_they_compute_from() -> None:
     for name, op in SIMD.items():
         count = operands(op)
         if count is not None:
-            instr = Instruction(name, 8, registers[3], tuple(registers[:count]))
-            line = simd_assembly.line_of(instr)
-            again = simd_assembly.assemble_line(line)
-            assert simd_assembly.line_of(again) == line
-            assert simd_encoding.decode(simd_encoding.encode(again)).key() == instr.key(), name
+            instr = Instruction(name, registers[3], tuple(registers[:count]))
+            line = SIMD_ISA.line(instr)
+            again = SIMD_ISA.read_line(line)
+            assert SIMD_ISA.line(again) == line
+            assert SIMD_ISA.decode(SIMD_ISA.encode(again)).key() == instr.key(), name
 
 
 ALIKE = [
@@ -80,10 +81,10 @@ def test_instructions_of_the_tiler_have_the_operands_they_compute_from() -> None
         count = operands(op)
         if count is not None:
             line = ", ".join([f"{name} r0.x", *[f"r{k + 1}.x" for k in range(count)]])
-            again = tiler_assembly.assemble_line(line)
-            assert tiler_assembly.line_of(again) == line
-            again = tiler_encoding.decode(tiler_encoding.encode(again))
-            assert tiler_assembly.line_of(again) == line
+            again = TILER_ISA.read_line(line)
+            assert TILER_ISA.line(again) == line
+            again = TILER_ISA.decode(TILER_ISA.encode(again))
+            assert TILER_ISA.line(again) == line
 
 
 def unpacked(name: str, component: int) -> Shader:
@@ -108,3 +109,28 @@ def test_any_component_of_a_texel_is_unpacked(machine: str) -> None:
         for component in range(4):
             shader = lower(unpacked(name, component))
             compare(shader, PictureEnvironment(9), compiler=compiled)
+
+
+def test_pages_of_the_reference_are_up_to_date() -> None:
+    """`python -m gallette.machines docs/reference` writes them."""
+    folder = Path(__file__).resolve().parents[2] / "docs/reference"
+    for name, text in pages().items():
+        assert (folder / name).read_text(encoding="utf-8") == text
+
+
+def test_pages_say_where_everything_stands() -> None:
+    """Every opcode has a row, and the fields of a format lie side by side in its word."""
+    for name, load in INSTRUCTION_SETS.items():
+        isa, text = load(), pages()[f"{name}_instructions.md"]
+        for op in isa.opcodes.values():
+            assert f"| `{op.name}` |" in text
+        for part in text.split("**")[2::2]:
+            ranges = [
+                [int(bit) for bit in row.split("|")[1].split("-")]
+                for row in part.partition("\n## ")[0].splitlines()
+                if row.startswith("| ") and row[2].isdigit()
+            ]
+            stops = [found[-1] for found in ranges]
+            starts = [found[0] for found in ranges]
+            assert starts[0] == 0 and stops[-1] < 8 * isa.word_bytes
+            assert all(stop < start for stop, start in zip(stops, starts[1:], strict=False))

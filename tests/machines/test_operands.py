@@ -18,7 +18,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, AluType, Opcode
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.tiler.backend.select_alu import COVERED as TILER
+from gallette.drivers.machines.tiler.backend.select_alu import PATTERNS
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.test_chunks import compiled as compiled_for_simd
 from tests.tiler.test_chunks import compiled as compiled_for_tiler
@@ -50,7 +50,7 @@ MACHINES: dict[str, tuple[Callable[[Shader], Any], frozenset[str]]] = {
     ),
     "tiler": (
         compiled_for_tiler,
-        frozenset((TILER - _WIDE_ON_THE_TILER | _OF_THE_TILER) & OPCODES.keys()),
+        frozenset((PATTERNS.keys() - _WIDE_ON_THE_TILER | _OF_THE_TILER) & OPCODES.keys()),
     ),
 }
 LANES, INPUT, VALUES = 24, 32, 32

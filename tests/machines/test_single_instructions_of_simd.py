@@ -16,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.machine.executable import ExecutableFacts
-from gallette.drivers.common.machine.launch import Launch
 from gallette.drivers.common.work import Work
-from gallette.drivers.simd.isa.assembly import assemble, assemble_line
-from gallette.drivers.simd.isa.encoding import encode
-from gallette.drivers.simd.isa.instruction import Instruction, Region
-from gallette.drivers.simd.machine.alu import alu_step
-from gallette.drivers.simd.machine.executable import Executable
+from gallette.drivers.machines.simd.isa.instruction import Instruction, Region
+from gallette.drivers.machines.simd.isa.table import ISA
+from gallette.drivers.machines.simd.simulator.alu import alu_step
+from gallette.drivers.machines.simd.simulator.executable import Executable
+from gallette.drivers.machines.simulator.executable import ExecutableFacts
+from gallette.drivers.machines.simulator.launch import Launch
 
 Array = npt.NDArray[Any]
 REGISTERS, THREADS = 24, 3
@@ -50,8 +49,8 @@ class Run:
         flags: Array | None = None,
         constants: range = range(0),
     ) -> None:
-        code = assemble(text)
-        words = [encode(instr) for instr in code]
+        code = ISA.assemble(text)
+        words = [ISA.encode(instr) for instr in code]
         facts = ExecutableFacts(registers=REGISTERS)
         executable = Executable(words, width, constants, facts)
         lanes = SimpleNamespace(count=THREADS * width)
@@ -180,7 +179,7 @@ def test_moves_from_any_region_of_any_type(given: str, to: str) -> None:
         mods = " {nomask}" if some == 1 else ""
         line = f"mov({some}){mods} {dst}:{to} {src}:{given}"
         run = Run(line, width, given)
-        checked(run, assemble_line(line), lambda x: converted(x, given, to), everybody(16))
+        checked(run, ISA.read_line(line), lambda x: converted(x, given, to), everybody(16))
 
 
 @pytest.mark.parametrize("type", ["F", "HF", "DF", "D", "W", "Q", "B"])
@@ -190,7 +189,7 @@ def test_sources_are_negated_behind_their_absolute_value(type: str, src: str, wi
     region = src.replace(">", f">:{type}") if ">|" not in src else src.replace(">|", f">:{type}|")
     line = f"mov({width}) g12<1>:{type} {region}"
     run = Run(line, width, type)
-    checked(run, assemble_line(line), lambda x: x, everybody(width))
+    checked(run, ISA.read_line(line), lambda x: x, everybody(width))
 
 
 @pytest.mark.parametrize("width", [8, 16])
@@ -200,7 +199,7 @@ def test_swizzles_take_another_channel_of_the_four(width: int, order: str) -> No
         f"mov({width}) g12<1>:UD g4<1>:UD.{order}",
         f"add({width}) g12<1>:F g4<1>:F.{order} -|g6<1>:F.{order}|",
     ):
-        instr = assemble_line(line)
+        instr = ISA.read_line(line)
         sums = (lambda x: x) if "mov" in line else (lambda a, b: np.float32(a) + np.float32(b))
         checked(Run(line, width, instr.dst.type.name), instr, sums, everybody(width))
 
@@ -209,7 +208,7 @@ def test_swizzles_take_another_channel_of_the_four(width: int, order: str) -> No
 @pytest.mark.parametrize("type", ["D", "UD"])
 def test_immediates_are_numbers_of_their_type(bits: int, type: str) -> None:
     line = f"xor(8) g12<1>:{type} g4<1>:{type} #{bits:#x}:{type}"
-    checked(Run(line, 8, type), assemble_line(line), operator.xor, everybody(8))
+    checked(Run(line, 8, type), ISA.read_line(line), operator.xor, everybody(8))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +218,7 @@ def test_a_step_knows_immediates_with_modifiers(neg: bool, absolute: bool, wante
     """Encoded they do not exist; steps are made of decoded instructions alone, but no worse."""
     run = Run("mov(8) g12<1>:F g4<1>:F", 8, "F")
     bits = int.from_bytes(struct.pack("<f", -2.5), "little")
-    instr = assemble_line(f"mov(8) g13<1>:F #{bits:#x}:F")
+    instr = ISA.read_line(f"mov(8) g13<1>:F #{bits:#x}:F")
     instr.srcs = (instr.srcs[0]._replace(neg=neg, abs=absolute),)
     alu_step(instr, range(0))(run.launch.root)
     assert (run.launch.root.f[13] == np.float32(wanted)).all()
@@ -252,7 +251,7 @@ def test_only_channels_that_are_here_and_have_the_flag_write(
         for flag in range(FLAGS):
             text = f"({sign}f{flag}) {body}" if sign else body
             program = f"(+f1) if(16) @2\n{text}\nendif(16) @2" if inside else text
-            instr = assemble_line(text)
+            instr = ISA.read_line(text)
             run = Run(program, 16, instr.srcs[0].type.name)
             half = slice(group, group + 8)
             here = run.flags[1][half].copy() if inside else everybody(8)
@@ -287,7 +286,7 @@ def test_a_selection_takes_the_second_without_the_flag(group: int, sign: str, in
 def test_without_a_mask_all_channels_of_a_thread_that_is_here_write(line: str) -> None:
     flags = np.zeros((1, THREADS, 8), np.bool_)
     flags[0, 1, 5] = True  # one channel of one thread
-    instr = assemble_line(line)
+    instr = ISA.read_line(line)
     run = Run(f"(+f0) if(8) @2\n{line}\nendif(8) @2", 8, flags=flags)
     here = np.zeros((8, THREADS), np.bool_)
     here[:, 1] = True
@@ -314,7 +313,7 @@ def test_scalars_of_constant_registers(type: str, width: int) -> None:
             run = Run(line, width, type, constants=range(2, 4))
             for before in run.before:
                 assert before[64:128] == bytes(range(64))
-            checked(run, assemble_line(line), lambda x: x, everybody(width))
+            checked(run, ISA.read_line(line), lambda x: x, everybody(width))
 
 
 def test_the_first_register_knows_the_thread() -> None:
@@ -344,7 +343,7 @@ def test_floats_saturate_between_0_and_1() -> None:
         ("mul(16) {sat} g12<1>:F g4<1>:F -g6<1>:F", "F",
          lambda a, b: clamp(np.float32(a) * np.float32(b))),
     ):  # fmt: skip
-        instr = assemble_line(line)
+        instr = ISA.read_line(line)
         checked(Run(line, instr.width, given), instr, compute, everybody(instr.width))
 
 
@@ -354,7 +353,7 @@ def test_sums_of_integers_saturate_at_their_limits(type: str, sign: str) -> None
     low, high = (-(2**31), 2**31 - 1) if type == "D" else (0, 2**32 - 1)
     line = f"add(16) {{sat}} g12<1>:{type} g4<1>:{type} {sign}g6<1>:{type}"
     run = Run(line, 16, type)
-    checked(run, assemble_line(line), lambda a, b: max(low, min(high, a + b)), everybody(16))
+    checked(run, ISA.read_line(line), lambda a, b: max(low, min(high, a + b)), everybody(16))
     for thread in range(THREADS):  # something was clamped
         found = struct.unpack_from(f"<16{FORMATS[type]}", run.after[thread], 12 * 32)
         assert {low, high} & set(found)
@@ -381,7 +380,7 @@ def test_comparisons_set_a_flag_and_a_register(cond: str, type: str) -> None:
             if small and dst != "null<1>:D":
                 continue
             text = text.replace("g5.0", "g4.4" if type == "W" else "g6")
-            instr = assemble_line(text)
+            instr = ISA.read_line(text)
             run = Run(f"(+f0) if(16) @2\n{text}\nendif(16) @2" if inside else text, 16, type)
             wanted = run.flags.copy()
             for thread, before in enumerate(run.before):
@@ -408,7 +407,7 @@ def test_arithmetic_may_compare_its_result_with_zero(cond: str) -> None:
             ("and(8{}) {{{}:f{}}} g12<1>:D g4<1>:D g5<1>:D", operator.and_),
         ):
             text = body.format(at, cond, flag)
-            instr = assemble_line(f"({sign}f{flag}) {text}" if sign else text)
+            instr = ISA.read_line(f"({sign}f{flag}) {text}" if sign else text)
             instr.srcs = tuple(src._replace(neg=False) for src in instr.srcs)
             run = Run(f"({sign}f{flag}) {text}" if sign else text, 16, "D")
             here = everybody(8)
@@ -429,7 +428,7 @@ def test_arithmetic_may_compare_its_result_with_zero(cond: str) -> None:
 def test_the_smaller_and_the_larger_of_two_floats(width: int) -> None:
     for cond, choose in (("l", min), ("ge", max)):
         line = f"sel({width}) {{{cond}:f0}} g12<1>:F g4<1>:F g6<1>:F"
-        checked(Run(line, width, "F"), assemble_line(line), choose, everybody(width))
+        checked(Run(line, width, "F"), ISA.read_line(line), choose, everybody(width))
 
 
 def test_bits_are_extracted_with_the_sign_of_the_type() -> None:

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.machine.executable import ExecutableFacts
-from gallette.drivers.common.machine.launch import LIVE_FLAG, Launch
 from gallette.drivers.common.work import Work
-from gallette.drivers.tiler.isa.assembly import assemble, assemble_line
-from gallette.drivers.tiler.isa.encoding import encode
-from gallette.drivers.tiler.isa.instruction import Instruction, Operand
-from gallette.drivers.tiler.machine.executable import Executable
+from gallette.drivers.machines.isa.messages import LIVE_FLAG
+from gallette.drivers.machines.simulator.executable import ExecutableFacts
+from gallette.drivers.machines.simulator.launch import Launch
+from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
+from gallette.drivers.machines.tiler.isa.table import ISA
+from gallette.drivers.machines.tiler.simulator.executable import Executable
 
 Array = npt.NDArray[Any]
 REGISTERS, WAVES, WIDTH = 24, 2, 64
@@ -37,7 +37,7 @@ class Run:
     """A program that has run: words and predicates before and after."""
 
     def __init__(self, text: str, floats: bool = False, seed: int = 0) -> None:
-        words = [encode(instr) for instr in assemble(text)]
+        words = [ISA.encode(instr) for instr in ISA.assemble(text)]
         executable = Executable(words, ExecutableFacts(registers=REGISTERS))
         lanes = SimpleNamespace(count=WAVES * WIDTH)
         resources: Any = SimpleNamespace(work=Work(1 << 30))
@@ -129,7 +129,7 @@ PLAIN: dict[str, tuple[Callable[..., Any], bool]] = {
     "add.f r5.x, (neg)(abs)r1.x, r2.x": (lambda a, b: single(a) + single(b), True),
     "(sat)add.f r5.x, r1.x, (neg)r2.x": (lambda a, b: single(a) + single(b), True),
     "(rpt2)mul.f r5.x, (r)r1.x, (r)c0.y": (lambda a, b: single(a) * single(b), True),
-    "(rpt2)(sat)mul.f r5.x, (r)(neg)r1.x, c0.y": (lambda a, b: single(a) * single(b), True),
+    "(rpt2)(sat)mul.f r5.x, (neg)(r)r1.x, c0.y": (lambda a, b: single(a) * single(b), True),
     "min.f r5.x, r1.x, (neg)c2.x": (min, True),
     "max.f r5.x, (abs)r1.x, c2.x": (max, True),
     "absneg.f r5.x, (neg)r1.x": (lambda x: x, True),
@@ -184,7 +184,7 @@ def signed24(x: int) -> int:
 @pytest.mark.parametrize("line", PLAIN)
 def test_instructions_compute_where_channels_are(line: str) -> None:
     compute, floats = PLAIN[line]
-    instr = assemble_line(line)
+    instr = ISA.read_line(line)
     checked(Run(line, floats), instr, compute)
     for inverse in ("", "!"):  # a branch that some take, around it
         run = Run(f"br {inverse}p0.w, @2\n{line}\nend", floats, seed=1)
@@ -218,7 +218,7 @@ def test_comparisons_give_predicates_or_ones(name: str, type: str) -> None:
     for pair in sources:
         for dst in ("p0.x", "p0.y", "p0.w", "r5.x"):
             line = f"cmps.{type}.{name} {dst}, {pair}"
-            instr = assemble_line(line)
+            instr = ISA.read_line(line)
             checked(Run(line, floats), instr, COMPARES[name])
             run = Run(f"br p0.y, @2\n{line}\nend", floats)
             checked(run, instr, COMPARES[name], ~run.flags[1])
@@ -236,7 +236,7 @@ def test_comparisons_give_predicates_or_ones(name: str, type: str) -> None:
 def test_differences_within_a_quad(name: str, far: tuple[int, ...], near: tuple[int, ...]) -> None:
     for line in (f"{name} r5.x, r1.x", f"(rpt1){name} r5.x, (r)r1.x"):
         run = Run(line, floats=True)
-        for k in range(assemble_line(line).repeat + 1):
+        for k in range(ISA.read_line(line).repeat + 1):
             given = run.words.view(np.float32)[4 + k].reshape(-1, 4)
             found = run.words_after.view(np.float32)[20 + k].reshape(-1, 4)
             for quad, answer in zip(given, found, strict=True):

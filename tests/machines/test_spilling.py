@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.machine.colouring import colour, victims
+from gallette.drivers.machines.backend.colouring import colour, victims
 from gallette.lessons.register_pressure import blur_of
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL

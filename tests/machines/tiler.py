@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gallette.compiler.nir.ir import Shader
-from gallette.drivers.common.machine.constants import ConstantSlot
-from gallette.drivers.common.machine.messages import KINDS, SPACES, unpack
-from gallette.drivers.tiler.backend.select import Selector
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.isa.encoding import decode
-from gallette.drivers.tiler.isa.instruction import Instruction, Operand
+from gallette.drivers.machines.constants import ConstantSlot
+from gallette.drivers.machines.isa.messages import KINDS, SPACES, unpack
+from gallette.drivers.machines.tiler.backend.select import Selector
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
+from gallette.drivers.machines.tiler.isa.table import ISA
 from tests.machines.effects import Effect, Lots, Verdict, compared, is_lasting, sees_memory
 
 __all__ = ["Channel", "checked", "reference"]
@@ -76,7 +76,7 @@ def reference(shader: Shader) -> Program:
 
 def encoded(made: Compiled, private: int) -> Program:
     """The program as its words say."""
-    code = [decode(word) for word in made.executable.words]
+    code = [ISA.decode(word) for word in made.executable.words]
     return Program(code, made.code.constants, private, {}, {})
 
 
@@ -224,7 +224,7 @@ class Channel:
     def send(self, instr: Instruction) -> None:
         message = instr.message
         assert message is not None
-        unit = instr.unit
+        unit = message.unit
         fields = unpack(unit, message.desc)
         source = self.place(instr.srcs[0])[0] if message.length else 0
         payload = [self.whole(source + k) for k in range(message.length)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,28 @@ def make(**options):
 
 def test_the_projects_drivers_are_found_without_installing_it() -> None:
     assert {"noop", "trace", "numpipe"} <= set(driver_names())
+
+
+def test_what_tests_drivers_is_made_but_not_listed() -> None:
+    assert "faulty" not in driver_names()
+    assert create_screen("faulty").name == "faulty:numpipe"
+    with pytest.raises(DriverError) as caught:
+        create_screen("nothing")
+    assert "faulty" not in str(caught.value)
+
+
+def test_a_source_tree_is_right_about_its_own_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have moved one since it was installed."""
+
+    def installed(group: str) -> list[EntryPoint]:
+        old = EntryPoint("noop", "gallette.drivers.long_gone:make", group)
+        return [old] if group == loader.GROUP else []
+
+    monkeypatch.setattr(loader, "entry_points", installed)
+    forget_drivers()
+    assert create_screen("noop").name == "noop"
+    monkeypatch.undo()
+    forget_drivers()
 
 
 def test_a_third_party_ships_a_driver_as_a_package(package: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -9,21 +10,21 @@ from typing import Any
 import pytest
 
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.drivers.common.machine.colouring import colour
-from gallette.drivers.common.machine.program import Counters, MachineProgram
-from gallette.drivers.common.machine.types import RegType
-from gallette.drivers.simd.backend.allocate import alignments
-from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, interference
-from gallette.drivers.simd.backend.code import Code
-from gallette.drivers.simd.backend.schedule import latency, reads_of, schedule, timing, writes_of
-from gallette.drivers.simd.backend.select import Selector
-from gallette.drivers.simd.backend.select_alu import COVERED
-from gallette.drivers.simd.compile import BackendOptions, compile_shader
-from gallette.drivers.simd.isa.assembly import assemble, disassemble
-from gallette.drivers.simd.isa.encoding import decode, encode
-from gallette.drivers.simd.isa.instruction import Instruction, Message, Region, immediate
-from gallette.drivers.simd.isa.opcodes import CONDITIONS
-from gallette.drivers.simd.isa.types import TYPES
+from gallette.drivers.machines.backend.cleanup import cleaned
+from gallette.drivers.machines.backend.colouring import colour
+from gallette.drivers.machines.backend.liveness import interference
+from gallette.drivers.machines.backend.schedule import schedule
+from gallette.drivers.machines.isa.types import TYPES, RegType
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.selection.arithmetic import FORMULAS
+from gallette.drivers.machines.simd.backend.code import Code
+from gallette.drivers.machines.simd.backend.select import Selector
+from gallette.drivers.machines.simd.backend.select_alu import PATTERNS
+from gallette.drivers.machines.simd.backend.timing import PIPE
+from gallette.drivers.machines.simd.compile import BackendOptions, compile_shader
+from gallette.drivers.machines.simd.isa.instruction import Instruction, Message, Region, immediate
+from gallette.drivers.machines.simd.isa.opcodes import CONDITIONS
+from gallette.drivers.machines.simd.isa.table import ISA
 from gallette.lessons.register_pressure import chosen_width, shader_of
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
@@ -32,9 +33,7 @@ from tests.simd.divergent_programs import divergent_shader
 def selected(seed: int, width: int) -> Code:
     """Code just before allocation."""
     code = Selector(divergent_shader(seed), width).run()
-    dead_code(code)
-    forward(code)
-    coalesce(code, "mask_aware")
+    cleaned(code)
     return code
 
 
@@ -76,10 +75,10 @@ def followers(instrs: list[Instruction], at: int) -> list[int]:
 def test_no_two_live_values_share_a_register(width: int) -> None:
     for seed in range(1000, 1050):
         code = selected(seed, width)
-        graph = interference(code, "mask_aware")
-        names = set(graph).union(*(code.virtual(instr) for instr in code.instrs))
+        graph = interference(code)
+        names = set(graph).union(*(instr.virtual() for instr in code.instrs))
         first = code.constant_registers.stop
-        places, failed = colour(names, graph, code.sizes, alignments(code), {}, first, 128)
+        places, failed = colour(names, graph, code.sizes, code.alignments(), {}, first, 128)
         assert not failed
         lives = live_after(code)
         for instr, live in zip(code.instrs, lives, strict=True):
@@ -96,17 +95,17 @@ def test_every_dependency_is_respected() -> None:
         options = BackendOptions(schedule=False)
         code = compile_shader(divergent_shader(seed), options).code
         before = list(code.instrs)
-        place = {id(instr): at for at, instr in enumerate(schedule(before))}
+        place = {id(instr): at for at, instr in enumerate(schedule(before, PIPE))}
         assert len(place) == len(before)
         for at, first in enumerate(before):
             for second in before[at + 1 : at + 60]:
                 if first.op.kind == "flow" or second.op.kind == "flow":
                     ordered = True
                 else:
-                    writes = writes_of(first)
+                    writes = PIPE.writes(first)
                     ordered = bool(
-                        writes & (reads_of(second) | writes_of(second))
-                        or reads_of(first) & writes_of(second)
+                        writes & (PIPE.reads(second) | PIPE.writes(second))
+                        or PIPE.reads(first) & PIPE.writes(second)
                     )
                 assert not ordered or place[id(first)] < place[id(second)], seed
 
@@ -121,9 +120,9 @@ def test_scheduling_hides_latency() -> None:
 
 
 def test_a_stall_is_the_latency_that_is_left() -> None:
-    code = assemble("mul(8) g2<1>:F g3<1>:F g4<1>:F\nadd(8) g5<1>:F g2<1>:F g2<1>:F")
-    found = timing(code)
-    assert found.stalls == [0, latency(code[0]) - 1]
+    code = ISA.assemble("mul(8) g2<1>:F g3<1>:F g4<1>:F\nadd(8) g5<1>:F g2<1>:F g2<1>:F")
+    found = PIPE.timing(code)
+    assert found.stalls == [0, PIPE.latency(code[0]) - 1]
 
 
 @pytest.mark.parametrize("width", [8, 16])
@@ -131,9 +130,9 @@ def test_code_survives_encoding_and_assembly(width: int) -> None:
     for seed in range(1300, 1330):
         code = compile_shader(divergent_shader(seed), BackendOptions(width=width)).executable.code
         for instr in code:
-            assert encode(decode(encode(instr))) == encode(instr)
-        again = assemble(disassemble(code))
-        assert [encode(instr) for instr in again] == [encode(instr) for instr in code]
+            assert ISA.encode(ISA.decode(ISA.encode(instr))) == ISA.encode(instr)
+        again = ISA.assemble(ISA.disassemble(code))
+        assert [ISA.encode(instr) for instr in again] == [ISA.encode(instr) for instr in code]
 
 
 def encoded_fields() -> Iterator[tuple[Instruction, Instruction, str]]:
@@ -197,13 +196,14 @@ def test_every_field_of_an_instruction_is_encoded_and_compared() -> None:
     seen = set()
     for plain, other, name in encoded_fields():
         for instr in (plain, other):
-            again = decode(encode(instr))
+            again = ISA.decode(ISA.encode(instr))
             assert again.key() == instr.key(), name
             assert getattr(again, name) == getattr(instr, name)
-        assert encode(other) != encode(plain), name
+        assert ISA.encode(other) != ISA.encode(plain), name
         assert other.key() != plain.key(), name
         seen.add(name)
-    fields = set(Instruction.__slots__) - {"op", "fresh", "note", "uniform"}
+    names = {field.name for field in dataclasses.fields(Instruction)}
+    fields = names - {"op"} - Instruction.unencoded
     assert seen == fields
 
 
@@ -212,8 +212,8 @@ def test_random_bits_are_decoded_or_refused() -> None:
     for _ in range(2000):
         word = rng.getrandbits(128)
         try:
-            instr = decode(word)
-            again = decode(encode(instr))
+            instr = ISA.decode(word)
+            again = ISA.decode(ISA.encode(instr))
         except (ValueError, IndexError, KeyError):
             continue
         assert again.key() == instr.key()
@@ -236,4 +236,4 @@ def test_the_compiler_takes_the_width_that_fits() -> None:
 def test_every_way_to_pack_and_unpack_numbers_is_selected() -> None:
     names = {name for name in OPCODES if name.startswith(("pack_", "unpack_"))}
     assert len(names) > 20
-    assert names - COVERED == set()
+    assert names - PATTERNS.keys() - set(FORMULAS) == set()

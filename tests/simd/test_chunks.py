@@ -7,11 +7,11 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.common.machine.program import BoundMachine, Counters, MachineProgram
 from gallette.drivers.common.work import Work
-from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.simd.machine.executable import MachineHangError
+from gallette.drivers.machines.program import BoundMachine, Counters, MachineProgram
+from gallette.drivers.machines.simd.backend.liveness import LiveRanges
+from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.simd.simulator.executable import MachineHangError
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader, scalar

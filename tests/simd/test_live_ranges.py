@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.common.machine.register_picture import map_picture
-from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.backend.register_map import register_map
-from gallette.drivers.simd.compile import BackendOptions, compile_shader
+from gallette.drivers.machines.register_picture import map_picture
+from gallette.drivers.machines.simd.backend.liveness import LiveRanges
+from gallette.drivers.machines.simd.backend.register_map import register_map
+from gallette.drivers.machines.simd.compile import BackendOptions, compile_shader
 from gallette.lessons.experiments import link
 from gallette.lessons.live_ranges import wrong_pixels
 from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX

@@ -10,7 +10,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common.gem.picture import address_map
-from gallette.drivers.simd.screen import SimdScreen
+from gallette.drivers.machines.simd.screen import SimdScreen
 from gallette.lessons.page_tables import filled, wrong_pages, wrong_pixels
 
 

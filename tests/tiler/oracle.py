@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.drivers.tiler.backend.code import Code
-from gallette.drivers.tiler.compile import Compiled
-from gallette.drivers.tiler.isa.instruction import Instruction
+from gallette.drivers.machines.tiler.backend.code import Code
+from gallette.drivers.machines.tiler.compile import Compiled
+from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
 __all__ = ["clashes", "early_reads", "missing_waits"]
 
@@ -135,7 +135,7 @@ def missing_waits(made: Compiled) -> list[str]:
         elif instr.op.kind == "quad":
             pending |= {("sy", nr) for nr in instr.written()}
         elif instr.message is not None:
-            pending |= {(slow.get(instr.unit, "ss"), nr) for nr in instr.written()}
+            pending |= {(slow.get(instr.message.unit, "ss"), nr) for nr in instr.written()}
         for target in after[at]:
             if target < len(code) and (target not in seen or not pending <= state[target]):
                 state[target] |= pending

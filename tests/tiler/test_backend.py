@@ -6,11 +6,11 @@ import pytest
 
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.common.machine.program import Counters, MachineProgram
-from gallette.drivers.tiler.backend.repeats import fold_repeats
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.isa.assembly import assemble_line, line_of
-from gallette.drivers.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.tiler.backend.repeats import fold_repeats
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.isa.table import ISA
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.lessons.experiments import link
 from gallette.lessons.register_pressure import VERTEX, blur_of
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
@@ -95,7 +95,7 @@ def test_order_does_not_change_what_is_computed(seed: int) -> None:
 
 
 def folded(*lines: str) -> list[str]:
-    return [line_of(instr) for instr in fold_repeats([assemble_line(line) for line in lines])]
+    return [ISA.line(instr) for instr in fold_repeats([ISA.read_line(line) for line in lines])]
 
 
 def test_neighbours_that_do_the_same_are_one_instruction() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.tiler.bins import Grid
+from gallette.drivers.machines.tiler.bins import Grid
 from gallette.lessons.binning import drawn, traffic
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL

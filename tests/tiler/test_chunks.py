@@ -7,9 +7,9 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.common.machine.program import Counters, MachineProgram
-from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.lower import lowered_for_tiler
+from gallette.drivers.machines.program import Counters, MachineProgram
+from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import DivergentShader

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gallette.drivers.common.machine.register_picture import BUSY, IDLE, WAIT, map_picture
-from gallette.drivers.tiler.backend.register_map import MOST_WAIT, live_registers, register_map
-from gallette.drivers.tiler.compile import BackendOptions, compile_shader
-from gallette.drivers.tiler.isa.assembly import assemble_line
+from gallette.drivers.machines.register_picture import BUSY, IDLE, WAIT, map_picture
+from gallette.drivers.machines.tiler.backend.register_map import (
+    MOST_WAIT,
+    live_registers,
+    register_map,
+)
+from gallette.drivers.machines.tiler.compile import BackendOptions, compile_shader
+from gallette.drivers.machines.tiler.isa.table import ISA
 from tests.tiler.test_backend import random_program
 
 LOOP = """mov r0.x, #0x0
@@ -25,7 +29,7 @@ end"""
 
 
 def test_a_value_needed_in_the_next_round_lives_to_the_jump() -> None:
-    live = live_registers([assemble_line(line) for line in LOOP.splitlines()])
+    live = live_registers([ISA.read_line(line) for line in LOOP.splitlines()])
     x, y, z = (np.flatnonzero(live[nr]).tolist() for nr in range(3))
     assert x == [0, 1, 2, 3, 4, 5, 6, 7]
     assert y == [1, 2, 3, 4, 5, 6, 7]  # read again if the loop goes on
@@ -33,7 +37,7 @@ def test_a_value_needed_in_the_next_round_lives_to_the_jump() -> None:
 
 
 def test_cycles_are_columns() -> None:
-    code = [assemble_line(line) for line in LOOP.splitlines()]
+    code = [ISA.read_line(line) for line in LOOP.splitlines()]
     stalls = [0] * len(code)
     stalls[9] = 100
     table, strip = register_map(code, stalls)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.memory.resource import create_resource
-from gallette.drivers.tiler import tiles
+from gallette.drivers.machines.tiler import tiles
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger

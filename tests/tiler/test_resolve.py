@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.tiler.picture import bins_picture, described
+from gallette.drivers.machines.tiler.picture import bins_picture, described
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import errors, program

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.output.engine import FragmentRun
-from gallette.drivers.tiler import hierarchical_depth
+from gallette.drivers.machines.tiler import hierarchical_depth
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import errors, pixels, program

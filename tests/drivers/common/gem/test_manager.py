@@ -22,7 +22,7 @@ from gallette.drivers.common.gem import (
 from gallette.drivers.common.gem.picture import address_map, map_picture
 from gallette.drivers.common.gem.regions import KIB, MIB
 from gallette.drivers.common.gem.tables import DIRECTORY
-from gallette.drivers.simd.screen import ScreenOptions
+from gallette.drivers.machines.simd.screen import ScreenOptions
 
 LOCAL = MemoryRegions((Region.LOCAL, Region.SYSTEM))
 ONLY_LOCAL = MemoryRegions((Region.LOCAL,))

@@ -1,1 +1,0 @@
-"""Instruction selection that all machines share: messages to the shared units."""

@@ -1,0 +1,1 @@
+"""From selected instructions to code: registers, order, and what is left out."""

@@ -1,0 +1,1 @@
+"""Instruction sets: what their tables are made of, and the messages all machines know."""

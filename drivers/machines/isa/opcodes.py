@@ -1,0 +1,50 @@
+"""Opcode tables, which are texts: a row per instruction, its columns named in the first line.
+
+    name  sources  computes  kind  latency  doc
+    add   2        np.add    alu   8        a + b; integers saturate with .sat
+
+Columns are apart by two spaces. What an instruction computes is a function over arrays, of NumPy or
+of NIR's own semantics, so that an addition here is an addition there, to the last bit; `-` if it
+depends on more than operands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir import semantics as sem
+
+__all__ = ["opcode_rows"]
+
+
+def opcode_rows(
+    module: str, name: str, own: Mapping[str, Callable[..., Any]] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of the table in a file beside a module, by column; `own` are functions more."""
+    text = Path(module).with_name(name).read_text("ascii")
+    header, *lines = re.sub(r"(?m)^(#.*)?\n", "", text).splitlines()
+    columns = header.split()
+    for line in lines:
+        row: dict[str, Any] = dict(zip(columns, re.split(r" {2,}", line.strip()), strict=True))
+        computes = row.pop("computes")
+        row["semantics"] = (own or {}).get(computes) or _function(computes)
+        row["unit"] = row.get("unit", "").strip("-")
+        for column in ("sources", "latency", "issue", "cat"):
+            if column in row:
+                row[column] = int(row[column])
+        yield row
+
+
+def _function(text: str) -> Callable[..., Any] | None:
+    """The function that a text names: of NumPy, or of NIR, for a type in parentheses."""
+    if text == "-":
+        return None
+    name, _, type = text.rstrip(")").partition("(")
+    module, _, attribute = name.partition(".")
+    found: Callable[..., Any] = getattr({"np": np, "sem": sem}[module], attribute)
+    return found(getattr(np, type)) if type else found

@@ -1,0 +1,351 @@
+"""Instruction selection of memory and textures: buffers, shared memory, images, arrays,
+samplers.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Src, Tex, Variable
+from gallette.compiler.nir.ir.types import Dim, Type, image_coordinates
+from gallette.drivers.common.program import textures_from
+from gallette.drivers.machines.isa.messages import (
+    ATOMICS,
+    IMAGE_OPS,
+    MEMORY_OPS,
+    PARAMS,
+    SPACES,
+    TEX_OPS,
+)
+from gallette.drivers.machines.isa.types import RegType, type_of
+
+from .core import UD, D, F, Operand
+from .io import IoSelector
+
+__all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
+
+ATOMIC_BUFFERS = 16
+_FAR = 1 << 28  # an offset past the end of all memory
+
+
+class MemorySelector(IoSelector):
+    """Adds memory and textures to the selector."""
+
+    def __init__(self, shader: Shader, flat_colors: bool = False) -> None:
+        super().__init__(shader, flat_colors)
+        self.arrays: dict[Variable, int] = {}
+
+    # -- buffers -----------------------------------------------------------------------------------
+
+    def named(self, instr: Intrinsic, name: str, type: RegType = UD, k: int = 0) -> Operand:
+        return self.read(instr.srcs[instr.info.src_index(name)], type, k)
+
+    def memory(
+        self,
+        instr: Intrinsic,
+        op: str,
+        *,
+        shared: bool = False,
+        buffer: int | None = None,
+        data: tuple[str, ...] = (),
+    ) -> list[Operand]:
+        """Send a message to memory: its address, then data."""
+        space = SPACES.index("shared" if shared else "buffer")
+        fields = {"op": MEMORY_OPS.index(op), "space": space}
+        fields["live"] = self.stage == "fragment"
+        payload: list[Operand] = []
+        if not shared and buffer is None:
+            src = instr.srcs[instr.info.src_index("block")]
+            known = self.constant(src)
+            if known is None or known > 63:
+                payload.append(self.read(src, D))
+                fields["dynamic"] = 1
+            else:
+                fields["buffer"] = known
+        elif buffer is not None:
+            fields["buffer"] = buffer
+        if op != "size":
+            payload.append(self.named(instr, "offset"))
+        bits, count = 32, 1
+        if instr.dest is not None:
+            bits, count = instr.result.bit_size, instr.result.num_components
+        fields["count"] = count
+        for name in data:
+            src = instr.srcs[instr.info.src_index(name)]
+            bits = src.value.bit_size
+            type = type_of("uint", bits)
+            wanted = [0]
+            if op == "store":
+                mask = instr["write_mask"]
+                wanted = [k for k in range(src.num_components) if mask >> k & 1]
+                if not wanted:
+                    return []
+                fields["count"] = mask
+            payload += [self.read(src, type, k) for k in wanted]
+        fields["size"] = (bits // 8).bit_length() - 1
+        if op in ("atomic", "swap"):
+            name = instr["atomic_op"] if "atomic_op" in instr.indices else "xchg"
+            fields["atomic"] = ATOMICS.index(name)
+        self.effects |= op in ("store", "atomic", "swap")
+        return self.answered(instr, "memory", fields, payload, bits, count)
+
+    def answered(
+        self,
+        instr: Intrinsic,
+        unit: str,
+        fields: dict[str, int],
+        payload: list[Operand],
+        bits: int,
+        count: int,
+    ) -> list[Operand]:
+        """Send a message and name the components of its answer."""
+        if instr.dest is None:
+            self.tell(unit, fields, payload, instr.name)
+            return []
+        return self.ask(unit, fields, payload, type_of("uint", bits), count, instr.name)
+
+    def load_ssbo(self, instr: Intrinsic) -> list[Operand]:
+        return self.memory(instr, "load")
+
+    def store_ssbo(self, instr: Intrinsic) -> list[Operand]:
+        return self.memory(instr, "store", data=("value",))
+
+    def ssbo_atomic(self, instr: Intrinsic) -> list[Operand]:
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", data=("data", "compare"))
+        return self.memory(instr, "atomic", data=("data",))
+
+    def ssbo_size(self, instr: Intrinsic) -> list[Operand]:
+        return self.memory(instr, "size")
+
+    def load_shared(self, instr: Intrinsic) -> list[Operand]:
+        return self.memory(instr, "load", shared=True)
+
+    def store_shared(self, instr: Intrinsic) -> list[Operand]:
+        return self.memory(instr, "store", shared=True, data=("value",))
+
+    def shared_atomic(self, instr: Intrinsic) -> list[Operand]:
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", shared=True, data=("data", "compare"))
+        return self.memory(instr, "atomic", shared=True, data=("data",))
+
+    def counter(self, instr: Intrinsic) -> list[Operand]:
+        buffer = ATOMIC_BUFFERS + instr["base"]
+        if instr.name == "atomic_counter_read":
+            return self.memory(instr, "load", buffer=buffer)
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", buffer=buffer, data=("data", "compare"))
+        return self.memory(instr, "atomic", buffer=buffer, data=("data",))
+
+    # -- images ------------------------------------------------------------------------------------
+
+    def image(self, instr: Intrinsic) -> list[Operand]:
+        op = {"atomic_swap": "swap"}.get(instr.name.removeprefix("image_"), instr.name[6:])
+        fields = {"op": IMAGE_OPS.index(op), "live": self.stage == "fragment"}
+        src = instr.srcs[instr.info.src_index("index")]
+        known = self.constant(src)
+        payload: list[Operand] = []
+        if known is None or known > 63:
+            payload.append(self.read(src, D))
+            fields["dynamic"] = 1
+        else:
+            fields["image"] = known
+        if op not in ("size", "samples"):
+            coords = image_coordinates(instr["dim"], instr["is_array"])
+            payload += [self.named(instr, "coord", D, k) for k in range(coords)]
+            fields["coords"] = coords
+            if Dim(instr["dim"]) is Dim.MS:
+                payload.append(self.named(instr, "sample", D))
+                fields["sample"] = 1
+        count = instr.result.num_components if instr.dest is not None else 0
+        fields["count"] = count
+        if op == "store":
+            value = instr.srcs[instr.info.src_index("value")]
+            fields["count"] = value.num_components
+            payload += [self.read(value, UD, k) for k in range(value.num_components)]
+        elif op in ("atomic", "swap"):
+            fields["atomic"] = ATOMICS.index(instr["atomic_op"])
+            fields["count"] = 1
+            payload.append(self.named(instr, "data"))
+            if op == "swap":
+                fields["count"] = 2
+                payload.append(self.named(instr, "compare"))
+        self.effects |= op in ("store", "atomic", "swap")
+        return self.answered(instr, "image", fields, payload, 32, count)
+
+    # -- arrays of the invocation ------------------------------------------------------------------
+
+    def place_of(self, deref: Deref) -> tuple[Operand, int, int]:
+        """Byte offset (by channel), number of components and bit size of a deref's target."""
+        chain = deref.path()
+        var = chain[0].var
+        assert var is not None
+        start, size, rows = self.array_of(var)
+        base, type = 0, var.type
+        moving: Operand | None = None
+        outside: list[Operand] = []
+        for step in chain[1:]:
+            if step.form == "struct":
+                base += sum(_rows(f.type) for f in type.fields[: step.field])
+                type = type.fields[step.field].type
+                continue
+            if step.form != "array":
+                raise self.fail(f"{step.form!r} derefs")
+            element = type.indexed()
+            stride, length = _rows(element), type.indexed_length()
+            known = self.constant(step.array_index)
+            if known is not None:
+                base += known * stride if known < length else rows
+            else:
+                index = self.read(step.array_index, UD)
+                outside.append(self.at_least(index, length, _FAR))
+                part = self.times(index, stride * size)
+                moving = part if moving is None else self.add(moving, part)
+            type = element
+        offset = self.number(_FAR if base >= rows else start + base * size, UD)
+        if moving is not None:
+            offset = self.add(moving, offset)
+            for bad in outside:
+                offset = self.either(offset, bad)
+        return offset, _rows(type), size * 8
+
+    def array_of(self, var: Variable) -> tuple[int, int, int]:
+        """The place of a local variable: first byte, bytes of a component, number of components."""
+        bits = {leaf.bit_size for leaf in var.type.leaves()}
+        if len(bits) != 1:
+            raise self.fail(f"the local {var.name!r} that mixes sizes of components")
+        size = max(4, bits.pop() // 8)
+        rows = _rows(var.type)
+        if var not in self.arrays:
+            self.arrays[var] = (self.private + 7) // 8 * 8
+            self.private = self.arrays[var] + rows * size
+        return self.arrays[var], size, rows
+
+    def load_deref(self, instr: Intrinsic) -> list[Operand]:
+        deref = instr.deref
+        assert deref is not None
+        offset, _, bits = self.place_of(deref)
+        count = instr.result.num_components
+        fields = self.own_memory("load", bits)
+        fields["count"] = count
+        found = self.ask("memory", fields, [offset], type_of("uint", bits), count, "load_deref")
+        return [self.as_bool(r) for r in found] if instr.result.bit_size == 1 else found
+
+    def store_deref(self, instr: Intrinsic) -> list[Operand]:
+        deref = instr.deref
+        assert deref is not None
+        offset, _, bits = self.place_of(deref)
+        src = instr.srcs[1]
+        for k in range(src.num_components):
+            if not instr["write_mask"] >> k & 1:
+                continue
+            value = self.as_mask(src, k, bits)
+            at = self.add(offset, self.number(k * bits // 8, UD)) if k else offset
+            fields = self.own_memory("store", bits)
+            self.tell("memory", {**fields, "count": 1}, [at, value], "store_deref")
+        return []
+
+    def own_memory(self, op: str, bits: int) -> dict[str, int]:
+        """Descriptor fields of a message to the channel's private memory."""
+        return {
+            "op": MEMORY_OPS.index(op),
+            "space": SPACES.index("scratch"),
+            "size": (bits // 8).bit_length() - 1,
+        }
+
+    def as_mask(self, src: Src, k: int, bits: int) -> Operand:
+        """A value as it is stored in memory: booleans are all ones or zeros."""
+        return self.read(src, type_of("uint", bits), k)
+
+    # -- textures ----------------------------------------------------------------------------------
+
+    def tex(self, instr: Tex) -> list[Operand]:
+        integer = instr.op in ("txf", "txf_ms", "txs")
+        groups = dict(zip(instr.src_kinds, instr.srcs, strict=True))
+        fields = {"op": TEX_OPS.index(instr.op), "texture": instr.texture_index}
+        fields["integer"] = not instr.dest_type.startswith("float")
+        payload: list[Operand] = []
+        offsets: list[tuple[int, ...]] = []
+        if "texture_offset" in groups:
+            payload.append(self.read(groups["texture_offset"], D))
+            fields["dynamic"] = 1
+        number = instr.texture_index
+        units = textures_from(number) if "texture_offset" in groups else (number,)
+        self.textures.update(units)
+        if instr.info.implicit_lod:
+            self.implicit.update(units)
+        self.derivatives |= instr.op == "lod"
+        if "coord" in groups:
+            coord = groups["coord"]
+            kind = D if integer else F
+            payload += [self.read(coord, kind, k) for k in range(coord.num_components)]
+            fields["coords"] = coord.num_components
+        params = 0
+        for number, name in enumerate(PARAMS):
+            src = groups.get(name)
+            if src is None:
+                continue
+            if name == "offset":
+                known = [self.constant(src, k) for k in range(src.num_components)]
+                fields["extent"] = src.num_components - 1
+                if None not in known:
+                    offsets = [tuple(v for v in known if v is not None)]
+                    continue
+            params |= 1 << number
+            whole = name in ("offset", "ms_index") or (name == "lod" and integer)
+            kind = D if whole else F
+            payload += [self.read(src, kind, k) for k in range(src.num_components)]
+            if name == "ddx":
+                other = groups["ddy"]
+                payload += [self.read(other, kind, k) for k in range(other.num_components)]
+                fields["extent"] = src.num_components - 1
+        fields["params"] = params
+        if instr.op == "tg4":
+            fields["channel"] = instr.component
+        if instr.tg4_offsets:
+            offsets = [tuple(pair) for pair in instr.tg4_offsets]
+        return self.sample(instr.op, fields, payload, offsets, instr.result.num_components)
+
+    @abstractmethod
+    def sample(
+        self,
+        op: str,
+        fields: dict[str, int],
+        payload: list[Operand],
+        offsets: list[tuple[int, ...]],
+        count: int,
+    ) -> list[Operand]:
+        """Send a sampler message; constant texel offsets are none, one set, or the four of a
+        gather.
+        """
+
+
+def _rows(type: Type) -> int:
+    """The number of scalars in a type."""
+    if type.element is not None:
+        return type.length * _rows(type.element)
+    if type.is_struct:
+        return sum(_rows(f.type) for f in type.fields)
+    return type.components
+
+
+_S = MemorySelector
+MEMORY_INTRINSICS: dict[str, Callable[..., list[Operand]]] = {
+    "load_ssbo": _S.load_ssbo,
+    "store_ssbo": _S.store_ssbo,
+    "ssbo_atomic": _S.ssbo_atomic,
+    "ssbo_atomic_swap": _S.ssbo_atomic,
+    "get_ssbo_size": _S.ssbo_size,
+    "load_shared": _S.load_shared,
+    "store_shared": _S.store_shared,
+    "shared_atomic": _S.shared_atomic,
+    "shared_atomic_swap": _S.shared_atomic,
+    "atomic_counter": _S.counter,
+    "atomic_counter_read": _S.counter,
+    "atomic_counter_swap": _S.counter,
+    "load_deref": _S.load_deref,
+    "store_deref": _S.store_deref,
+}
+for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
+    MEMORY_INTRINSICS[f"image_{_name}"] = _S.image

@@ -1,0 +1,154 @@
+"""Messages of the execution unit: headers, halves of SIMD16, and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gallette.drivers.machines.constants import ConstantSlot
+from gallette.drivers.machines.isa.messages import LIVE_FLAG, Place
+from gallette.drivers.machines.isa.types import TYPES, RegType
+from gallette.drivers.machines.selection.core import Operand
+from gallette.drivers.machines.simd.isa.instruction import NULL, Instruction, Region, immediate
+
+from .select_alu import AluSelector
+
+__all__ = ["SendSelector"]
+
+UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
+MOST_PAYLOAD = 11
+"""The maximum payload of a message, in registers; longer SIMD16 messages are sent in halves."""
+
+
+class SendSelector(AluSelector):
+    """Encodes the messages of the shared selection as this machine's instructions."""
+
+    # -- messages ----------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        unit: str,
+        fields: dict[str, int],
+        payload: Sequence[Operand],
+        type: RegType,
+        count: int,
+        note: str = "",
+    ) -> list[Operand]:
+        made = self.new(type, count)
+        self.send(unit, fields, payload, made, self.code.sizes[made.nr], note=note)
+        return list(self.parts(made, count))
+
+    def tell(
+        self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
+    ) -> None:
+        self.send(unit, fields, payload, note=note)
+
+    def sample(
+        self,
+        op: str,
+        fields: dict[str, int],
+        payload: list[Operand],
+        offsets: list[tuple[int, ...]],
+        count: int,
+    ) -> list[Operand]:
+        """Constant offsets are passed in a header."""
+        header = None
+        if offsets:
+            fields["offsets"] = 1 if len(offsets) == 1 else 2
+            header = self.header(
+                {
+                    2 + k: sum((v & 0xFF) << 8 * at for at, v in enumerate(offset))
+                    for k, offset in enumerate(offsets)
+                }
+            )
+        length = sum(self.component_bytes(r.type.size * 8) for r in payload) // 32
+        if self.width == 16 and length > MOST_PAYLOAD:
+            return self._in_halves("sampler", fields, payload, count, header, op)
+        made = self.new(UD, count)
+        size = self.code.sizes[made.nr]
+        self.send("sampler", fields, payload, made, size, header=header, note=op)
+        return list(self.parts(made, count))
+
+    def _in_halves(
+        self,
+        unit: str,
+        fields: dict[str, int],
+        payload: list[Operand],
+        count: int,
+        header: Region | None,
+        note: str,
+    ) -> list[Operand]:
+        """Send a message for channels 0-7 and again for 8-15, and combine the answers."""
+        whole = self.new(UD, count)
+        for group in (0, 8):
+            part = Region("v", self.code.new(count), UD)
+            self.send(
+                unit, fields, payload, part, count, header=header, width=8, group=group, note=note
+            )
+            for k, target in enumerate(self.parts(whole, count)):
+                src, fresh = part.plus(32 * k), not (k or group)
+                self.append(Instruction("mov", target.at(group), (src,), group=group, fresh=fresh))
+        return list(self.parts(whole, count))
+
+    # -- constants ---------------------------------------------------------------------------------
+
+    def uniform(self, block: int, offset: int, type: RegType) -> Region | None:
+        slot = self.slot(ConstantSlot(block, offset), type.size)
+        return None if slot is None else self.constant_region(slot, type)
+
+    def whole_block(self, block: int, offset: int, count: int) -> list[Operand] | None:
+        """Load words at a constant offset: 32 bytes at a time, equal for all channels."""
+        found: list[Operand] = []
+        loaded: dict[int, Region] = {}
+        for k in range(count):
+            start = (offset + 4 * k) // 32 * 32
+            if start not in loaded:
+                header = self.header({2: start})
+                made = Region("v", self.code.new(1), UD)
+                fields = {"block": block, "whole": 1, "size": 2, "count": 8}
+                self.send("constant", fields, [], made, 1, header=header, no_mask=True, width=8)
+                loaded[start] = made
+            at = (offset + 4 * k) % 32
+            found.append(loaded[start]._replace(offset=at, stride=0))
+        return found
+
+    # -- arithmetic --------------------------------------------------------------------------------
+
+    def add(self, a: Region, b: Region) -> Region:
+        return self.emit("add", self.new(UD), a, b)
+
+    def times(self, a: Region, factor: int) -> Region:
+        return self.emit("mul", self.new(UD), a, immediate(factor, UD))
+
+    def at_least(self, a: Region, limit: int, then: int) -> Region:
+        mask = self.compare("ge", a, immediate(limit, UD)).retyped(UD)
+        return self.emit("and", self.new(UD), mask, immediate(then, UD))
+
+    def either(self, a: Region, b: Region) -> Region:
+        return self.emit("or", self.new(UD), a, b)
+
+    def where_equal(
+        self, index: Region, k: int, new: Sequence[Region], old: Sequence[Region]
+    ) -> list[Operand]:
+        flag = self.take_flag()
+        self.emit("cmp", NULL._replace(type=D), index, immediate(k, D), cond="z", flag=flag)
+        return [
+            self.emit("sel", self.new(a.type), a, b, pred="+", flag=flag)
+            for a, b in zip(new, old, strict=True)
+        ]
+
+    # -- fragments ---------------------------------------------------------------------------------
+
+    def result(self, place: Place) -> Region:
+        return self.new(UD)
+
+    def assign(self, target: Region, value: Region) -> None:
+        self.emit("mov", target, self.typed(value, target.type))
+
+    def discard_where(self, condition: Region | None) -> None:
+        """Emit f1.0 &= not condition: a comparison with the flag itself as predicate."""
+        null = NULL._replace(type=D)
+        if condition is None:
+            one = immediate(1, D)
+            self.emit("cmp", null, self.placed(one), one, cond="nz", flag=LIVE_FLAG)
+            return
+        self.emit("cmp", null, condition, immediate(0, D), cond="z", flag=LIVE_FLAG, pred="+")

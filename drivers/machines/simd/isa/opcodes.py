@@ -1,0 +1,38 @@
+"""The opcodes of the execution unit: `opcodes.txt` says what each computes, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gallette.drivers.machines.isa import instruction
+from gallette.drivers.machines.isa.opcodes import opcode_rows
+
+__all__ = ["CONDITIONS", "OPCODES", "Opcode"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Opcode(instruction.Opcode):
+    """One row; `kind` is alu, move, select, compare, flow, send or none."""
+
+    latency: int
+    issue: int
+
+
+OPCODES: dict[str, Opcode] = {
+    row["name"]: Opcode(**row, code=code)
+    for code, row in enumerate(opcode_rows(__file__, "opcodes.txt"), 1)
+}
+
+CONDITIONS: dict[str, Callable[..., Any]] = {
+    "z": np.equal,
+    "nz": np.not_equal,
+    "g": np.greater,
+    "ge": np.greater_equal,
+    "l": np.less,
+    "le": np.less_equal,
+}
+"""Conditions of `cmp`, `sel` and flag-writing instructions, in the order of their codes from 1."""

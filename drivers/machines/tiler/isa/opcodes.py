@@ -1,0 +1,57 @@
+"""The opcodes of the tiler: `opcodes.txt` says what each computes, and in which category it is.
+
+What categories 1, 2 and 3 compute can be read after a fixed number of cycles that the *compiler*
+must fill (`delay` in `timing`); for the results of 4 and of units nearby an instruction waits with
+(ss), for those of 5 and of memory with (sy).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir import semantics as sem
+from gallette.drivers.machines.isa import instruction
+from gallette.drivers.machines.isa.opcodes import opcode_rows
+
+__all__ = ["LABEL", "MNEMONICS", "OPCODES", "Opcode"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Opcode(instruction.Opcode):
+    """One row; `kind` is flow, nop, kill, alu, compare, select, special, quad or message."""
+
+    cat: int
+    source: str  # type of the sources: f, s, u, h (16-bit float) or b
+    dest: str
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "mull": lambda a, b: (a & 0xFFFF) * (b & 0xFFFF),
+    "msb": lambda x: sem.ufind_msb(x).view(np.uint32),
+    "madsh": lambda a, b, c: ((a >> np.uint32(16)) * (b & np.uint32(0xFFFF)) << np.uint32(16)) + c,
+    "mad24": lambda a, b, c: sem.mul24(a, b) + c,
+}
+
+
+def _rows() -> Iterator[Opcode]:
+    count: Counter[int] = Counter()
+    for row in opcode_rows(__file__, "opcodes.txt", _OWN):
+        cat = row["cat"]
+        row["source"], _, row["dest"] = row.pop("types").partition(">")
+        yield Opcode(**row, code=cat | count[cat] << 3)
+        count[cat] += 1
+
+
+OPCODES: dict[str, Opcode] = {op.name: op for op in _rows()}
+
+_NONE: Any = {"sources": 0, "semantics": None, "source": "b", "dest": "b", "format": ""}
+LABEL = Opcode(name="label", code=-1, kind="label", doc="where branches lead", cat=0, **_NONE)
+"""Stands in code until it is laid out, and is no instruction of the machine."""
+
+MNEMONICS = {op.unit: op.name for op in OPCODES.values() if op.unit}
+"""What messages to each unit are called."""
