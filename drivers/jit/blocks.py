@@ -164,7 +164,7 @@ def setup_functions(
 
 
 def begin_setup(cache: Any) -> None:
-    """Have the functions made that most draws begin with; nobody waits for them here."""
+    """Compile the functions that most draws begin with, without waiting for them."""
     _setup_functions(_setup_state(RasterizerState()), False, cache)
 
 

@@ -43,7 +43,7 @@ _LEAST = 3
 """Fewer entries than that are not worth a run."""
 
 _WINDOW = 1024
-"""So many entries are looked at together: nobody looks at thousands again and again."""
+"""So many entries are examined together: not thousands again after each list."""
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -72,7 +72,7 @@ class CommandLists:
         self._found: list[list[int]] = []  # runs that come next, the first last
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
-        """Where the next one begins, at that entry or behind it, and where it ends."""
+        """The bounds of the next one, at that entry or after it."""
         if number >= self._end:
             self._look(number, epoch)
         found = self._found

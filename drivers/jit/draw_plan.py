@@ -79,7 +79,7 @@ class _Vertices:
         self.memory, self._outputs = memory, outputs
 
     def component(self, slot: int, component: int) -> Array:
-        """The row of a varying; of what nobody writes, its default."""
+        """The row of a varying; the default value if the vertex shader does not write it."""
         row = self._outputs.get((slot, component))
         if row is None:
             return self.memory.ones if component == 3 else self.memory.zeros
@@ -101,7 +101,7 @@ def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Func
 
 
 def begin_placing(cache: Any) -> None:
-    """Have the functions made that most small draws need; nobody waits for them here."""
+    """Compile the functions that most small draws need, without waiting for them."""
     _place(True, True, False, cache)
     _draw((0, 1, 2, 3, 4, 5), False, False, cache)
 
@@ -352,8 +352,8 @@ class DrawPlan:
         return stream is not None and self._constants(row) and self._made(stream)
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
-        """The same from another vertex on and with one block for both stages: quick where nothing
-        else is another."""
+        """Draw from another vertex on, with one block for both stages; quick if nothing else
+        differs."""
         stream = self._stream
         if info is not self._info or not self._steady or start != self._start:
             stream = self._described(info, start)

@@ -1,7 +1,7 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
 `fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for what is bound (stipple, a format nobody wrote code for); the shared parts do it
+there is no code for the bound state (stipple, some formats); the shared parts do it
 then, with the same result.
 """
 
@@ -82,7 +82,7 @@ def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertic
 
 
 def touches_nothing(engine: FragmentEngine) -> bool:
-    """Nothing of what is drawn could be seen."""
+    """The draw can write no attachment."""
     several = engine if isinstance(engine, MultisampleEngine) else None
     every = 1 if several is None else several.pattern.every
     return engine.idle or not engine.state.sample_mask & every
@@ -146,7 +146,7 @@ def _tile_key(
     vertices: VertexSet,
     shape: Shape = "triangle",
 ) -> TileKey | None:
-    """The key of what is bound; None if there is no code for it."""
+    """The key of the bound state; None if there is no code for it."""
     state = engine.state
     depth = _depth_key(engine)
     colors: list[ColorKey | None] = []

@@ -75,7 +75,7 @@ class Columns:
         self._words = self._table.reshape(-1).data
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
-        self._moves: Array | None = None  # the same as `MoveWords`
+        self._moves: Array | None = None  # rows of `MoveWords`
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._converted: dict[int, _Converted] = {}
@@ -95,7 +95,7 @@ class Columns:
         self.addresses.append(int(values.ctypes.data))
 
     def add_constant(self, row: int, value: Any) -> None:
-        """The same for all lanes."""
+        """One value for all lanes."""
         array = np.asarray(value).reshape(1).copy()
         self._keep.append(array)
         self._base[row] = array.ctypes.data
@@ -183,7 +183,7 @@ class Columns:
         return min((limit for *_, limit in self._moving), default=_FOREVER)
 
     def forget(self) -> None:
-        """Nobody knows where they begin now."""
+        """Forget where they begin."""
         self._stream = None
 
     def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:

@@ -36,7 +36,7 @@ _MOST_STREAMS = 1024
 
 @dataclass(slots=True)
 class Stream:
-    """The triangles of a draw and the vertices behind them, counted from its first."""
+    """The triangles of a draw and their vertices, counted from its first."""
 
     first: int  # number of the first vertex, of draws with indices; else 0: where the draw starts
     count: int  # vertices of an instance
@@ -73,7 +73,7 @@ class PlanMemory:
 
     @classmethod
     def of(cls, scratch: Scratch, counters: Counters) -> PlanMemory:
-        """That of a context, whose counters are told what was drawn when somebody asks."""
+        """The memory of a context, whose counters take over the tally when they are read."""
         found = scratch.own.get("plan memory")
         if found is None:
             found = scratch.own["plan memory"] = cls()
@@ -83,7 +83,7 @@ class PlanMemory:
 
     @property
     def samples_passed(self) -> int:
-        """Those of what was drawn since `tell`."""
+        """Samples of the draws since `tell`."""
         passed: int = self._tallied[TallyWords.PASSED]
         return passed
 
@@ -103,7 +103,7 @@ class PlanMemory:
         counters.fs_invocations += shaded
 
     def _cut_rooms(self) -> None:
-        """Arrays for clipping, of the size of what there may be."""
+        """Arrays for clipping, large enough for any plan."""
         most = DrawWords.MOST_PIECES
         every = MOST_TRIANGLES + most
         self.codes = np.empty(MOST_LANES, np.int32)
@@ -182,7 +182,7 @@ class PlanMemory:
         return self._keep(key, self._of_indices(info, mode, first))
 
     def _of_indices(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """The same where bytes that are not known say which."""
+        """The stream of indices whose bytes are not known yet."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
         low, high = low + info.index_bias, high + info.index_bias

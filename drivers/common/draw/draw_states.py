@@ -28,7 +28,7 @@ _MOST_FIXED = 256
 class DrawStates:
     """The states of a context's draws: by what is bound, and by whether points are rasterized.
 
-    `joiner` is to be told when what a stage can reach has changed.
+    The context calls `joiner.forget` when it binds other resources to a stage.
     """
 
     __slots__ = (
@@ -55,16 +55,15 @@ class DrawStates:
         self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[Any, FixedState] = {}
-        # The same by mode, where no value of a uniform decides.
+        # The fixed states by mode, for shaders whose variants do not depend on values of uniforms.
         self._known: dict[Primitive, FixedState] = {}
         # Of each mode the last state, and how often programs had been joined then.
         self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
     def for_snapshot(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
-        """The states of draws that were given `bound`, which nobody changes.
+        """The states of draws with a copy of the bound state, which does not change.
 
-        Those of `kin` were given the same, but other vertices and textures: what is fixed is
-        theirs, too.
+        `kin` has other vertex buffers and textures only, so both share their fixed states.
         """
         states = DrawStates(bound, self.counters, self.work)
         if kin is not None:
@@ -106,7 +105,7 @@ class DrawStates:
         return state
 
     def _is_now(self, state: DrawState, fixed: FixedState) -> bool:
-        """Is a state, whose programs are those of now, made of what is bound?"""
+        """Is a state with current programs still up to date with the other bindings?"""
         bound = self.bound
         return (
             state.fixed is fixed
@@ -118,7 +117,7 @@ class DrawStates:
         )
 
     def merged(self, mode: Primitive, tables: dict[Stage, ConstantTables]) -> DrawState | None:
-        """The same for many draws at once, with tables of what each reads."""
+        """The state of merged draws, with tables of the constants that each reads."""
         fixed = self._find(mode)
         if fixed is None:
             return None

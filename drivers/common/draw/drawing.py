@@ -25,7 +25,7 @@ __all__ = ["Failures", "add_group", "draw_group", "draw_many", "draw_one"]
 
 
 class Failures:
-    """One draw that fails does not keep the others from being drawn: the first error is told."""
+    """Lets the other draws go on when one fails, and raises the first error at the end."""
 
     __slots__ = ("_first",)
 

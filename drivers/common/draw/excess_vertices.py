@@ -1,4 +1,4 @@
-"""Vertices behind the end of all arrays: they are all the same, so their triangles have no area.
+"""Vertices past the end of all arrays: they are equal, so their triangles have no area.
 
 A draw may name far more vertices than its buffers hold; where the specification wants that to be
 harmless, it is not to take minutes either.
@@ -45,7 +45,7 @@ def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
 
 
 def _only_area_is_seen(draw: DrawState, info: DrawInfo) -> bool:
-    """Nobody notices triangles without area, or which number a vertex has."""
+    """Is the draw's result independent of triangles without area and of vertex numbers?"""
     stages, raster = draw.fixed.selection.stages, draw.fixed.raster.state
     facts = stages[Stage.VERTEX].facts
     return (
@@ -67,7 +67,7 @@ def _vertices_held(draw: DrawState) -> int:
         slot = element.buffer_index
         buffer = draw.buffers[slot] if slot < len(draw.buffers) else None
         if buffer is None or element.instance_divisor or not buffer.stride:
-            continue  # the same for all vertices
+            continue  # every vertex reads the same value
         first = buffer.offset + element.src_offset
         most = max(most, -(-(buffer.buffer.desc.width - first) // buffer.stride))
     return most

@@ -25,7 +25,7 @@ from .snapshot import Snapshot, row_of
 __all__ = ["Execution"]
 
 WORTH_MERGING = 24
-"""So many draws of the same shaders that might have been one make merged variants worth it."""
+"""After so many draws of the same shaders that could have been merged, merged variants pay."""
 
 _FOR_A_PLAN = 3
 """So many flushes have to have had draws in a state for it to be certain that more come."""
@@ -96,7 +96,7 @@ class Execution:
         return []
 
     def _worth(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
-        """For which states it is worth it to have variants that run many draws at once."""
+        """For each snapshot: do merged variants of its shaders pay?"""
         draws = Counter([snapshot for snapshot, _, _ in entries])
         shaders = {snapshot: snapshot.shaders for snapshot in draws}
         counts: Counter[Any] = Counter()

@@ -74,7 +74,7 @@ class _Distinct(Generic[Thing]):
         self.which = np.fromiter(map(numbers.__getitem__, ids), np.uint16, len(ids))
 
     def kinds(self, key: Callable[[Thing], Any]) -> tuple[list[Thing], Which]:
-        """The first of each kind, and of what kind each draw's is."""
+        """The first of each kind, and for each draw the number of its kind."""
         kinds: dict[Any, int] = {}
         first: list[Thing] = []
         of_each: list[int] = []
@@ -179,7 +179,7 @@ class MergedDraws:
         return draw if draw is None or firsts is None else replace(draw, firsts=firsts)
 
     def state(self) -> DrawState | None:
-        """The same, however they differ."""
+        """The state of all its draws as one, including what differs beside constants."""
         draw = self.state_of_alike()
         if draw is None:
             return None
@@ -355,7 +355,7 @@ def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
 
 
 def call_key(snapshot: Snapshot, info: DrawInfo) -> Any:
-    """What is the same of draws that become one: all but where they begin in their buffers."""
+    """The key of calls that can be merged: everything but where they begin in their buffers."""
     if info.index_size or snapshot.sees_start(info.mode):
         return info
     return _but_the_start(info)

@@ -80,7 +80,7 @@ def run_part(draw: DrawState, mode: Primitive, part: Primitives) -> None:
 
 
 def rasterize_part(draw: DrawState, mode: Primitive, part: Primitives, sink: FragmentSink) -> None:
-    """The same, but fragments go elsewhere."""
+    """Draw primitives into another sink of fragments."""
     draw.counters.ia_primitives += len(part.corners)
     _finish(draw, mode, part, sink)
 

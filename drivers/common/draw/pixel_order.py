@@ -2,7 +2,7 @@
 
 The pixels that all draws cover are found first. Then each round executes, of every pipeline state,
 the fragments that no earlier fragment of another state at the same pixel has to come before. So
-there are as many rounds as states take turns at one pixel, however many draws overlap. If only one
+there are as many rounds as states alternate at one pixel, however many draws overlap. If only one
 fragment of each pixel can stay visible, that one is found first and there are no rounds.
 
 Shaders that need derivatives run on 2x2 quads; then quads take the place of pixels.
@@ -49,7 +49,7 @@ class _Sheet:
     shader: FragmentShader
     covered: Covered
     draws: Numbers  # of each primitive: the number of its draw
-    order: Numbers  # the same for each span
+    order: Numbers  # for each span
     entries: Numbers  # by the identity of a primitive: its draw
 
     def _begin(self) -> None:
@@ -67,7 +67,7 @@ class _Sheet:
         return self.shader.quads and self.engine.shades
 
     def in_quads(self) -> _Sheet:
-        """The same when fragments of others have to come in quads."""
+        """Pixels of quads: fragments of the other states come in quads, too."""
         return replace(self, shader=replace(self.shader, quads=True))
 
     def lanes(self, quads: bool) -> Fragments:
@@ -222,7 +222,7 @@ def _rounds(
     alone[shared] = False
     for turn, some in enumerate(_turns(places.take(shared), owner, numbers, who)):
         now = shared.take(some)
-        if not turn:  # with all that share a place with nobody
+        if not turn:  # with all units whose places no other unit has
             alone[now] = True
             now = where(alone)
         cuts = np.searchsorted(now, bounds)
@@ -244,7 +244,7 @@ def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:
 
 
 def _shared(places: Ints, who: npt.NDArray[np.int32]) -> Ints:
-    """The units that are where others are, too: mostly few, and only they have to take turns."""
+    """The units whose places other units have, too: mostly few, and only their order matters."""
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
     hidden = where(who.take(places) != numbers)

@@ -43,7 +43,7 @@ _NO_POLYGONS = POINTS_AND_LINES | {Primitive.PATCHES}
 
 @dataclass(slots=True, eq=False)
 class PositionsFirst:
-    """The variant that says where vertices are, of one selection; and whether it is worth it."""
+    """The variant of a selection that computes positions only, and whether using it pays."""
 
     shader: DriverShader
     key: VertexKey
@@ -66,7 +66,8 @@ class PositionsFirst:
     def begin(
         self, resources: ShaderResources, mode: Primitive, lanes: int
     ) -> tuple[BoundProgram, FewVertices] | None:
-        """What places so many vertices, and who is to be told which of them are shaded; None: all
+        """The program for the positions of so many vertices, and the record of those that are
+        shaded; None: all
         of them are to be shaded at once."""
         if lanes < _LEAST_LANES or mode in _NO_POLYGONS or not self._has_enough():
             return None
@@ -83,7 +84,7 @@ class PositionsFirst:
         return self.shader.variant_for(replace(self.key, depth_only=True))
 
     def _has_enough(self) -> bool:
-        """Is there much to compute besides the position, that nobody can tell?"""
+        """Does the shader compute much besides the position, without side effects?"""
         if self._enough is None:
             whole = self.shader.variant_for(self.key)
             self._enough = not whole.program.facts.has_side_effects
@@ -103,7 +104,7 @@ class FewVertices:
     shaded: int = 0
 
     def shading(self, shade: Callable[[Ints | None], Any]) -> Callable[[Ints | None], Any]:
-        """The same that shades, and it is counted."""
+        """A function that shades and counts the vertices it shades."""
 
         def counted(which: Ints | None) -> Any:
             self.shaded += self.lanes if which is None else len(which)

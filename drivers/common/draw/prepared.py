@@ -20,7 +20,7 @@ class PreparedDraw:
     snapshot: Snapshot
     info: DrawInfo
     target: FramebufferState
-    epoch: int  # of what was bound when it was submitted
+    epoch: int  # of the bound state when it was submitted
     waits: bool  # it can be pending; otherwise it needs a plan
     plan: Plan | None = None  # of its snapshot, once that was asked for
 

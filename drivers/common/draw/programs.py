@@ -55,7 +55,7 @@ class Selection:
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
     stream_output: StreamOutputInfo | None
-    origin: tuple[tuple[DriverShader, VariantKey], ...]  # (vertex, fragment): variants of what
+    origin: tuple[tuple[DriverShader, VariantKey], ...]  # vertex, fragment
     mergeable: bool
     positions: PositionsFirst | None = field(default=None, compare=False)
 
@@ -282,7 +282,7 @@ class Joiner:
         return found[1]
 
     def program(self, stage: Stage, compiled: Program) -> BoundProgram:
-        """The same for stages whose lanes never come in quads."""
+        """The joined program of a stage whose lanes never come in quads."""
         program = self.join(stage, compiled).program
         assert program is not None
         return program
@@ -306,7 +306,7 @@ class Joiner:
         found = self.resources(shader.stage)
         constants = found.constants
         if 0 in strides and _same(shader.reads.words, tables[0]):
-            del strides[0]  # rows that nobody can tell apart: the first one serves for all
+            del strides[0]  # the shader reads equal words in all rows: the first row serves for all
         if tables:
             constants = list(constants)
             constants += [None] * (max(tables) + 1 - len(constants))

@@ -1,6 +1,6 @@
 """The pending draws of a context: the batch that the executor runs at the next flush.
 
-A small draw is not executed at once. It becomes pending, with a snapshot of what is bound
+A small draw is not executed at once. It becomes pending, with a snapshot of the bound state
 (`snapshot`) and its constants. Meanwhile buffers and textures may be written (`copy_on_write`), and
 queries may begin and end. Whatever else makes an effect of a pending draw visible, such as reading
 a render target, or could change one, such as another framebuffer, flushes the batch first.
@@ -205,8 +205,9 @@ class DrawQueue:
     def _append(self, series: Series, first: int) -> tuple[int, bool]:
         """Entries become pending.
 
-        No draw looks at what is bound in between, so `bound` is told once, in the end, how many
-        queries count samples. Where one query ends and the next begins, nothing has changed.
+        No draw looks at the bound state in between, so the number of queries that count
+        samples is stored there once, at the end. Where one query ends and the next begins, it is
+        what it was.
         """
         draws, data, starts = series.entries, series.data, series.firsts
         entries, bound, target = self._entries, self._states.bound, self._target
@@ -352,7 +353,7 @@ class DrawQueue:
         return True
 
     def _is_small(self, info: DrawInfo) -> bool:
-        """Is it a small draw that no observer wants to see? Its snapshot is the current one."""
+        """Is it a small draw without an observer? Its snapshot is the current one."""
         if info is self._info:
             return True
         if (
@@ -434,7 +435,7 @@ class DrawQueue:
 
     def flush(self) -> None:
         """Execute the batch."""
-        self.rebinding()  # whoever has work done may change anything
+        self.rebinding()  # the caller may change any binding afterwards
         entries = self._entries
         if not entries:
             return

@@ -45,8 +45,8 @@ Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
 
 Constants = Row | bytes
-"""The same, or what both of them hold: thousands of draws may wait, and bytes are little work for
-Python's collector of garbage."""
+"""The blocks, or the bytes that both hold: thousands of draws may be pending, and bytes are cheap
+for Python's garbage collector."""
 
 
 def row_of(constants: Constants) -> Row:
@@ -71,7 +71,7 @@ class Plan(Protocol):
         ...
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
-        """The same with one block for both stages, mostly of the draw made last, from another
+        """Draw with one constant block for both stages, mostly the draw made last from another
         vertex on."""
         ...
 
@@ -84,8 +84,8 @@ class CommandLists(Protocol):
     """Parts of a series that are made at once."""
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
-        """Where the next of them begins, at that entry or behind it, and where it ends: the same if
-        nothing is to be made at once before there. `epoch`: of what is bound (`Bound`)."""
+        """The bounds of the next of them, at that entry or after it; an empty range there if none
+        begins before. `epoch`: of the bound state (`Bound`)."""
         ...
 
     def make(self, begin: int, end: int) -> tuple[int, int | None]:
@@ -133,7 +133,7 @@ class Snapshot:
         """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
         numbers that stand for them, `blocks`: constant blocks but the first, `state_key`: all else.
 
-        `kin` is a snapshot that differs in vertex buffers and sampled textures alone.
+        `kin` is another snapshot with other vertex buffers and sampled textures only.
         """
         self.state_key, self.reads, self.buffers = state_key, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
@@ -223,7 +223,7 @@ class Snapshot:
         return self._plans[mode]
 
     def made_plan(self, mode: Primitive) -> Plan | None:
-        """The same if it was asked for before: to make one takes as long as many draws."""
+        """The plan, if it is made already: making one takes as long as many draws."""
         return self._plans.get(mode)
 
     def has_no_plan(self, mode: Primitive) -> bool:
@@ -243,7 +243,7 @@ class Snapshot:
         return plan
 
     def can_be_pending(self, mode: Primitive) -> bool:
-        """Can the programs run for many draws at once, and does nobody see when they run?"""
+        """Can the programs run for many draws at once, without an observable order?"""
         found = self._can_be_pending.get(mode)
         if found is None:
             found = self._can_be_pending[mode] = self._find_out(mode)
@@ -267,14 +267,14 @@ class Snapshot:
         return self._sees_start
 
     def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
-        """What is the same for all with which draws of this mode can become one."""
+        """The merge key: draws of this mode can be merged with all draws that have an equal one."""
         found = self._merge_keys.get(mode)
         if found is None:
             state = self.states.of(mode)
             found = (self,)
             if state is not None and state.fixed.engine.deals:
                 program = state.fragment.program
-                # Selections are told by identity; those of this state are kept with it.
+                # The identity of a selection is in the key; the state keeps it alive.
                 same: tuple[Any, ...]
                 same = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
                 if not hasattr(program, "fill"):

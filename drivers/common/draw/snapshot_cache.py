@@ -1,6 +1,6 @@
 """The snapshots of the last draws, found again by what is bound.
 
-To look one up takes little: the parts of what is bound have revisions, and the key of a part is
+A look-up is cheap: the parts of the bound state have revisions, and the key of a part is
 made again only after its revision has changed.
 """
 
@@ -150,7 +150,7 @@ class SnapshotCache:
 
 
 class _Part:
-    """The part of a key that was found last, and for which revision of what is bound."""
+    """The key of a part of the bound state, and the revision that it was made for."""
 
     __slots__ = ("blocks", "key", "revision")
 

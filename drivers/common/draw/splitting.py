@@ -194,7 +194,7 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
             source.bases = bases.repeat(sizes)
     vertices = _shade(draw, source)
     stream = np.concatenate([each.stream for each in pieces]) + starts.repeat(lengths)
-    if infos[0].mode in LISTS:  # nobody sees where one ends and the next begins
+    if infos[0].mode in LISTS:  # primitives of a list do not share vertices
         runs = Runs.whole(len(stream))
     else:
         before = np.cumsum(lengths) - lengths
@@ -364,7 +364,7 @@ def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Ou
 
 
 def _set_of(draw: DrawState, source: VertexSource, outputs: Outputs) -> VertexSet:
-    """Vertices, of what their shader wrote."""
+    """Vertices from the outputs of their shader."""
     viewport: ViewportState | OwnViewports = draw.fixed.viewport
     if draw.viewports is not None:
         draws = source.draws

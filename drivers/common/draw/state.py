@@ -1,4 +1,4 @@
-"""What draws derive from bound state, as records that nobody changes.
+"""What draws derive from bound state, as immutable records.
 
 `FixedState` follows from the state objects alone and is kept until one of them is bound anew;
 `DrawState` adds what may differ from draw to draw (programs joined with constants and textures,
@@ -62,7 +62,7 @@ __all__ = [
 
 
 class Witness(Protocol):
-    """Somebody who wants to see the fragments of draws; it may run them in its own portions."""
+    """An observer of the fragments of draws; it may run them in its own portions."""
 
     def around(
         self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
@@ -72,7 +72,7 @@ class Witness(Protocol):
 
 
 class Recorder(Protocol):
-    """Somebody who takes draws to execute them later, in another order."""
+    """A driver that records draws to execute them later, in another order."""
 
     def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
         """Take a draw; false if it must be executed at once."""

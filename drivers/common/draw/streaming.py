@@ -42,7 +42,7 @@ class Stream:
     snapshot: Snapshot  # the snapshot, with all versions in place of the buffer
     width: int  # of the buffer: draws may read so much of a version
     stride: int
-    last: int  # the byte behind the first row of a draw that begins at 0
+    last: int  # the end of the first row of a draw that begins at 0
     divisor: int  # so many instances have a row; 0: each vertex has one
     versions: int
     _calls: dict[int, tuple[DrawInfo, list[DrawInfo]]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Stream:
         row = info.start + info.count - 1
         if self.divisor:
             if info.instance_count == 1:
-                return []  # such draws are instances themselves when they become one
+                return []  # merged, such draws are instances themselves
             row = info.start_instance + (info.instance_count - 1) // self.divisor
         if self.last + row * self.stride > self.width:
             return []

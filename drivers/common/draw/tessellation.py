@@ -54,7 +54,7 @@ class Patches:
         return value.take(self._corners[:, corner]) if value.ndim else value
 
     def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
-        """The same for a vertex number that differs between lanes."""
+        """The values of an input for a vertex number that differs between lanes."""
         return corner_at(self._varying(slot, component), self._corners, index, lanes)
 
     def system(self, name: str) -> Value:
@@ -96,7 +96,7 @@ class DomainPoints:
         return value.take(self._corners[self._patch, corner]) if value.ndim else value
 
     def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
-        """The same for a vertex number that differs between lanes."""
+        """The values of an input for a vertex number that differs between lanes."""
         patch = self._patch if lanes is None else self._patch[lanes]
         return corner_at(self._varying(slot, component), self._corners, index, patch)
 

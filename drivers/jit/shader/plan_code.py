@@ -29,7 +29,7 @@ DONE: Final = 0
 LARGE: Final = 1  # more than there is room for: it is to be drawn another way
 LISTS: Final = 2  # longer lists of triangles are wanted
 THREADS: Final = 3  # the tiles are worth being shaded by several threads: that is left to do
-STOPPED: Final = 4  # a callback told the code to stop
+STOPPED: Final = 4  # a callback asked the code to stop
 
 _DROPPED = -1
 _BOXES = 1 << 12
