@@ -63,6 +63,13 @@ VARIABLES: dict[str, Variable] = {
             "the file with driver options",
         ),
         Variable(
+            "GALLETTE_LOAD",
+            "files, separated as in `PATH`",
+            "Adds the drivers that these Python files list in their table `DRIVERS`, such as one "
+            "that `gallette new driver` wrote.",
+            "Python files with further drivers",
+        ),
+        Variable(
             "GALLETTE_CACHE",
             "a folder, `on` or `off`",
             "Where compiled shaders and generated tests are kept. Default: "

@@ -54,7 +54,7 @@ def _page(frame: Frame, programs: Any, widest: int, triangles: int) -> bytes:
     style = (ASSETS / "app.css").read_text(encoding="utf-8")
     page = page.replace('<link rel="stylesheet" href="app.css">', f"<style>{style}</style>")
     scripts = f"<script>window.GALLETTE={text}</script>"
-    for name in ("htm-preact.js", "views.js", "app.js"):
+    for name in ("htm-preact.js", "views.js", "explore.js", "app.js"):
         source = (ASSETS / name).read_text(encoding="utf-8").replace("</script", "<\\/script")
         page = page.replace(f'<script src="{name}"></script>', "")
         scripts += f"<script>{source}</script>"

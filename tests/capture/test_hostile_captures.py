@@ -50,7 +50,7 @@ def buffer(target: int, size: int = 16) -> list[Any]:
 WINDOW = ["@window", [7, [4, 4], 0, GL.RGBA8, GL.NONE], None]
 REFUSED: dict[str, tuple[list[Any], str]] = {
     "no name": ([[3]], r"record 1: it has no name"),
-    "no list": ([{"a": 1}], r"broken records: b'.*' is no list"),
+    "no list": ([{"a": 1}], r"broken records: b'.*' is not a list"),
     "no such function": ([["Nothing", []]], r"record 1: OpenGL has no function glNothing"),
     "no such record": ([["@nothing"]], r"record 1: there are no records @nothing"),
     "too few arguments": ([["Viewport", [1, 2, 3]]], r"glViewport\(.*\) has other arguments"),
@@ -325,7 +325,7 @@ def test_damage_is_found_wherever_it_is(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="a resource has no name"):
         open_capture(path)
     for header, message in (
-        (b"[1]", "the header is no JSON object"),
+        (b"[1]", "the header is not a JSON object"),
         (b"{", "broken records"),
         (b"[" * 100_000, "broken records"),
         (b"\xff", "broken records"),

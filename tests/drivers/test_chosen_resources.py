@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.drivers.common.draw.test_parts import link as linked
+from tests.drivers.common.draw.test_splitting import link as linked
 
 LANES, COUNT, WORDS = 32, 4, 8
 SOURCE = """#version 430

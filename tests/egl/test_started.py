@@ -177,14 +177,14 @@ def test_interrupts_and_closed_pipes_end_a_command(
 
         return run
 
-    monkeypatch.setattr(cli, "_run", ended(KeyboardInterrupt()))
+    monkeypatch.setattr(cli, "execute", ended(KeyboardInterrupt()))
     assert cli.main([]) == 130
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "interrupted\n")
     replaced: list[Any] = []
     monkeypatch.setattr(os, "open", lambda path, flags: (path, flags))
     monkeypatch.setattr(os, "dup2", lambda *args: replaced.append(args))
-    monkeypatch.setattr(cli, "_run", ended(BrokenPipeError()))
+    monkeypatch.setattr(cli, "execute", ended(BrokenPipeError()))
     assert cli.main([]) == 0
     assert replaced == [((os.devnull, os.O_WRONLY), 1)]
 

@@ -148,5 +148,7 @@ def test_every_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert path.read_text().startswith('[\n {\n  "number": 4') and path.read_text()[-2:] == "]\n"
     run("scene", "3,4", "--target", "0", "--json", str(path))
     assert [event["number"] for event in json.loads(path.read_text())] == [6]
-    with pytest.raises(GalletteError, match="no framebuffer with this pixel has a colour 3"):
+    with pytest.raises(
+        GalletteError, match="no framebuffer with this pixel has a buffer 'colour 3'"
+    ):
         run("scene", "3,4", "--target", "3")

@@ -16,7 +16,7 @@ from gallette.capture.targets import record_target
 from gallette.inspector import Frame
 from gallette.inspector.frames import Draw
 from gallette.inspector.observe import SWITCHES, source_calls
-from gallette.state_tracker.shading.shader_sources import Origin
+from gallette.state_tracker.shading.shader_sources import ShaderSource
 
 module: Any = import_module("gallette.inspector.observe")  # the package has a function so named
 
@@ -124,7 +124,7 @@ def test_programs_that_are_linked_anew_are_kept_beside_the_old() -> None:
 
     def program(*texts: tuple[int, str]) -> str:
         gl = _gl({})
-        gl.programs.current.linked_from = [Origin(kind, text) for kind, text in texts]
+        gl.programs.current.linked_from = [ShaderSource(kind, text) for kind, text in texts]
         return cast("str", observer._program(gl))
 
     stages = [(0x8B31, "v"), (0x8B30, "f"), (0x91B9, "c"), (0x8DD9, "g"), (0x8E88, "t"),

@@ -155,6 +155,7 @@ FLAG_VALUES: dict[str, tuple[str, ...]] = {
     "nir:idle": (),
     "nir:metadata": (),
     "glsl:dump": (),
+    "glsl:strict": (),
     "gl:calls": (),
     "gl:errors": (),
     "driver:variants": (),
@@ -165,6 +166,7 @@ FLAG_VALUES: dict[str, tuple[str, ...]] = {
     "driver:barriers": ("writes", "reads"),
     "driver:half_colors": ("auto", "never", "always"),
     "driver:mixed_pages": (),
+    "driver:forget": (),
     "driver:verify": (),
     "driver:position_invariant": (),
 }

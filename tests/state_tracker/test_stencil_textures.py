@@ -11,7 +11,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.drivers.common.draw.test_parts import link
+from tests.drivers.common.draw.test_splitting import link
 
 SIZE = 4
 SOURCE = """#version 430

@@ -109,7 +109,7 @@ def test_a_pixel_of_one_colour_buffer(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["pixel", "deferred", "100,90", "--target", "1"]) == 0
     assert "shader wrote colour 1" in capsys.readouterr().out
     assert main(["pixel", "gradient", "5,5", "--target", "3"]) == 2
-    assert "has a colour 3" in capsys.readouterr().err
+    assert "has a buffer 'colour 3'" in capsys.readouterr().err
 
 
 def test_pictures_of_any_channels_are_shown_in_three() -> None:

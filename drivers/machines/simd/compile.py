@@ -59,6 +59,9 @@ def _finished(
     code: Code, selector: Selector, allocation: Allocation[Code], options: BackendOptions
 ) -> Compiled:
     """Schedule and encode allocated code."""
+    for instr in code.instrs:
+        instr.dst = instr.dst.normalized
+        instr.srcs = tuple([src.normalized for src in instr.srcs])
     if options.schedule:
         code.instrs = schedule(code.instrs, PIPE)
     set_targets(code.instrs)

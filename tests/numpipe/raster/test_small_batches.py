@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.raster import few as quick
+from gallette.drivers.common.raster import small_batches as quick
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.small_batches import FewTriangles
 from gallette.drivers.common.raster.triangles import face_triangles, rasterize_triangles

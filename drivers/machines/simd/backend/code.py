@@ -137,8 +137,7 @@ class Code(BaseCode[Instruction]):
         )
 
     def real(self, operand: Region, place: int) -> Region:
-        nr = place + operand.offset // REG_BYTES
-        return operand._replace(file="g", nr=nr, offset=operand.offset % REG_BYTES)
+        return operand._replace(file="g", nr=place).normalized
 
 
 def set_targets(instrs: list[Instruction]) -> None:

@@ -48,6 +48,16 @@ class Region(NamedTuple):
     def plus(self, bytes: int) -> Region:
         return self._replace(offset=self.offset + bytes)
 
+    @property
+    def normalized(self) -> Region:
+        """The region, named by the register in which it begins: an offset in code is below 32, and
+        nothing has none."""
+        if self.offset < REG_BYTES or self.file not in "gn":
+            return self
+        if self.file == "n":
+            return self._replace(offset=0)
+        return self._replace(nr=self.nr + self.offset // REG_BYTES, offset=self.offset % REG_BYTES)
+
     def end(self, width: int) -> int:
         """One past the last byte that `width` channels use."""
         if self.stride == 0:
