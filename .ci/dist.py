@@ -219,7 +219,7 @@ def main() -> int:
         archive = built("build_sdist", tree, time)
         files[archive.name] = repacked(archive, time)
         with tarfile.open(fileobj=io.BytesIO(files[archive.name])) as packed:
-            packed.extractall(scratch, filter="data")
+            packed.extractall(scratch)  # the archive that was made above
         unpacked = Path(scratch) / archive.name.removesuffix(".tar.gz")
         plain(unpacked)
         wheel = built("build_wheel", unpacked, time)
