@@ -48,14 +48,15 @@ def test_an_error_is_marked_and_what_is_old_is_dimmed(
     page.keyboard.press("Control+End")
     page.keyboard.type("nonsense")
     page.wait_for_selector("pre.error", timeout=60_000)
+    page.wait_for_selector(".cm-lint-marker-error", timeout=60_000)
     assert page.locator(".cm-lint-marker-error").count() == 1
-    assert page.locator(".stale").count() == 2
+    page.wait_for_function("document.querySelectorAll('.stale').length === 2", timeout=60_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert axe(page) == []
     for _ in "nonsense":
         page.keyboard.press("Backspace")
     page.wait_for_function("!document.querySelector('.stale')", timeout=60_000)
-    assert page.locator(".cm-lint-marker-error").count() == 0
+    page.wait_for_function("!document.querySelector('.cm-lint-marker-error')", timeout=60_000)
     visit.clean()
     page.close()
 
