@@ -175,7 +175,7 @@ class Internal:
 
     @contextmanager
     def aside(self) -> Iterator[Bound]:
-        """Other bound state, which nobody counts, captures or makes conditional."""
+        """Other bound state, without queries, captures or a render condition."""
         context = self.context
         context.rendering.end()
         kept, queries, feedback = context.bound, context.queries, context.draws.feedback

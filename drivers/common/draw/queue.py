@@ -68,7 +68,6 @@ class DrawQueue:
         "_lanes",
         "_marks",
         "_memory",
-        "_regroup",
         "_snapshot",
         "_states",
         "_target",
@@ -79,7 +78,7 @@ class DrawQueue:
         """`regroup`: draws of several states may change places to be executed together; `counts`:
         what each of them counts is known then."""
         self._states = states
-        self._regroup, self._counts, self._defers = regroup, counts, may_defer()
+        self._counts, self._defers = counts, may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = SnapshotCache(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known

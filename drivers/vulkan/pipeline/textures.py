@@ -170,7 +170,7 @@ def _signed(value: int) -> int:
 
 
 def wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
-    """The wrap modes of a sampler, as far as its filters let them be told apart."""
+    """The wrap modes of a sampler, as far as its filters distinguish them."""
     found = state.wrap_s, state.wrap_t, state.wrap_r
     if Filter.LINEAR in (state.min_img_filter, state.mag_img_filter):
         return found
