@@ -88,7 +88,7 @@ def test_numbers_of_samplers_need_no_code(name: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(fill, "emit_tiles", counted)
     seen = pictures("jit", fragment, parameter, values)
     assert len(set(seen)) > 1
-    assert len(made) <= 1
+    assert len(made) <= 2  # for the bounds that OpenGL begins with, and for all others
     for ours, theirs in zip(seen, pictures("numpipe", fragment, parameter, values), strict=True):
         difference = np.frombuffer(ours, np.uint8).astype(int) - np.frombuffer(theirs, np.uint8)
         assert abs(difference).max() <= 1

@@ -21,7 +21,7 @@ from .floats import Floats, offset_at
 from .maths import unit
 from .probes import probed
 from .texels import decode, gather_pair, gather_word
-from .texture_keys import Description, TexelsKey, TextureKey
+from .texture_keys import UNBOUNDED, Description, TexelsKey, TextureKey
 
 __all__ = [
     "Lookup",
@@ -250,12 +250,18 @@ class Sampler:
             value = value + look.bias
         if key.biased:
             value = value + self.number(Description.LODS, 0)
-        low, high = self.number(Description.LODS, 1), self.number(Description.LODS, 2)
+        low, high = self.lod_bounds()
         value = b.select(value < low, low, value)
         value = b.select(value > high, high, value)
         if look.min_lod is not None:
             value = b.select(value < look.min_lod, look.min_lod, value)
         return value
+
+    def lod_bounds(self) -> tuple[V, V]:
+        """The sampler's bounds of the level of detail: constants where it has the default ones."""
+        if not self.key.bounded:
+            return self.b.const("float", UNBOUNDED[0]), self.b.const("float", UNBOUNDED[1])
+        return self.number(Description.LODS, 1), self.number(Description.LODS, 2)
 
     def of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
         """The level of detail from derivatives of coordinates."""
@@ -399,7 +405,7 @@ def lod_query(
     """The level that would be sampled, and the level of detail before clamping."""
     s = Sampler(b, key, where, w)
     raw = s.of_derivatives(*derivatives) + s.number(Description.LODS, 0)
-    low, high = s.number(Description.LODS, 1), s.number(Description.LODS, 2)
+    low, high = s.lod_bounds()
     level = b.select(raw < low, low, raw)
     level = b.select(level > high, high, level)
     last = (s.word(Description.LEVELS, "i64").to("i32") - 1).to_float()

@@ -52,6 +52,10 @@ class Missing(enum.Enum):
     NO_CODE = "there is no code for these texels: the shared unit is used"
 
 
+UNBOUNDED = (-1000.0, 1000.0)
+"""The least and the greatest level of detail of a sampler that OpenGL begins with."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImageKey:
     """How texels are decoded."""
@@ -89,6 +93,7 @@ class TextureKey:
     clamp_reference: bool
     seamless: bool
     biased: bool  # does the sampler move the level of detail?
+    bounded: bool  # does it bound the level of detail?
     probes: int = 0  # the limit of an anisotropic filter; 0: none
 
     @property
@@ -135,6 +140,7 @@ def _texture_key(unit: Unit) -> UnitKey:
         floats.clamp_reference,
         floats.seamless,
         sampler.lod_bias != 0,
+        (sampler.min_lod, sampler.max_lod) != UNBOUNDED,
         int(sampler.max_anisotropy) if several else 0,
     )
 
