@@ -32,6 +32,10 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
     )
     label = variable.name if variable.block and variable.block.instance_name else variable.label
     location = variable.explicit
+    container = type_ if type_.without_array.is_struct else None
+    if variable.block:
+        instance = variable.block.instance
+        container = instance.type if instance is not None else variable.block.type
     for leaf in leaves(label, type_):
         yield Varying(
             leaf.name,
@@ -44,6 +48,7 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
             component=variable.quals.layout.get("component", 0),
             interpolation=variable.quals.interpolation.removeprefix("smooth"),
             precision=variable.quals.precision,
+            container=container,
         )
         if location >= 0:
             location += max(1, leaf.array_size) * leaf.type.slots()
