@@ -70,7 +70,7 @@ def texts(version: str, declaration: str, read: str, varying: bool) -> tuple[str
 
 
 class Pipelines(Linker):
-    """Makes each shader a separable program once, validates pairs, and draws with those that are not valid."""
+    """Makes each shader a separable program once, and validates pairs."""
 
     def __init__(self, gl: Any) -> None:
         super().__init__(gl)
