@@ -305,6 +305,8 @@ class ProgramObject(GLObject):
     def choose_varyings(self, ctx: Context, varyings: list[str], mode: int) -> None:
         if mode not in (GL.INTERLEAVED_ATTRIBS, GL.SEPARATE_ATTRIBS):
             raise invalid_enum(mode, "transform feedback buffer mode")
+        if ctx.feedback.current.active:
+            raise invalid_operation("transform feedback is active")
         limit = ctx.limits.max_transform_feedback_separate_attribs
         if mode == GL.SEPARATE_ATTRIBS and len(varyings) > limit:
             raise invalid_value(f"at most {limit} separate varyings")
