@@ -35,7 +35,6 @@ from gallette.state_tracker.compatibility.attrib_stack import AttribStack
 from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
 from gallette.state_tracker.compatibility.color_index import IndexState
 from gallette.state_tracker.compatibility.display_lists import ListState, Recorder
-from gallette.state_tracker.compatibility.evaluators import EvaluatorState
 from gallette.state_tracker.compatibility.fixed_function import FixedFunction
 from gallette.state_tracker.compatibility.immediate import ImmediateState
 from gallette.state_tracker.compatibility.lighting import LightingState
@@ -54,24 +53,20 @@ from gallette.state_tracker.entry_points.current import (
 from gallette.state_tracker.entry_points.dispatch import bind_method
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation
-from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
-from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.entry_points.registry import implementation, restriction
 from gallette.state_tracker.entry_points.share_group_lock import guarded
 from gallette.state_tracker.entry_points.supported_functions import answers
 from gallette.state_tracker.entry_points.watchers import READERS, watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
-from gallette.state_tracker.pixel_ops.accumulation import AccumulationBuffer
 from gallette.state_tracker.pixel_ops.pixel_rectangles import PixelDrawer
 from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
 from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
 from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
-from gallette.state_tracker.shading.assembly_programs import AssemblyState
-from gallette.state_tracker.shading.ati_shaders import AtiState
 from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
@@ -86,11 +81,10 @@ from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.external_images import Source
-from gallette.state_tracker.texturing.handle_calls import let_go
-from gallette.state_tracker.texturing.handles import Residents
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.units import TextureState
+from gallette.state_tracker.topics import TOPICS
 from gallette.state_tracker.vertices.buffers import BufferState
 from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput
@@ -134,18 +128,16 @@ ENTRY_MODULES = (
     "texturing.teximage",
     "texturing.texture_buffers",
     "pixel_data.texture_readback",
-    "texturing.sparse",
     "texturing.storage",
     "texturing.texture_views",
     "shading.uniforms",
     "compatibility.half_floats",
-    "es1.fixed_point",
-    "es1.draw_texture",
-    "es1.small_extensions",
-    "direct_access.entries",  # last: derived from the others
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
+for _topic in TOPICS:
+    _topic.load()
+importlib.import_module("gallette.state_tracker.direct_access.entries")  # derived from all others
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
 """Attributes that remain readable after a context is released."""
@@ -192,15 +184,11 @@ class Context(GLInterface):
     programs: ProgramState
     fixed_function: FixedFunction
     lists: ListState
-    evaluators: EvaluatorState
     raster_position: RasterPosition
     transfer: PixelTransfer
     pixel_drawer: PixelDrawer
     rendering: RenderMode
-    assembly: AssemblyState
-    ati: AtiState
     color_index: IndexState
-    accumulation: AccumulationBuffer
     pipelines: PipelineState
     subroutines: SubroutineChoices
     queries: QueryState
@@ -229,6 +217,8 @@ class Context(GLInterface):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
         if profile == "es" and version < (2, 0):
             profile = "es1"  # fixed function: a reduced compatibility profile
+            if restriction(profile) is None:
+                raise GalletteError("OpenGL ES 1.1 was left out of this gallette")
         self.profile, self.requested_version = profile, version
         self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
@@ -283,7 +273,6 @@ class Context(GLInterface):
         self.immediate = ImmediateState(self)
         self.textures = TextureState(self)
         self.samplers = self.group.table("sampler")
-        self.residents = Residents(self.group.handles)
         self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
         self.renderbuffers = RenderbufferState(self)
         self.framebuffers = FramebufferBindings(self, size, samples)
@@ -292,19 +281,20 @@ class Context(GLInterface):
         self.lighting = LightingState()
         self.matrices = MatrixState(self)
         self.attrib_stack = AttribStack()
-        self.evaluators = EvaluatorState()
         self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
         self.pixel_drawer, self.rendering = PixelDrawer(self), RenderMode(self)
-        self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
+        self.color_index = IndexState()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.subroutines = SubroutineChoices()
         self.fixed_function = FixedFunction(self)
-        self.assembly = AssemblyState(self)
-        self.ati = AtiState(self)
         self.queries = QueryState()
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
+        self._topics = [topic.name for topic in TOPICS if topic.state]
+        for topic in TOPICS:
+            if topic.state:
+                self.__dict__[topic.name] = topic.make(self)
         self.group.join(self)
         self.first_size, self.first_samples = size, samples
         if self._watcher is not None:
@@ -344,8 +334,9 @@ class Context(GLInterface):
             return method
         found = implementation(function) if self.has_function(function) else None
         method = bind_method(self, function, found or _unavailable(function))
-        if self.profile == "es1" and found is not None:
-            method = knowing_es1(self, function, method)
+        restrict = restriction(self.profile)
+        if restrict is not None and found is not None:
+            method = restrict(self, function, method)
         if self._flips and touches(function):
             method = flipping(self, function, method)
         if self._print_calls:
@@ -580,13 +571,12 @@ class Context(GLInterface):
         self.vertex_input.release()
         last = self.group.leave(self)
         for topic in (
+            *(self.__dict__[name] for name in self._topics),
             self.attrib_stack,
             self.pipelines,
             self.programs,
             self.pixel_drawer,
             self.rendering,
-            self.assembly,
-            self.ati,
             self.fixed_function,
             self.queries,
             self.feedback,
@@ -599,7 +589,6 @@ class Context(GLInterface):
             topic.release_all()
         for image in self.images:
             image.clear()
-        self.residents.release_all(lambda handle: let_go(self, handle))
         if last:
             self.group.end()
         elif drawing is not None and drawing is not self:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from gallette.state_tracker.entry_points.es1 import es1_enums
+from gallette.state_tracker.optional.es1.enums import es1_enums
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.registry import implementation
 from tests.conftest import native_context

@@ -27,12 +27,13 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.pixel_data.convert import from_pipe
 from gallette.state_tracker.pixel_data.readback import read_box
+from gallette.state_tracker.targets.clears import clears
 from gallette.state_tracker.texturing.texture_formats import linear_twin
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["AccumulationBuffer", "clear_accumulation"]
+__all__ = ["AccumulationBuffer"]
 
 Array = npt.NDArray[np.float32]
 
@@ -40,7 +41,7 @@ Array = npt.NDArray[np.float32]
 class AccumulationBuffer:
     """The values, `[height, width, 4]`, and the clear value."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.clear_value = (0.0, 0.0, 0.0, 0.0)
         self._values: Array | None = None
 
@@ -49,6 +50,9 @@ class AccumulationBuffer:
         if self._values is None or self._values.shape[:2] != (height, width):
             self._values = np.zeros((height, width, 4), np.float32)
         return self._values
+
+    def release_all(self) -> None:
+        """The values are an array of Python's."""
 
 
 def _area(ctx: Context) -> tuple[slice, slice, ScissorState]:
@@ -61,6 +65,9 @@ def clear_accumulation(ctx: Context) -> None:
     if ctx.framebuffers.draw.is_window:
         rows, columns, _ = _area(ctx)
         ctx.accumulation.values(ctx)[rows, columns] = ctx.accumulation.clear_value
+
+
+clears(GL.ACCUM_BUFFER_BIT, clear_accumulation)
 
 
 def _colors(ctx: Context, scissor: ScissorState) -> Array:
