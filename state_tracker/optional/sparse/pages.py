@@ -165,6 +165,9 @@ def _page(axis: int) -> Callable[[Facts], int]:
     return read
 
 
-VALUES[GL.NUM_VIRTUAL_PAGE_SIZES_ARB] = _page(-1)
-for _axis, _letter in enumerate("XYZ"):
-    VALUES[getattr(GL, f"VIRTUAL_PAGE_SIZE_{_letter}_ARB")] = _page(_axis)
+VALUES |= {
+    GL.NUM_VIRTUAL_PAGE_SIZES_ARB: _page(-1),
+    GL.VIRTUAL_PAGE_SIZE_X_ARB: _page(0),
+    GL.VIRTUAL_PAGE_SIZE_Y_ARB: _page(1),
+    GL.VIRTUAL_PAGE_SIZE_Z_ARB: _page(2),
+}
