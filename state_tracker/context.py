@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
@@ -150,7 +150,42 @@ def live_contexts() -> list[Context]:
     return list(_LIVE)
 
 
-class Context(GLInterface):
+class Topics:
+    """What a context has of each topic: made of the context in this order, before the states of
+    optional topics, and ended in the opposite order.
+    """
+
+    debug: DebugState
+    feedback: FeedbackState
+    buffers: BufferState
+    arrays: ArrayState
+    immediate: ImmediateState
+    textures: TextureState
+    renderbuffers: RenderbufferState
+    framebuffers: FramebufferBindings
+    fragment: FragmentState
+    raster: RasterState
+    lighting: LightingState
+    matrices: MatrixState
+    attrib_stack: AttribStack
+    raster_position: RasterPosition
+    transfer: PixelTransfer
+    pixel_drawer: PixelDrawer
+    rendering: RenderMode
+    color_index: IndexState
+    programs: ProgramState
+    pipelines: PipelineState
+    subroutines: SubroutineChoices
+    fixed_function: FixedFunction
+    queries: QueryState
+    vertex_input: VertexInput
+
+
+_STATES: dict[str, Callable[[Context], Any]] = get_type_hints(Topics)
+_STATES |= {topic.name: topic.make for topic in TOPICS if topic.state}
+
+
+class Context(Topics, GLInterface):
     """An OpenGL context on a pipe driver."""
 
     is_compat: bool
@@ -163,38 +198,13 @@ class Context(GLInterface):
     limits: Limits
     error: int
     dirty: int
-    owed: int
     caches: Caches
     group: ShareGroup
-    debug: DebugState
-    feedback: FeedbackState
-    buffers: BufferState
-    arrays: ArrayState
-    immediate: ImmediateState
-    textures: TextureState
+    lists: ListState
+    stream: Stream
     samplers: NameTable[SamplerObject]
     images: list[ImageUnit]
-    renderbuffers: RenderbufferState
-    framebuffers: FramebufferBindings
-    fragment: FragmentState
-    raster: RasterState
-    lighting: LightingState
-    matrices: MatrixState
-    attrib_stack: AttribStack
-    programs: ProgramState
-    fixed_function: FixedFunction
-    lists: ListState
-    raster_position: RasterPosition
-    transfer: PixelTransfer
-    pixel_drawer: PixelDrawer
-    rendering: RenderMode
-    color_index: IndexState
-    pipelines: PipelineState
-    subroutines: SubroutineChoices
-    queries: QueryState
     syncs: SyncState
-    vertex_input: VertexInput
-    stream: Stream
 
     def __init__(
         self,
@@ -266,37 +276,12 @@ class Context(GLInterface):
         self.pipe_framebuffer = FramebufferState()
         self.hints: dict[int, int] = {}
         self.pack, self.unpack = PackState(), PackState()
-        self.debug = DebugState(debug)
-        self.feedback = FeedbackState(self)
-        self.buffers = BufferState(self)
-        self.arrays = ArrayState(self)
-        self.immediate = ImmediateState(self)
-        self.textures = TextureState(self)
-        self.samplers = self.group.table("sampler")
-        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
-        self.renderbuffers = RenderbufferState(self)
-        self.framebuffers = FramebufferBindings(self, size, samples)
-        self.fragment = FragmentState()
-        self.raster = RasterState(self)
-        self.lighting = LightingState()
-        self.matrices = MatrixState(self)
-        self.attrib_stack = AttribStack()
-        self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
-        self.pixel_drawer, self.rendering = PixelDrawer(self), RenderMode(self)
-        self.color_index = IndexState()
-        self.programs = ProgramState(self)
-        self.pipelines = PipelineState()
-        self.subroutines = SubroutineChoices()
-        self.fixed_function = FixedFunction(self)
-        self.queries = QueryState()
-        self.syncs = self.group.syncs
-        self.vertex_input = VertexInput(self)
-        self._topics = [topic.name for topic in TOPICS if topic.state]
-        for topic in TOPICS:
-            if topic.state:
-                self.__dict__[topic.name] = topic.make(self)
-        self.group.join(self)
         self.first_size, self.first_samples = size, samples
+        self.samplers, self.syncs = self.group.table("sampler"), self.group.syncs
+        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
+        for name, make in _STATES.items():
+            self.__dict__[name] = make(self)
+        self.group.join(self)
         if self._watcher is not None:
             self._watcher.born(self, share)
         _LIVE.add(self)
@@ -570,23 +555,10 @@ class Context(GLInterface):
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
         last = self.group.leave(self)
-        for topic in (
-            *(self.__dict__[name] for name in self._topics),
-            self.attrib_stack,
-            self.pipelines,
-            self.programs,
-            self.pixel_drawer,
-            self.rendering,
-            self.fixed_function,
-            self.queries,
-            self.feedback,
-            self.framebuffers,
-            self.renderbuffers,
-            self.arrays,
-            self.textures,
-            self.buffers,
-        ):
-            topic.release_all()
+        for name in reversed(_STATES):
+            end = getattr(self.__dict__[name], "release_all", None)
+            if end is not None:
+                end()
         for image in self.images:
             image.clear()
         if last:

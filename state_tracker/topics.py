@@ -1,8 +1,10 @@
-"""Topics of OpenGL that can be left out: a line each of `optional/topics.txt`.
+"""Topics: the parts of OpenGL that have state in every context.
 
-A topic has a folder in `optional/`. Without that folder and the line, OpenGL does not have it: its
-functions raise GL_INVALID_OPERATION, its extensions are not listed, and its parameters are unknown.
-Nothing else imports a topic. Its modules register what they add, when they are imported:
+Those that every context needs are lines of `context.Topics`. Those that can be left out are
+lines of `optional/topics.txt`, each with a folder in `optional/`. Without that folder and the line,
+its functions raise GL_INVALID_OPERATION, its extensions are not listed, and its parameters are
+unknown. Nothing else imports an optional topic. Its modules register what they add when they are
+imported:
 
 - functions with `entry_points.registry`, queries with `getters.gets`;
 - parameters by lines of `parameters.txt` in its folder, extensions by `extensions.txt`, as in
@@ -12,8 +14,8 @@ Nothing else imports a topic. Its modules register what they add, when they are 
   of textures with `texture_objects.texture_parameter`, sizes of what display lists copy with
   `compatibility.list_functions.reads`, selectors with `direct_access.selectors.SELECTORS`.
 
-State that a topic keeps in each context is the attribute of the topic's name. It is made last, and
-`release_all` ends it.
+The state of an optional topic is the attribute of the context with the topic's name. `release_all`,
+if a state has it, releases its objects at the end of a context.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = ["TOPICS", "Topic", "lines_of_topics", "table_lines"]
+
 
 FOLDER = Path(__file__).with_name("optional")
 

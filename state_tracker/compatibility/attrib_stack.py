@@ -37,7 +37,7 @@ for _row in PARAMETERS:
 class AttribStack:
     """Saved attribute groups, innermost last."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.server: list[dict[Any, Any]] = []
         self.client: list[dict[str, Any]] = []
 

@@ -51,9 +51,6 @@ class AccumulationBuffer:
             self._values = np.zeros((height, width, 4), np.float32)
         return self._values
 
-    def release_all(self) -> None:
-        """The values are an array of Python's."""
-
 
 def _area(ctx: Context) -> tuple[slice, slice, ScissorState]:
     scissor = scissor_states(ctx)[0]

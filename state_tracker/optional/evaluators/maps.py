@@ -112,9 +112,6 @@ class EvaluatorState:
                 found[slot] = (target, self.maps[target])
         return found
 
-    def release_all(self) -> None:
-        """Maps have no resources."""
-
 
 def bernstein(order: int, t: float) -> Array:
     """The Bernstein polynomials of degree `order - 1` at `t`."""
