@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gallette.compiler.assembly import LIMITS, AssemblyError, Program, parse, translate
+from gallette.compiler.assembly import LIMITS, STRICT, AssemblyError, Program, parse, translate
+from gallette.compiler.debug import is_set
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.compatibility.matrices import inverse
@@ -107,7 +108,7 @@ class AssemblyState:
         try:
             if not text.startswith(head):
                 raise AssemblyError(f"the program does not begin with {head}", 0)
-            parsed = parse(text)
+            parsed = parse(text, STRICT if is_set("glsl:strict") else None)
         except AssemblyError as error:
             self.error_position, self.error = error.position, str(error)
             raise invalid_operation(str(error)) from None
