@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from gallette.cli import main as gallette
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.lessons.course import write_course
 
 MOST = 2_000_000  # bytes of a page

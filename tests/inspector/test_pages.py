@@ -14,7 +14,7 @@ import pytest
 from gallette.cli import main
 from gallette.commands.diff import run_diffs
 from gallette.explaining import explain_file
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.inspector.export import export_page
 from gallette.lessons import LESSONS
 from gallette.lessons.course import write_course

@@ -87,6 +87,7 @@ function spell(v) {
   if (typeof v === "number") return Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(6)));
   return String(v);
 }
+const spellTime = us => us < 1000 ? `${Math.round(us)} µs` : us < 1e6 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Number((us / 1e6).toPrecision(3))} s`;
 const list = values => values === null || values === undefined ? "" : values.map(spell).join(", ");
 
 function range(p, channels) {
@@ -324,7 +325,7 @@ function Code({ lines, label, numbers, lit, now, fresh, results, onHover, onClic
     const at = box.current && box.current.querySelector(".now");
     if (at) { const b = box.current; const top = at.offsetTop - b.offsetTop; if (top < b.scrollTop + 20 || top > b.scrollTop + b.clientHeight - 40) b.scrollTop = top - b.clientHeight / 3; }
   }, [now, lines]);
-  return html`<div class="code" ref=${box} tabindex="0" role="region" aria-label=${label}><ol>${lines.map((text, i) => html`<li
+  return html`<div class="code" ref=${box} tabindex="0" role="group" aria-label=${label}><ol>${lines.map((text, i) => html`<li
     class=${[lit && lit(i) ? "lit" : "", now === i ? "now" : "", fresh && fresh.has(i) ? "new" : ""].join(" ")}
     onMouseEnter=${onHover && (() => onHover(i))} onClick=${onClick && (() => onClick(i))}>${numbers && html`<span class="no">${i + 1}</span>`}${bare(text) || " "}${results && results[i] !== undefined && html`<span class="result">${"   = " + results[i]}</span>`}</li>`)}</ol></div>`;
 }
@@ -364,15 +365,15 @@ function WayView({ way, source, outer, setOuter, forms }) {
   };
   const name = upto ? way.passes[upto - 1] : null;
   return html`${source && html`<${Code} label="GLSL source" lines=${way.source.split("\n")} numbers=${true} lit=${i => i + 1 === line} onHover=${i => setLine(i + 1)} />`}
-    <div class="tools"><span role="group" aria-label="form">
-      ${Object.entries({ nir: "passes", final: "what the driver compiled", code: "its code" }).filter(([k]) => !forms || forms.includes(k)).map(([k, t]) => html`<button aria-pressed=${what === k} onClick=${() => setWhat(k)}>${t}</button>`)}</span></div>
+    ${(!forms || forms.length > 1) && html`<div class="tools"><span role="group" aria-label="form">
+      ${Object.entries({ nir: "passes", final: "what the driver compiled", code: "its code" }).filter(([k]) => !forms || forms.includes(k)).map(([k, t]) => html`<button aria-pressed=${what === k} onClick=${() => setWhat(k)}>${t}</button>`)}</span></div>`}
     ${what === "nir" && html`<div class="tools" onKeyDown=${key}>
       <button onClick=${() => setAt(Math.max(0, upto - 1))} aria-label="pass before">‹</button>
       <select aria-label="after which pass" value=${upto} onChange=${e => setAt(Number(e.target.value))}>
         <option value="0">as lowered from GLSL</option>
         ${way.passes.map((p, i) => html`<option value=${i + 1}>${i + 1}. ${p.name} (${p.delta > 0 ? "+" : ""}${p.delta})</option>`)}</select>
       <button onClick=${() => setAt(Math.min(way.passes.length, upto + 1))} aria-label="next pass">›</button>
-      <span class="faint">${name ? `${name.count} instructions, ${name.microseconds} us` : ""} ← →</span></div>`}
+      <span class="faint">${name ? `${name.count} instructions, ${spellTime(name.microseconds)}` : ""} ← →</span></div>`}
     ${what !== "nir" && variant && html`<p class="faint">${variant.key} (${variant.reason})</p>`}
     <${Code} label=${what === "code" ? "generated code" : "NIR"} lines=${shown} fresh=${what === "nir" ? fresh : null}
       lit=${i => line && lineOf(shown[i]) === line} onHover=${i => setLine(lineOf(shown[i]))} />`;
