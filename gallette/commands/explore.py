@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a .vert, .frag, .geom, .tesc or .tese file; those of the same name beside it are opened,"
+        help="a .vert, .frag, .geom, .tesc or .tese file; those of its name beside it are opened,"
         " too (default: a sample)",
     )
     add_driver(parser)
