@@ -191,6 +191,7 @@ def write_lesson(
     driver: str = "",
     linked: bool = False,
     drivers: Sequence[str] = (),
+    subtitle: str = "a lesson of gallette",
 ) -> Path:
     """A lesson's page. `linked` says that its neighbours lie beside it, `drivers` that it is live:
     which ones it can be asked for again with."""
@@ -204,7 +205,7 @@ def write_lesson(
         "lesson.html.jinja",
         page_path(target),
         title=page.title,
-        subtitle="a lesson of gallette",
+        subtitle=subtitle,
         page=page,
         item=item,
         needs=[LESSONS[name] for name in item.needs] if item is not None else [],
