@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,19 @@ import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.pipe.series import Series
-from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
+from gallette.pipe.state import (
+    BufferWrite,
+    ClearCall,
+    DrawInfo,
+    FramebufferState,
+    QueryChange,
+    TextureWrite,
+)
 
+from .api.binding import address, struct
 from .clears import clear_on_device
 from .dynamic import Row, State, pointer
+from .memory.formats import COLOR
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
@@ -159,6 +169,11 @@ def numbers(vk: Any, row: Row) -> list[int]:
     return [vk.address(name), 0, *whole, *[0] * (7 - len(whole)), *bits]
 
 
+def _copies(texture: Any) -> bool:
+    """Whether the device copies to a texture what the host parts store."""
+    return texture.stored is None and texture.samples == 1 and texture.format.aspect == COLOR
+
+
 def _has_versions(buffer: Any) -> bool:
     """Whether each of many writes is better copied than given other memory."""
     return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
@@ -197,6 +212,8 @@ class Repeating:
                 elif isinstance(kind, ClearCall):
                     values = ClearValues(kind.color, kind.depth, kind.stencil)
                     clear_on_device(context, kind.flags, values, kind.scissor, kind.framebuffer)
+                elif isinstance(kind, TextureWrite):
+                    context.texture_subdata(kind, series.data[done])
                 else:
                     context.buffer_subdata(kind.buffer, series.firsts[done], series.data[done])
                 done += 1
@@ -205,14 +222,15 @@ class Repeating:
         return done
 
     def _draws(self, series: Series, first: int) -> int:
-        """Make draws of one framebuffer with what may be between them, queries of samples and
-        writes of what only vertices are read from, until there is something else; answers how many
-        entries that were."""
+        """Make draws of one framebuffer with what may be between them until there is something
+        else: queries of samples, or writes of textures, and writes of what only vertices are read
+        from. Answers how many entries that were."""
         entries, starts = series.entries, series.firsts
         target, epoch = None, self.context.bound.epoch
         good: dict[Recorded, bool] = {}
         writes: dict[VulkanBuffer, list[int]] = {}
-        end = first
+        texels: list[int] = []
+        counted, end = bool(self.context.queries.active), first
         for end in range(first, len(entries)):
             draw = entries[end]
             if type(draw) is Recorded:
@@ -225,21 +243,29 @@ class Repeating:
                     break
             elif type(draw) is BufferWrite and _has_versions(draw.buffer):
                 writes.setdefault(draw.buffer, []).append(end)  # type: ignore[arg-type]
-            elif type(draw) is not QueryChange or not draw.query.counts_samples:
+            elif type(draw) is TextureWrite and not counted and _copies(draw.texture):
+                texels.append(end)
+            elif type(draw) is QueryChange and draw.query.counts_samples and not texels:
+                counted = True  # a query ends in the render pass that it began in
+            else:
                 break
         else:
             end = len(entries)
         draws = [draw for draw, serves in good.items() if serves]
         if draws and target is not None:
-            self._prepare(draws, target)
-            self._run(series, first, end, writes)
+            self._prepare(draws, target, [entries[at] for at in texels])
+            self._run(series, first, end, writes, texels)
         return end - first if draws else 0
 
-    def _prepare(self, draws: list[Recorded], target: FramebufferState) -> None:
+    def _prepare(
+        self, draws: list[Recorded], target: FramebufferState, writes: list[TextureWrite]
+    ) -> None:
         context = self.context
         for draw in draws:
             for texture, levels in draw.textures:
                 context.on_device(texture, levels)
+        for write in writes:
+            context.on_device(write.texture, (write.level,), write=True)
         context.rendering.begin(target)
         batch = context.stream.batch
         for draw in draws:
@@ -251,8 +277,9 @@ class Repeating:
                 batch.uses(buffer.gpu, write=False)
 
     def _run(
-        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]]
-    ) -> None:
+        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]],
+        texels: list[int],
+    ) -> None:  # fmt: skip
         """Record the draws: rows for each, then what differs between those of a kind."""
         context, vk = self.context, self.context.device.vk
         entries = series.entries
@@ -260,10 +287,21 @@ class Repeating:
         places = [at for at in range(first, end) if type(entries[at]) is Recorded]
         where = np.array(places)
         handle, offsets = self._uniforms(series, where)
+        copies, enter, leave = self._copies_of(series, texels)
+        drawing = True  # in the render pass
         pieces: list[Ints] = []
         before, sets, totals, total = None, [], [], 0
         for draw in entries[first:end]:
-            if type(draw) is Recorded:
+            if type(draw) is TextureWrite:
+                if drawing:
+                    pieces.append(leave)
+                    total, drawing = total + len(leave), False
+                pieces.append(next(copies))
+                total += 1
+            elif type(draw) is Recorded:
+                if not drawing:
+                    pieces.append(enter)
+                    total, drawing = total + len(enter), True
                 pieces.append(draw.rows_after(before, vk, draw.reads(versions)))
                 sets.append(draw.descriptor_set(context, handle))
                 before = draw
@@ -287,8 +325,40 @@ class Repeating:
                 for column in range(3):
                     rows[ends[some] - 3, 4 + column] = bases + column * table.strides[1]
         execute(rows)
+        if not drawing:
+            context.rendering.target, context.stream.written = None, True
         for buffer, (_, _, _, contents) in versions.items():
             context.buffer_subdata(buffer, 0, contents)
+
+    def _copies_of(self, series: Series, places: list[int]) -> tuple[Iterator[Ints], Ints, Ints]:
+        """The commands of writes to textures: a copy for each, and those around copies, which begin
+        the render pass again and end it."""
+        context, pieces = self.context, series.pieces
+        vk, nothing = context.device.vk, np.zeros((0, _WORDS), np.int64)
+        if not places:
+            return iter(()), nothing, nothing
+        barrier: Row = ("vkCmdPipelineBarrier2", (address(context.stream.everything),))
+        begin: Row = ("vkCmdBeginRendering", (address(context.rendering.info),))
+        enter, leave = (
+            np.array([numbers(vk, row) for row in rows], np.int64)
+            for rows in ((barrier, begin), (("vkCmdEndRendering", ()), barrier))
+        )
+        offsets = pieces.offsets[places]
+        first, end = int(offsets.min()), int((offsets + pieces.sizes[places]).max())
+        handle, at, room = context.stream.batch.room(end - first)
+        memory = pieces.memories[pieces.which[places[0]]]
+        room[:] = np.frombuffer(memory, np.uint8, end - first, first)
+        self._regions = regions = (struct("VkBufferImageCopy") * len(places))()
+        rows = np.zeros((len(places), 1, _WORDS), np.int64)
+        for number, (place, offset) in enumerate(zip(places, offsets.tolist(), strict=True)):
+            write = series.entries[place]
+            texture, where = write.texture, at + offset - first
+            regions[number] = texture.region(write.level, COLOR, where, write.box)
+            rows[number, 0, 3] = texture.image.handle
+        rows[:, 0, 0], rows[:, 0, 2] = vk.address("vkCmdCopyBufferToImage"), handle
+        rows[:, 0, 4:6] = 1
+        rows[:, 0, 6] = address(regions) + ctypes.sizeof(regions[0]) * np.arange(len(places))
+        return iter(rows), enter, leave
 
     def _query_rows(self, change: QueryChange) -> Ints:
         """The commands of a query that begins or ends."""
