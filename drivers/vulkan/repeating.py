@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues
-from gallette.pipe.series import Series
+from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import (
     BufferWrite,
     ClearCall,
@@ -228,21 +229,25 @@ class Repeating:
         entries, starts = series.entries, series.firsts
         target, epoch = None, self.context.bound.epoch
         good: dict[Recorded, bool] = {}
-        writes: dict[VulkanBuffer, list[int]] = {}
+        writes: dict[VulkanBuffer, list[int]] = defaultdict(list)
         texels: list[int] = []
         counted, end = bool(self.context.queries.active), first
         for end in range(first, len(entries)):
             draw = entries[end]
             if type(draw) is Recorded:
                 target = target or draw.target
-                if draw not in good:
-                    good[draw] = draw.target is target and draw.epoch == epoch and draw.serves()
-                if not good[draw] or (starts[end] != draw.info.start and not draw.moves):
+                serves = good.get(draw)
+                if serves is None:
+                    serves = draw.target is target and draw.epoch == epoch and draw.serves()
+                    good[draw] = serves
+                if not serves or (starts[end] != draw.info.start and not draw.moves):
                     break
-                if writes and any(buffer in writes for buffer, _ in draw.buffers):
+                if writes and draw.buffers and any(buffer in writes for buffer, _ in draw.buffers):
                     break
-            elif type(draw) is BufferWrite and _has_versions(draw.buffer):
-                writes.setdefault(draw.buffer, []).append(end)  # type: ignore[arg-type]
+            elif type(draw) is BufferWrite and (
+                draw.buffer in writes or _has_versions(draw.buffer)
+            ):
+                writes[draw.buffer].append(end)  # type: ignore[index]
             elif type(draw) is TextureWrite and not counted and _copies(draw.texture):
                 texels.append(end)
             elif type(draw) is QueryChange and draw.query.counts_samples and not texels:
@@ -290,6 +295,7 @@ class Repeating:
         copies, enter, leave = self._copies_of(series, texels)
         drawing = True  # in the render pass
         pieces: list[Ints] = []
+        known: dict[Any, tuple[Ints, int]] = {}  # by a draw and the one before it: rows, set
         before, sets, totals, total = None, [], [], 0
         for draw in entries[first:end]:
             if type(draw) is TextureWrite:
@@ -302,10 +308,16 @@ class Repeating:
                 if not drawing:
                     pieces.append(enter)
                     total, drawing = total + len(enter), True
-                pieces.append(draw.rows_after(before, vk, draw.reads(versions)))
-                sets.append(draw.descriptor_set(context, handle))
+                found = known.get((before, draw))
+                if found is None:
+                    found = known[before, draw] = (
+                        draw.rows_after(before, vk, draw.reads(versions)),
+                        draw.descriptor_set(context, handle),
+                    )
+                pieces.append(found[0])
+                sets.append(found[1])
                 before = draw
-                total += len(pieces[-1])
+                total += len(found[0])
                 totals.append(total)
             elif type(draw) is QueryChange:
                 pieces.append(self._query_rows(draw))
@@ -377,28 +389,39 @@ class Repeating:
         contents = buffer.bytes_at(0, size).copy()
         stride = -(-size // 64) * 64
         handle, offset, where = self.context.stream.batch.room(stride * len(places))
-        for row, at in zip(where.reshape(len(places), stride), places, strict=True):
-            data, start = series.data[at], series.firsts[at]
-            contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
-            row[:size] = contents
+        rows = where.reshape(len(places), stride)
+        if (series.pieces.sizes[places] == size).all():  # each writes everything
+            contents = rows[:, :size] = _gathered(series.pieces, np.array(places), size)
+            contents = contents[-1]
+        else:
+            for row, at in zip(rows, places, strict=True):
+                data, start = series.data[at], series.firsts[at]
+                contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
+                row[:size] = contents
         starts = np.append(buffer.gpu.offset, offset + stride * np.arange(len(places)))
         handles = np.array([buffer.gpu.handle, *[handle] * len(places)], np.uint64)
         return np.array(places), handles, starts, contents
 
     def _uniforms(self, series: Series, places: Ints) -> tuple[int, Any]:
         """The uniforms of draws in memory of the batch: the buffer, and offsets for each stage."""
-        pieces, count = series.pieces, len(places)
-        sizes, starts = pieces.sizes[places], pieces.offsets[places]
+        count, sizes = len(places), series.pieces.sizes[places]
         stride = -(-max(int(sizes.max()), 16) // 256) * 256
         handle, offset, where = self.context.stream.batch.room(stride * count)
-        rows, memory = where.reshape(count, stride), np.frombuffer(pieces.memories[0], np.uint8)
+        rows = where.reshape(count, stride)
         for size in np.unique(sizes).tolist():
             if size:
                 some = np.flatnonzero(sizes == size)
-                rows[some, :size] = memory[starts[some, None] + np.arange(size)]
+                rows[some, :size] = _gathered(series.pieces, places[some], size)
         offsets = np.empty((count, 4), np.uint32)
         offsets[:] = (offset + stride * np.arange(count))[:, None]
         return handle, offsets
+
+
+def _gathered(pieces: Pieces, places: Ints, size: int) -> npt.NDArray[np.uint8]:
+    """The bytes of some entries, which have as many each and lie in one memory, as rows."""
+    memory = np.frombuffer(pieces.memories[pieces.which[places[0]]], np.uint8)
+    found: npt.NDArray[np.uint8] = memory[pieces.offsets[places, None] + np.arange(size)]
+    return found
 
 
 def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
