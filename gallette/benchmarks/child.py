@@ -93,7 +93,7 @@ def _answer(
     if what == "profile":
         return {"profile": profile(frames[name])}
     if what == "memory":
-        return {"memory": memory(lambda: _prepare(ctx, name)).table()}
+        return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name)).table()}
     return _turn(frames[name])
 
 
