@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,6 +230,27 @@ def draw(
                 ctx.stream.drawn = info
     finally:
         ctx.vertex_input.finish()
+
+
+def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
+    """Draw mode, first and count of each part; client arrays are copied once for those with equal
+    modes in turn.
+    """
+    raster = ctx.raster
+    for mode, group in groupby(parts, itemgetter(0)):
+        same = list(group)
+        first, end = same[0][1], same[-1][1] + same[-1][2]
+        if end - first > _WORTH_A_LOOK:
+            ctx.screen.check_work(end - first)
+        try:
+            if not _prepare(ctx, mode, first, end - 1, 1):
+                continue
+            patch = raster.patch_vertices, raster.patch_levels
+            for _, start, count in same:
+                info = _info(mode, start, count, 1, 0, *patch, 0)
+                _submit(ctx)(info)
+        finally:
+            ctx.vertex_input.finish()
 
 
 def _index_source(

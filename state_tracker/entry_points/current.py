@@ -35,6 +35,8 @@ def set_current(context: Context | None) -> None:
     """Make a context (or none) the calling thread's current one."""
     ring.own(None)
     thread = get_ident()
+    if thread in _CONTEXTS:
+        _CONTEXTS[thread].immediate.settle()
     if context is None:
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

@@ -54,13 +54,13 @@ _ZERO_IS_NONE = ("GL_EXT_debug_label", "GL_EXT_debug_marker")
 class _Never:
     """A context in which no primitive can be active."""
 
-    active = False
+    busy = False
 
 
 _NEVER = _Never()
 _INSIDE = re.compile(
     r"EvalCoord[12][fd]v?|EvalPoint[12]|ArrayElement(EXT)?|Material[fi]v?|CallLists?|Begin|End"
-    r"|PrimitiveRestartNV|GetError"
+    r"|PrimitiveRestartNV|GetError|Rect[sifd]v?"
 )
 
 
@@ -270,8 +270,8 @@ def bind_method(
             stream.forget()
         given = args if len(args) >= padded else args + (OMITTED,) * (padded - len(args))
         try:
-            if begun.active:
-                raise invalid_operation("not between glBegin and glEnd")
+            if begun.busy:
+                begun.leave()
             return answer(*given)
         except GLError as error:
             named(args, error)
@@ -311,8 +311,8 @@ def bind_method(
         return None
 
     def outside(*args: Any) -> Any:
-        if begun.active:
-            raise invalid_operation("not between glBegin and glEnd")
+        if begun.busy:
+            begun.leave()
         return implementation(context, *args)
 
     if is_plain:  # as C calls it, with all arguments there are
