@@ -270,7 +270,8 @@ def _coordinates(grid: Grid, axis: int, numbers: Any) -> Array:
     low, high = grid.domain[2 * axis : 2 * axis + 2]
     n = grid.segments[axis]
     number = np.asarray(numbers, np.float64)
-    return np.where(number == n, high, low + number * (high - low) / n)
+    with np.errstate(all="ignore"):
+        return np.where(number == n, high, low + number * (high - low) / n)
 
 
 @entry

@@ -141,7 +141,7 @@ class ImmediateState:
         ctx = self._ctx
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
-            or ctx.debug.callback is not None
+            or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
         ) and may_defer()  # fmt: skip
 
     def leave(self) -> None:

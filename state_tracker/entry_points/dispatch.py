@@ -21,7 +21,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.state_tracker.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
-from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.errors import GLError, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import (
     dtype_of,
