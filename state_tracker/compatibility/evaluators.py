@@ -125,7 +125,7 @@ def _sum(weights: list[Array], points: Any) -> Array:
 
     The terms are added in order, so that an edge is the same in each mesh that has it.
     """
-    result = weights[0][..., None] * points[0]
+    result: Array = weights[0][..., None] * points[0]
     for weight, point in zip(weights[1:], points[1:], strict=True):
         result = result + weight[..., None] * point
     return result
@@ -298,15 +298,16 @@ def _draw_strips(
     ctx: Context, mode: int, values: dict[VertAttrib, Array], strips: npt.NDArray[np.int64]
 ) -> None:
     """Draw strips of vertices; each row has the numbers of the points of one."""
-    points = {int(VertAttrib.POS): values.pop(VertAttrib.POS), **values}
+    slots = [VertAttrib.POS, *(slot for slot in values if slot is not VertAttrib.POS)]
     number, length = strips.shape
-    data = np.empty((number * length, len(points), 4), np.float32)
+    data = np.empty((number * length, len(slots), 4), np.float32)
     data[:] = (0.0, 0.0, 0.0, 1.0)
-    for column, value in enumerate(points.values()):
+    for column, slot in enumerate(slots):
+        value = values[slot]
         size = value.shape[-1]
         data[:, column, :size] = value.reshape(-1, size)[strips.reshape(-1)]
     draws = [(mode, row * length, length) for row in range(number)] if length else []
-    ctx.immediate.draw_vertices([int(slot) for slot in points], data, draws)
+    ctx.immediate.draw_vertices([int(slot) for slot in slots], data, draws)
 
 
 @entry
@@ -340,7 +341,7 @@ def eval_mesh2(ctx: Context, mode: int, i1: int, i2: int, j1: int, j2: int) -> N
     if mode == GL.POINT:
         _draw_strips(ctx, GL.POINTS, values, numbers.reshape(1, -1))
     elif mode == GL.LINE:
-        _draw_strips(ctx, GL.LINE_STRIP, dict(values), numbers.T)
+        _draw_strips(ctx, GL.LINE_STRIP, values, numbers.T)
         _draw_strips(ctx, GL.LINE_STRIP, values, numbers)
     elif columns and rows:
         pairs = np.stack([numbers[:, :-1], numbers[:, 1:]], axis=-1)  # column, strip, side

@@ -56,6 +56,9 @@ class _Never:
 
     busy = False
 
+    def leave(self) -> None:
+        """There is nothing to leave."""
+
 
 _NEVER = _Never()
 _INSIDE = re.compile(
