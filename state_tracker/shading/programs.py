@@ -28,6 +28,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading import builtin_uniforms
 from gallette.state_tracker.shading.feedback import stream_output
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.pipeline_rules import problem_of
@@ -174,6 +175,7 @@ class Executable:
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
+        self.builtin_places = builtin_uniforms.places(linked) if self.has_builtins else []
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
         """Per vertex element of the driver: attribute slot, and whether the shader reads it."""
