@@ -8,6 +8,7 @@ from gallette.compiler.nir.ir.types import UINT, Type
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import Constant, Data, SpvType, by_name
+from gallette.compiler.spirv.read.spec_constants import evaluate_operation
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
@@ -100,8 +101,6 @@ def _sampler(d: Declarations, i: Instruction) -> None:
 
 
 def _spec_op(d: Declarations, i: Instruction) -> None:
-    from gallette.compiler.spirv.read.spec_constants import evaluate_operation
-
     type = d.type(i.words[0], i)
     d.constants[i.words[1]] = Constant(type, evaluate_operation(d, i, type))
 

@@ -19,9 +19,9 @@ from gallette.compiler.spirv.grammar import grammar, opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read import collectives, images, memory
 from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
-from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
 from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
+from gallette.compiler.spirv.read.opencl import opencl_std
 from gallette.compiler.spirv.read.pointers import (
     DerefPlace,
     Index,
@@ -29,10 +29,12 @@ from gallette.compiler.spirv.read.pointers import (
     RootPlace,
     Value,
 )
+from gallette.compiler.spirv.read.structure import Structure
 from gallette.compiler.spirv.read.variables import Variables
 
 if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.translate import ModuleReader
+    from gallette.compiler.spirv.read.declarations import Declarations
+    from gallette.compiler.spirv.read.module_reader import ModuleReader
 
 __all__ = ["FunctionReader"]
 
@@ -177,8 +179,6 @@ class FunctionReader:
     # The function.
 
     def run(self) -> None:
-        from gallette.compiler.spirv.read.structure import Structure
-
         self.module.merges(self.code)
         self._parameters()
         self._phi_variables()
@@ -334,8 +334,6 @@ def _extended(r: FunctionReader, i: Instruction) -> None:
     if name == "GLSL.std.450":
         glsl_std_450(r, i)
     elif name == "OpenCL.std":
-        from gallette.compiler.spirv.read.opencl import opencl_std
-
         opencl_std(r, i)
     elif not name.startswith("NonSemantic.") and "DebugInfo" not in name:
         raise i.error(f"the extended instructions {name or '(none)'} are not supported")

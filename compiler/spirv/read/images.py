@@ -10,6 +10,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
+from gallette.compiler.spirv.read.kernel_images import sample
 from gallette.compiler.spirv.read.model import SpvType
 from gallette.compiler.spirv.read.pointers import Handle, Texel
 
@@ -133,9 +134,7 @@ _SAMPLES = [
 @does(*_SAMPLES)
 def _sample(r: FunctionReader, i: Instruction) -> None:
     if r.stage is Stage.KERNEL:
-        from gallette.compiler.spirv.read.kernel_images import sample
-
-        sample(r, i)
+        sample(r, i, handle(r, i.words[2], i))
         return
     b, w, name = r.b, i.words, i.name
     x = _Lookup(r, i, handle(r, w[2], i))

@@ -15,6 +15,7 @@ from gallette.compiler.spirv.module import Instruction
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
+    from gallette.compiler.spirv.read.pointers import Handle
 
 __all__ = ["ADDRESSING", "sample"]
 
@@ -22,12 +23,9 @@ ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 _EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
 
 
-def sample(r: FunctionReader, i: Instruction) -> None:
+def sample(r: FunctionReader, i: Instruction, h: Handle) -> None:
     """`OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
-    from gallette.compiler.spirv.read.images import handle
-
     w, b = i.words, r.b
-    h = handle(r, w[2], i)
     if i.name != "OpImageSampleExplicitLod" or h.mode is None or h.texture is None:
         raise i.error("kernels look images up with a sampler and an explicit level")
     nir = h.type.inner.nir

@@ -6,6 +6,8 @@ instruction is defined in one place.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gallette.compiler.nir.ir.fold import fold_alu
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.modes import Stage
@@ -13,9 +15,14 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
+from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
+from gallette.compiler.spirv.read.module_reader import ModuleReader
 from gallette.compiler.spirv.read.pointers import Value
+
+if TYPE_CHECKING:
+    from gallette.compiler.spirv.read.declarations import Declarations
 
 __all__ = ["evaluate_operation"]
 
@@ -24,8 +31,6 @@ _RESULT = 0  # the id of the scratch result: no real id is zero
 
 def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
     """The constant of an `OpSpecConstantOp`."""
-    from gallette.compiler.spirv.read.translate import ModuleReader
-
     info = grammar().by_opcode.get(i.words[2])
     if info is None or info.name in ("OpSpecConstantOp", "OpPhi", "OpFunctionCall"):
         raise i.error(f"{i.words[2]} is no operation on constants")
@@ -33,9 +38,6 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
     try:
         reader = ModuleReader.scratch(d, shader)
         function = shader.add_function("constant", is_entry=True)
-        from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
-        from gallette.compiler.spirv.read.function import FunctionReader
-
         code = FunctionCode(0, type, SpvType("void"))
         r = FunctionReader(reader, code, function)
         words = (i.words[0], _RESULT, *i.words[3:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
@@ -15,8 +15,8 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.initializers import initialise
+from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
 from gallette.compiler.spirv.read.pointers import (
     BlockArray,
@@ -35,6 +35,9 @@ from gallette.compiler.spirv.slots import (
     VARYING_BUILTINS,
     slot_from_text,
 )
+
+if TYPE_CHECKING:
+    from gallette.compiler.spirv.read.declarations import Declarations
 
 __all__ = ["Variables"]
 
@@ -277,8 +280,6 @@ class Variables:
         if name not in _INTRINSICS:
             if mode == Mode.SHADER_OUT or not name:
                 raise SpirvError(f"built-in {name or '(none)'} is not supported here")
-            from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
-
             return kernel_builtin(name, type)
         return Builtin(type, builtin_reader(name, type))
 
