@@ -6,6 +6,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.freeze import copy_quals
 from gallette.compiler.glsl.check.interface_rules import (
+    check_auxiliary,
     check_interface,
     per_vertex_array,
     size_per_vertex,
@@ -227,15 +228,9 @@ def check_plain_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         raise c.abort(f"variables of type '{var.type}' must be uniforms", d)
     if quals.layout or quals.flags - {"subroutine"}:
         c.error("layout qualifiers need in, out, uniform or buffer", d)
-    if quals.interpolation:
-        c.error(f"'{quals.interpolation}' applies to inputs and outputs only", d)
-    if quals.invariant:
-        c.error("only outputs can be declared invariant", d)
+    check_auxiliary(c, quals, quals.storage, d)
     if quals.memory:
         c.error("memory qualifiers are for images and buffers", d)
-    for word in ("centroid", "sample", "patch"):
-        if getattr(quals, word):
-            c.error(f"'{word}' applies to inputs and outputs only", d)
 
 
 def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
