@@ -7,16 +7,12 @@ path, which costs only size.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.irreducible import make_reducible
 from gallette.compiler.spirv.read.model import Block, FunctionCode
 from gallette.compiler.spirv.read.structure import successors
-
-if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
 
 __all__ = ["add_merges"]
 

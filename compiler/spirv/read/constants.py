@@ -8,7 +8,6 @@ from gallette.compiler.nir.ir.types import UINT, Type
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import Constant, Data, SpvType, by_name
-from gallette.compiler.spirv.read.spec_constants import evaluate_operation
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
@@ -100,11 +99,6 @@ def _sampler(d: Declarations, i: Instruction) -> None:
     d.constants[i.words[1]] = Constant(_SAMPLER, (address << 2 | normalized << 1 | linear,))
 
 
-def _spec_op(d: Declarations, i: Instruction) -> None:
-    type = d.type(i.words[0], i)
-    d.constants[i.words[1]] = Constant(type, evaluate_operation(d, i, type))
-
-
 CONSTANTS = by_name(
     {
         "OpConstantTrue OpConstantFalse OpSpecConstantTrue OpSpecConstantFalse": _bool_constant,
@@ -113,6 +107,5 @@ CONSTANTS = by_name(
         "OpConstantNull": _null,
         "OpUndef": _undef,
         "OpConstantSampler": _sampler,
-        "OpSpecConstantOp": _spec_op,
     }
 )

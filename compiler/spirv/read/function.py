@@ -19,6 +19,7 @@ from gallette.compiler.spirv.grammar import grammar, opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read import collectives, images, memory
 from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
 from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
 from gallette.compiler.spirv.read.opencl import opencl_std
@@ -28,13 +29,13 @@ from gallette.compiler.spirv.read.pointers import (
     Place,
     RootPlace,
     Value,
+    handle,
 )
 from gallette.compiler.spirv.read.structure import Structure
 from gallette.compiler.spirv.read.variables import Variables
 
 if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
-    from gallette.compiler.spirv.read.module_reader import ModuleReader
+    from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["FunctionReader"]
 
@@ -361,8 +362,8 @@ def _call(r: FunctionReader, i: Instruction) -> None:
         if type.kind == "pointer":
             args.append(deref_of(r, r.place(id), i).result)
         elif type.nir.is_opaque:
-            handle = images.handle(r, id, i)
-            deref = handle.texture or handle.sampler
+            given = handle(r, id, i)
+            deref = given.texture or given.sampler
             assert deref is not None
             args.append(deref.result)
         elif param.is_deref:

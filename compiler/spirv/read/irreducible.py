@@ -11,16 +11,13 @@ are negative, which no id of a module is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.model import Block, Constant, FunctionCode, SpvType
 from gallette.compiler.spirv.read.structure import successors, targets
-
-if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
 
 __all__ = ["make_reducible"]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.pointers import handle
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
-    from gallette.compiler.spirv.read.pointers import Handle
 
 __all__ = ["ADDRESSING", "sample"]
 
@@ -23,9 +23,10 @@ ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 _EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
 
 
-def sample(r: FunctionReader, i: Instruction, h: Handle) -> None:
+def sample(r: FunctionReader, i: Instruction) -> None:
     """`OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
     w, b = i.words, r.b
+    h = handle(r, w[2], i)
     if i.name != "OpImageSampleExplicitLod" or h.mode is None or h.texture is None:
         raise i.error("kernels look images up with a sampler and an explicit level")
     nir = h.type.inner.nir

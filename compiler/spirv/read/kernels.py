@@ -9,32 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.types import UINT, Type
+from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
-from gallette.compiler.spirv.read.kernel_pointers import (
-    address_of,
-    cast,
-    deref_at,
-    element,
-    mode_of,
-)
+from gallette.compiler.spirv.read.kernel_pointers import address_of, cast, deref_at, element
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.module_reader import ModuleReader
 from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
-
-if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.translate import ModuleReader, reads
 
 __all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
 
+MODES = {
+    "CrossWorkgroup": Mode.GLOBAL,
+    "Workgroup": Mode.SHARED,
+    "Function": Mode.FUNCTION_TEMP,
+    "UniformConstant": Mode.GLOBAL,
+    "Generic": Mode.GLOBAL | Mode.SHARED | Mode.FUNCTION_TEMP,
+}
+
+
+UINT8 = scalar(Base.UINT8)
 MOST_BYTES = 4096
 """the largest structure passed by value, in bytes"""
 
@@ -51,6 +53,13 @@ class Argument:
     type: str
     offset: int
     size: int
+
+
+def mode_of(type: SpvType) -> Mode:
+    found = MODES.get(type.storage)
+    if found is None:
+        raise SpirvError(f"pointers to storage class {type.storage} are not supported")
+    return found
 
 
 def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
@@ -101,8 +110,11 @@ def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
     return []
 
 
+@reads("Kernel")
 class KernelReader(ModuleReader):
     """A module reader with pointers."""
+
+    prints = True
 
     def merges(self, code: FunctionCode) -> None:
         if not code.merged:
@@ -156,7 +168,7 @@ class KernelReader(ModuleReader):
         """The place at an address."""
         return DerefPlace(type.inner, cast(b, address, mode_of(type), type.inner))
 
-    def printed(self, r: FunctionReader, i: Instruction, words: Sequence[Def]) -> None:
+    def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
         """Append words to the `printf` buffer: a counter of bytes, then the records."""
         b = r.b
         place = b.imm_int(end_of_arguments(kernel_arguments(self.d, self.entry)))
@@ -238,3 +250,51 @@ def _passed(b: Builder, type: Type, offset: int) -> Value:
         num_components=type.components,
         bit_size=type.bit_size,
     )
+
+
+# Operations on pointers that only kernels have.
+
+
+@does("OpPtrAccessChain", "OpInBoundsPtrAccessChain")
+def _pointer_chain(r: FunctionReader, i: Instruction) -> None:
+    b, w = r.b, i.words
+    place: Place = r.place(w[2])
+    first = r.index(w[3])
+    if first != 0:
+        parent = deref_at(r, place)
+        if parent.form not in ("cast", "ptr_as_array"):
+            parent = cast(b, parent.result, Mode(parent.modes), place.type)
+        index = b.imm_int(first, 64) if isinstance(first, int) else first
+        place = DerefPlace(place.type, element(b, parent, index))
+    for id in w[4:]:
+        place = place.step(b, r.index(id))
+    r.values[w[1]] = place
+
+
+@does("OpCopyMemorySized")
+def _copy(r: FunctionReader, i: Instruction) -> None:
+    """Copy a constant number of bytes, in words if possible."""
+    b = r.b
+    size = r.d.integer(i.words[2], i)
+    if size > 1 << 12:
+        raise i.error(f"a copy of {size} bytes is too long")
+    unit = UINT if size % 4 == 0 else UINT8
+    step = 4 if size % 4 == 0 else 1
+    ends = []
+    for word in i.words[:2]:
+        deref = deref_at(r, r.value(word))
+        ends.append(b.deref_cast(deref.result, Mode(deref.modes), unit, step))
+    for at in range(size // step):
+        target, source = (element(b, end, b.imm_int(at, 64)) for end in ends)
+        b.store_deref(target, b.load_deref(source))
+
+
+@does("OpGenericCastToPtr", "OpPtrCastToGeneric", "OpConvertUToPtr", "OpConvertPtrToU")
+def _cast(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.cast_pointer(i, r.value(i.words[2]))
+
+
+@does("OpPtrEqual", "OpPtrNotEqual")
+def _pointer_equal(r: FunctionReader, i: Instruction) -> None:
+    x, y = (address_of(r, r.value(w)) for w in i.words[2:4])
+    r.values[i.words[1]] = r.b.ieq(x, y) if i.name == "OpPtrEqual" else r.b.ine(x, y)

@@ -18,10 +18,10 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.pointers import Place
 
 if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
     from gallette.compiler.spirv.read.function import FunctionReader
 
 __all__ = ["HEADER", "Printf", "formats", "printf", "text_of"]
@@ -49,6 +49,8 @@ def _words(type: Type) -> int:
 
 def printf(r: FunctionReader, i: Instruction) -> None:
     """Write the instruction's id and its arguments' bits to the buffer."""
+    if not r.module.prints:
+        raise i.error("only kernels print")
     b = r.b
     words: list[Def] = [b.imm_int(i.words[1])]
     for id in i.words[5:]:
@@ -62,7 +64,7 @@ def printf(r: FunctionReader, i: Instruction) -> None:
                 words.append(b.b2i32(part))
             else:
                 words.append(part if part.bit_size == 32 else b.u2u32(part))
-    r.module.printed(r, i, words)
+    r.module.printed(r, words)
     r.values[i.words[1]] = b.imm_int(0)
 
 

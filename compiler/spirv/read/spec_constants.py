@@ -6,8 +6,6 @@ instruction is defined in one place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gallette.compiler.nir.ir.fold import fold_alu
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.modes import Stage
@@ -16,13 +14,11 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
+from gallette.compiler.spirv.read.declarations import HANDLERS, Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
-from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
-from gallette.compiler.spirv.read.module_reader import ModuleReader
+from gallette.compiler.spirv.read.model import Constant, Data, FunctionCode, SpvType, by_name
 from gallette.compiler.spirv.read.pointers import Value
-
-if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["evaluate_operation"]
 
@@ -38,6 +34,7 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
     try:
         reader = ModuleReader.scratch(d, shader)
         function = shader.add_function("constant", is_entry=True)
+
         code = FunctionCode(0, type, SpvType("void"))
         r = FunctionReader(reader, code, function)
         words = (i.words[0], _RESULT, *i.words[3:])
@@ -51,6 +48,14 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
             raise i.error(f"operands that do not fit ({error})") from error
     finally:
         shader.unref()
+
+
+def _spec_op(d: Declarations, i: Instruction) -> None:
+    type = d.type(i.words[0], i)
+    d.constants[i.words[1]] = Constant(type, evaluate_operation(d, i, type))
+
+
+HANDLERS |= by_name({"OpSpecConstantOp": _spec_op})
 
 
 def _data(value: Value, i: Instruction) -> Data:

@@ -6,21 +6,35 @@ phis. `pipeline.FRONT_END` and later passes bring it into the form that drivers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import Function, Shader
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.spirv.module import Module, SpirvError
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Parameter
+from gallette.compiler.spirv.emit import (
+    DEPTH_LAYOUTS,
+    INPUT_PRIMITIVES,
+    OUTPUT_PRIMITIVES,
+    TESS_PRIMITIVES,
+    TESS_SPACINGS,
+)
+from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.kernels import KernelReader
-from gallette.compiler.spirv.read.module_reader import ModuleReader
+from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
+from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
+from gallette.compiler.spirv.read.variables import Variables
 from gallette.compiler.work_limits import allow_nesting
 
-__all__ = ["entry_points", "read_entry", "spirv_to_nir"]
+__all__ = ["ModuleReader", "entry_points", "read_entry", "reads", "spirv_to_nir"]
+
+R = TypeVar("R", bound="ModuleReader")
 
 _STAGES = {
     "Vertex": Stage.VERTEX,
@@ -32,6 +46,180 @@ _STAGES = {
     "Kernel": Stage.KERNEL,
 }
 _MODELS = {stage: model for model, stage in _STAGES.items()}
+
+
+class ModuleReader:
+    """Translates an entry point and the functions it calls."""
+
+    prints = False
+    """whether `printed` writes to a buffer"""
+
+    def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
+        self.d = d
+        self.shader = shader
+        self.entry = entry
+        self.variables = Variables(d, shader, entry)
+        self.functions: dict[int, Function] = {}
+        self.pending: list[tuple[FunctionCode, Function]] = []
+
+    def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
+        """Write the words of a `printf`."""
+        raise AssertionError("only kernels print")
+
+    @classmethod
+    def scratch(cls, d: Declarations, shader: Shader) -> ModuleReader:
+        """A reader for a single operation on constants."""
+        return cls(d, shader, EntryPoint("GLCompute", 0, "", ()))
+
+    def run(self) -> None:
+        code = self.d.functions.get(self.entry.function)
+        if code is None:
+            raise SpirvError(f"the entry point {self.entry.name!r} is no function")
+        main = self.function(code)
+        main.is_entry = True
+        while self.pending:
+            waiting, function = self.pending.pop()
+            if not waiting.blocks:
+                raise SpirvError(f"function {function.name} has no code")
+            FunctionReader(self, waiting, function).run()
+        self._initial_outputs()
+
+    def function(self, code: FunctionCode) -> Function:
+        """The NIR function of a function of the module."""
+        known = self.functions.get(code.id)
+        if known is not None:
+            return known
+        name = self.d.names.get(code.id) or f"function_{code.id}"
+        function = self.shader.add_function(name)
+        if code.returns.kind != "void":
+            function.params.append(Parameter("result", code.returns.nir, is_deref=True))
+        for n, (id, type) in enumerate(code.params):
+            text = self.d.names.get(id) or f"p{n}"
+            function.params.append(self._parameter(text, type))
+        self.functions[code.id] = function
+        self.pending.append((code, function))
+        return function
+
+    def _parameter(self, name: str, type: SpvType) -> Parameter:
+        if type.kind == "pointer":
+            return Parameter(name, type.inner.nir, is_deref=True)
+        if type.nir.is_vector_or_scalar:
+            nir = type.nir
+            return Parameter(name, nir, False, nir.components, nir.bit_size)
+        return Parameter(name, type.nir, is_deref=True)
+
+    def _initial_outputs(self) -> None:
+        """Set facts from the execution modes."""
+        _read_modes(self)
+
+    # Kernels override these.
+
+    def global_place(self, r: FunctionReader, id: int) -> Value:
+        """The value of a global variable in a function."""
+        return self.variables.place(id)
+
+    def entry_parameters(self, r: FunctionReader) -> bool:
+        """Assign the parameters of the entry point; false if it may not have any."""
+        return False
+
+    def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
+        return DerefPlace(type.inner, r.b.deref_param(at))
+
+    def local_type(self, type: SpvType) -> Type:
+        """The NIR type of a local variable."""
+        return type.nir
+
+    def merges(self, code: FunctionCode) -> None:
+        """Add merge instructions to blocks that lack them."""
+
+    def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
+        return value
+
+    def to_memory(self, r: FunctionReader, value: Value) -> Value:
+        if isinstance(value, Place):
+            raise SpirvError("pointers cannot be stored in logical addressing")
+        return value
+
+    def select_pointer(
+        self, r: FunctionReader, i: Instruction, condition: Def, then: Value, other: Value
+    ) -> Value:
+        raise i.error("pointers cannot be chosen in logical addressing")
+
+    def cast_pointer(self, r: FunctionReader, i: Instruction, value: Value) -> Value:
+        raise i.error("pointers cannot be cast in logical addressing")
+
+    def merge_of(self, code: FunctionCode, block: Block) -> int:
+        end = block.end
+        assert end is not None
+        raise end.error("a branch without a merge instruction in front of it")
+
+
+def _read_modes(m: ModuleReader) -> None:
+    info, modes, stage = m.shader.info, m.entry.modes, m.shader.stage
+
+    def one_of(table: Mapping[str, str], default: str = "") -> str:
+        return next((name for name, mode in table.items() if mode in modes), default)
+
+    def number(mode: str, default: int = 0) -> int:
+        words = modes.get(mode, ())
+        return words[0] if words else default
+
+    if stage is Stage.FRAGMENT:
+        info.early_fragment_tests = "EarlyFragmentTests" in modes
+        info.post_depth_coverage = "PostDepthCoverage" in modes
+        info.interlocks = any("Interlock" in mode for mode in modes)
+        info.depth_layout = one_of(DEPTH_LAYOUTS)
+        info.color_is_dual_source = any(v.index for v in m.shader.variables)
+    elif stage is Stage.GEOMETRY:
+        info.input_primitive = one_of(INPUT_PRIMITIVES)
+        info.output_primitive = one_of(OUTPUT_PRIMITIVES)
+        info.vertices_out = number("OutputVertices")
+        info.invocations = number("Invocations", 1)
+        if not info.input_primitive or not info.output_primitive:
+            raise SpirvError("a geometry shader names its input and output primitives")
+    elif stage is Stage.TESS_CTRL:
+        info.vertices_out = number("OutputVertices")
+    if stage in (Stage.TESS_CTRL, Stage.TESS_EVAL):
+        info.tess_primitive = one_of(TESS_PRIMITIVES)
+        info.tess_spacing = one_of(TESS_SPACINGS, "equal_spacing")
+        info.tess_ccw = "VertexOrderCw" not in modes
+        info.tess_point_mode = "PointMode" in modes
+        if stage is Stage.TESS_CTRL:
+            info.tess_primitive = ""
+    elif stage in (Stage.COMPUTE, Stage.KERNEL):
+        info.workgroup_size = _workgroup_size(m)
+        info.workgroup_size_variable = info.workgroup_size == (0, 0, 0)
+    info.has_transform_feedback = "Xfb" in modes
+
+
+def _workgroup_size(m: ModuleReader) -> tuple[int, int, int]:
+    d = m.d
+    size: tuple[int, ...] = (0, 0, 0)
+    if d.workgroup_size:
+        size = d.constants[d.workgroup_size].data
+    elif "LocalSizeId" in m.entry.modes:
+        ids = m.entry.modes["LocalSizeId"]
+        if not all(id in d.constants for id in ids):
+            raise SpirvError("a local size is of constants")
+        size = tuple(d.constants[id].data[0] for id in ids)
+    elif "LocalSize" in m.entry.modes:
+        size = m.entry.modes["LocalSize"]
+    if len(size) != 3:
+        raise SpirvError("a local size has three numbers")
+    return (int(size[0]), int(size[1]), int(size[2]))
+
+
+_READERS: dict[str, type[ModuleReader]] = {}
+
+
+def reads(model: str) -> Callable[[type[R]], type[R]]:
+    """Decorator: entry points of this execution model have a reader of their own."""
+
+    def register(reader: type[R]) -> type[R]:
+        _READERS[model] = reader
+        return reader
+
+    return register
 
 
 def entry_points(module: Module | Declarations) -> list[tuple[Stage, str]]:
@@ -112,8 +300,7 @@ def _translate(
         raise SpirvError(f"execution model {chosen.model} is not supported")
     shader = Shader(_STAGES[chosen.model], chosen.name)
     try:
-        kind = KernelReader if chosen.model == "Kernel" else ModuleReader
-        reader = kind(d, shader, chosen)
+        reader = _READERS.get(chosen.model, ModuleReader)(d, shader, chosen)
         reader.run()
     except BaseException:
         shader.unref()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
@@ -15,6 +15,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.initializers import initialise
 from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
@@ -35,9 +36,6 @@ from gallette.compiler.spirv.slots import (
     VARYING_BUILTINS,
     slot_from_text,
 )
-
-if TYPE_CHECKING:
-    from gallette.compiler.spirv.read.declarations import Declarations
 
 __all__ = ["Variables"]
 
@@ -280,6 +278,7 @@ class Variables:
         if name not in _INTRINSICS:
             if mode == Mode.SHADER_OUT or not name:
                 raise SpirvError(f"built-in {name or '(none)'} is not supported here")
+
             return kernel_builtin(name, type)
         return Builtin(type, builtin_reader(name, type))
 
