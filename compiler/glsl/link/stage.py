@@ -184,9 +184,7 @@ class _Joiner:
             a.used = a.used or b.used
             a.max_index = max(a.max_index, b.max_index)
         for a_quals, b_quals in zip(old.member_quals, block.member_quals, strict=False):
-            high = max(a_quals.layout.get("#max_index", -1), b_quals.layout.get("#max_index", -1))
-            if high >= 0:
-                a_quals.layout["#max_index"] = high
+            a_quals.max_index = max(a_quals.max_index, b_quals.max_index)
 
     def add_function(self, function: hir.Function) -> None:
         unit = self.unit
