@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
 from gallette.compiler.gc_pause import gc_paused
+from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
@@ -110,7 +111,7 @@ def _compile(
         tree = check(unit, language, options.limits, log)
         for words, at in pre.pragmas:
             if words[:4] == ["STDGL", "invariant", "(", "all"]:
-                if stage is Stage.FRAGMENT and language.has("120 es300"):
+                if stage is Stage.FRAGMENT and language.has(ARRAYS):
                     log.error("this pragma is not for fragment shaders", at)
                 _make_invariant(tree)
         for function in tree.functions:

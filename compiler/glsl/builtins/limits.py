@@ -8,6 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gallette.compiler.glsl.availability import (
+    BUFFER_BLOCKS,
+    CLIP_DISTANCES,
+    COMPUTE,
+    CULL_DISTANCES,
+    ENHANCED_LAYOUTS,
+    TESSELLATION,
+)
+
 __all__ = ["CONSTANTS", "DEFAULT_LIMITS", "Limits"]
 
 
@@ -115,7 +124,6 @@ class Limits:
 
 _IMG = "420 ARB_shader_image_load_store"
 _ATOMIC = "420 ARB_shader_atomic_counters"
-_TESS = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellation_shader"
 _GEOM = "150 es320 OES_geometry_shader EXT_geometry_shader ARB_geometry_shader4"
 
 # Limit names by availability; `gl_MaxLights` is `max_lights`.
@@ -134,7 +142,7 @@ _BY_AVAILABILITY = {
     "max_geometry_texture_image_units max_geometry_output_vertices "
     "max_geometry_total_output_components max_geometry_uniform_components",
     "150": "max_geometry_varying_components",
-    _TESS: "max_tess_control_input_components max_tess_control_output_components "
+    TESSELLATION: "max_tess_control_input_components max_tess_control_output_components "
     "max_tess_control_texture_image_units max_tess_control_uniform_components "
     "max_tess_control_total_output_components max_tess_evaluation_input_components "
     "max_tess_evaluation_output_components max_tess_evaluation_texture_image_units "
@@ -153,14 +161,13 @@ _BY_AVAILABILITY = {
     _ATOMIC: "max_geometry_atomic_counters max_tess_control_atomic_counters "
     "max_tess_evaluation_atomic_counters max_geometry_atomic_counter_buffers "
     "max_tess_control_atomic_counter_buffers max_tess_evaluation_atomic_counter_buffers",
-    "430 es310 ARB_compute_shader": "max_compute_work_group_count max_compute_work_group_size "
+    COMPUTE: "max_compute_work_group_count max_compute_work_group_size "
     "max_compute_uniform_components max_compute_texture_image_units "
     "max_compute_image_uniforms max_compute_atomic_counters max_compute_atomic_counter_buffers",
-    "430 es310 ARB_shader_storage_buffer_object": "max_combined_shader_output_resources",
-    "440 ARB_enhanced_layouts": "max_transform_feedback_buffers "
+    BUFFER_BLOCKS: "max_combined_shader_output_resources",
+    ENHANCED_LAYOUTS: "max_transform_feedback_buffers "
     "max_transform_feedback_interleaved_components",
-    "450 ARB_cull_distance EXT_clip_cull_distance": "max_cull_distances "
-    "max_combined_clip_and_cull_distances",
+    CULL_DISTANCES: "max_cull_distances max_combined_clip_and_cull_distances",
     "450 es320 OES_sample_variables": "max_samples",
     "EXT_blend_func_extended": "max_dual_source_draw_buffers",
 }
@@ -180,7 +187,7 @@ CONSTANTS: dict[str, tuple[str, str]] = {
 """GLSL name -> (field of Limits, availability)"""
 CONSTANTS["gl_MaxClipDistances"] = (
     "max_clip_distances",
-    "130 EXT_clip_cull_distance",
+    CLIP_DISTANCES,
 )
 
 DEFAULT_LIMITS = Limits()

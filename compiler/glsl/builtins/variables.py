@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from gallette.compiler.glsl.availability import CLIP_DISTANCES, CULL_DISTANCES
 from gallette.compiler.glsl.builtins.limits import CONSTANTS, Limits
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.language import Language
@@ -146,12 +147,12 @@ def names(lang: Language) -> list[str]:
 _PER_VERTEX = (
     ("gl_Position", "vec4", "var:POS", "*"),
     ("gl_PointSize", "float", "var:PSIZ", "*"),
-    ("gl_ClipDistance", "float[]", "var:CLIP_DIST0", "130 EXT_clip_cull_distance"),
+    ("gl_ClipDistance", "float[]", "var:CLIP_DIST0", CLIP_DISTANCES),
     (
         "gl_CullDistance",
         "float[]",
         "var:CULL_DIST0",
-        "450 ARB_cull_distance EXT_clip_cull_distance",
+        CULL_DISTANCES,
     ),
     ("gl_ClipVertex", "vec4", "var:CLIP_VERTEX", "compat"),
     ("gl_FrontColor", "vec4", "var:COL0", "compat"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from gallette.compiler.glsl.availability import ARRAYS, BUFFER_BLOCKS, GPU_SHADER5, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, checks, constant_value
 from gallette.compiler.glsl.diagnostics import did_you_mean
@@ -27,16 +28,16 @@ def length_call(c: Checker, node: s.Call, callee: s.Member) -> hir.Expr:
     c.quiet -= 1
     type_ = value.type
     if type_.is_array:
-        c.need("120 es300", "length()", callee)
+        c.need(ARRAYS, "length()", callee)
         if type_.length:
             return hir.Const(t.INT, node.loc, node.end, (type_.length,))
         if is_runtime_array(c, value) or is_per_vertex_input(c, value):
             return hir.Length(t.INT, node.loc, node.end, value)
-        if c.lang.has("430 es310 ARB_shader_storage_buffer_object"):
+        if c.lang.has(BUFFER_BLOCKS):
             return hir.Length(t.INT, node.loc, node.end, value)
         raise c.abort("length() of an array without a size", callee)
     if type_.is_vector or type_.is_matrix:
-        c.need("420 ARB_shading_language_420pack", "length() of vectors", callee)
+        c.need(PACK_420, "length() of vectors", callee)
         return hir.Const(t.INT, node.loc, node.end, (type_.indexed_length(),))
     raise c.abort(f"'{type_}' has no length", callee)
 
@@ -114,7 +115,7 @@ def swizzle_expr(c: Checker, node: s.Member, base: hir.Expr) -> hir.Expr:
         hint = "a swizzle takes letters of one of xyzw, rgba, stpq" if known else ""
         raise c.log.abort(f"'{type_}' has no member '{name}'", node.name_loc, end, hint)
     if type_.is_scalar:
-        c.need("420 ARB_shading_language_420pack", "swizzling a scalar", node)
+        c.need(PACK_420, "swizzling a scalar", node)
     if len(name) > 4:
         raise c.log.abort("a swizzle has at most 4 components", node.name_loc, end)
     if max(components) >= type_.rows:
@@ -246,9 +247,7 @@ def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:
             raise c.abort(
                 f"arrays of buffer blocks need constant indices in {c.lang.name}", node.index
             )
-        if storage in ("uniform", "buffer") and not c.lang.has(
-            "400 ARB_gpu_shader5 es320 EXT_gpu_shader5 OES_gpu_shader5"
-        ):
+        if storage in ("uniform", "buffer") and not c.lang.has(GPU_SHADER5):
             raise c.abort(f"arrays of blocks need constant indices in {c.lang.name}", node.index)
     if c.lang.es and c.stage == "fragment" and isinstance(base, hir.VarRef):
         if base.var.quals.storage == "out" and base.var.kind == "global":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import BUFFER_BLOCKS, SEPARATE_STAGES, UNIFORM_BLOCKS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.freeze import copy_quals
@@ -40,9 +41,9 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
         if word in _NOT_OF_BLOCKS:
             raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
     if storage == "uniform":
-        c.need("140 es300 ARB_uniform_buffer_object", "a uniform block", node.quals)
+        c.need(UNIFORM_BLOCKS, "a uniform block", node.quals)
     elif storage == "buffer":
-        c.need("430 es310 ARB_shader_storage_buffer_object", "a storage block", node.quals)
+        c.need(BUFFER_BLOCKS, "a storage block", node.quals)
     elif storage in ("in", "out"):
         c.need(
             "150 es320 OES_shader_io_blocks EXT_shader_io_blocks",
@@ -162,7 +163,7 @@ def check_member_locations(
     """Check that all members have a location or none, unless the block has one."""
     if quals.storage not in ("in", "out"):
         return
-    if "location" in quals.layout and not c.lang.has("410 ARB_separate_shader_objects es310"):
+    if "location" in quals.layout and not c.lang.has(SEPARATE_STAGES):
         c.error("locations of blocks need GLSL 4.10", node.quals)
     having = sum("location" in m.layout for m in members)
     if having and having < len(members) and "location" not in quals.layout:

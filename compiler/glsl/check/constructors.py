@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.conversions import construction, shape_with
@@ -123,7 +124,7 @@ def constructed_value(
 
 
 def construct_array(c: Checker, type_: Type, args: list[hir.Expr], node: s.Call) -> hir.Expr:
-    c.need("120 es300", "an array constructor", node)
+    c.need(ARRAYS, "an array constructor", node)
     if not args:
         raise c.abort("an array constructor needs arguments", node)
     if type_.length == 0:

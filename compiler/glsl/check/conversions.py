@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gallette.compiler.glsl.availability import DOUBLES, INTEGERS_64
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -15,22 +16,20 @@ _TO_UINT = (
     "400 ARB_gpu_shader5 MESA_shader_integer_functions EXT_shader_implicit_conversions "
     "ARB_gpu_shader_int64"
 )
-_DOUBLE = "400 ARB_gpu_shader_fp64"
-_INT64 = "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
 
 _IMPLICIT: dict[tuple[Base, Base], str] = {
     (Base.INT, Base.FLOAT): _TO_FLOAT,
     (Base.UINT, Base.FLOAT): _TO_FLOAT,
     (Base.INT, Base.UINT): _TO_UINT,
-    (Base.FLOAT, Base.DOUBLE): _DOUBLE,
-    (Base.INT, Base.DOUBLE): _DOUBLE,
-    (Base.UINT, Base.DOUBLE): _DOUBLE,
-    (Base.INT, Base.INT64): _INT64,
-    (Base.INT, Base.UINT64): _INT64,
-    (Base.UINT, Base.UINT64): _INT64,
-    (Base.INT64, Base.UINT64): _INT64,
-    (Base.INT64, Base.DOUBLE): _INT64,
-    (Base.UINT64, Base.DOUBLE): _INT64,
+    (Base.FLOAT, Base.DOUBLE): DOUBLES,
+    (Base.INT, Base.DOUBLE): DOUBLES,
+    (Base.UINT, Base.DOUBLE): DOUBLES,
+    (Base.INT, Base.INT64): INTEGERS_64,
+    (Base.INT, Base.UINT64): INTEGERS_64,
+    (Base.UINT, Base.UINT64): INTEGERS_64,
+    (Base.INT64, Base.UINT64): INTEGERS_64,
+    (Base.INT64, Base.DOUBLE): INTEGERS_64,
+    (Base.UINT64, Base.DOUBLE): INTEGERS_64,
 }
 
 _WIDENING = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ARRAYS, INTEGERS
 from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.context import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.conversions import (
@@ -83,7 +84,7 @@ def unary_expr(c: Checker, node: s.Unary) -> hir.Expr:
                 "use not() for vectors" if type_.is_boolean and type_.is_vector else "",
             )
     elif op == "~":
-        c.need("130 es300 EXT_gpu_shader4", "operator '~'", node)
+        c.need(INTEGERS, "operator '~'", node)
         if not type_.is_integer:
             raise c.abort(f"'~' needs an integer, not '{type_}'", node)
     elif not type_.is_numeric or type_.is_boolean:
@@ -118,7 +119,7 @@ def operator_expr(c: Checker, node: s.Binary, left: hir.Expr, right: hir.Expr) -
     if op in ("==", "!="):
         return equality_expr(c, node, left, right)
     if op in _BITWISE:
-        c.need("130 es300 EXT_gpu_shader4", f"operator '{op}'", node)
+        c.need(INTEGERS, f"operator '{op}'", node)
     return arithmetic_expr(c, op, left, right, node)
 
 
@@ -166,7 +167,7 @@ def equality_expr(c: Checker, node: s.Binary, left: hir.Expr, right: hir.Expr) -
     elif a.contains_opaque() or a is t.VOID:
         raise c.abort(f"values of type '{a}' cannot be compared", node)
     elif a.without_array is not a:
-        c.need("120 es300", "comparing arrays", node)
+        c.need(ARRAYS, "comparing arrays", node)
         if a.is_unsized_array:
             raise c.abort("arrays without a size cannot be compared", node)
     va, vb = constant_value(left), constant_value(right)
@@ -192,7 +193,7 @@ def conditional_expr(c: Checker, node: s.Conditional) -> hir.Expr:
             raise c.abort(f"the branches have different types '{a}' and '{b}'", node)
     type_ = then.type
     if type_.is_array:
-        c.need("120 es300", "selecting between arrays", node)
+        c.need(ARRAYS, "selecting between arrays", node)
     if type_.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
         raise c.abort(f"'?:' cannot select between values of type '{type_}'", node)
     if isinstance(condition, hir.Const):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.functions import overloads
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, FunctionSet
@@ -56,7 +57,7 @@ def check_body_anyway(c: Checker, node: s.FunctionDecl) -> None:
 def read_signature(c: Checker, node: s.FunctionDecl, name_node: s.Node) -> hir.Function:
     result = resolve_type(c, node.type)
     if result.is_array:
-        c.need("120 es300", "returning arrays", node.type)
+        c.need(ARRAYS, "returning arrays", node.type)
         if result.is_unsized_array:
             raise c.abort("a returned array needs a size", node.type)
     if result.contains_opaque() and not c.lang.has("ARB_bindless_texture"):

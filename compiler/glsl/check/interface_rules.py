@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import INTEGERS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.laxities import grant
@@ -111,7 +112,7 @@ def check_attribute(c: Checker, quals: hir.Quals, type_: Type, node: s.Node) -> 
         c.error(f"vertex shader inputs cannot be arrays in {c.lang.name}", node)
     if element.is_struct:
         c.error("vertex shader inputs cannot be structures", node)
-    if element.is_integer and not c.lang.has("130 es300 EXT_gpu_shader4"):
+    if element.is_integer and not c.lang.has(INTEGERS):
         c.error(f"vertex shader inputs cannot be integers in {c.lang.name}", node)
     if element.bit_size == 64 and not c.lang.has("410 ARB_vertex_attrib_64bit"):
         if element.is_double or not c.lang.has("ARB_vertex_attrib_64bit"):
@@ -146,7 +147,7 @@ def check_varying(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name:
     discrete = any(leaf.is_integer or leaf.is_double for leaf in type_.leaves())
     if discrete and quals.interpolation != "flat":
         if stage == "fragment" and storage == "in":
-            if lang.has("130 es300 EXT_gpu_shader4"):
+            if lang.has(INTEGERS):
                 c.error(
                     f"fragment shader inputs with integers or doubles must be flat: '{name}'",
                     node,

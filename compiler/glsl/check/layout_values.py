@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import LOCATIONS, SEPARATE_STAGES
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
@@ -123,12 +124,12 @@ def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     layout, type_, storage = var.quals.layout, var.type, var.quals.storage
     element = type_.without_array
     if "location" in layout and storage in ("in", "out"):
-        when = "330 es300 ARB_explicit_attrib_location"
+        when = LOCATIONS
         edge = (c.stage, storage) in (("vertex", "in"), ("fragment", "out"))
         if c.lang.es and edge and storage == "in" and c.lang.version < 300:
             when = "es300"
         if not edge:
-            when = "410 ARB_separate_shader_objects es310"
+            when = SEPARATE_STAGES
         c.need(when, f"location of {c.stage} '{storage}' variables", d)
         if edge and storage == "out":
             if layout["location"] >= c.limits.max_draw_buffers:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gallette.compiler.glsl.availability import (
+    BUFFER_BLOCKS,
+    COMPUTE,
+    ENHANCED_LAYOUTS,
+    LOCATIONS,
+    SEPARATE_STAGES,
+    TESSELLATION,
+    UNIFORM_BLOCKS,
+)
+
 __all__ = ["LAYOUTS", "PRIMITIVES", "Layout"]
 
-_ATTR = "330 es300 ARB_explicit_attrib_location"
 _DUAL = "330 ARB_explicit_attrib_location"
-_SSO = "410 ARB_separate_shader_objects es310"
-_UBO = "140 es300 ARB_uniform_buffer_object"
-_TESS = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellation_shader"
 _GEOM = "150 es320 OES_geometry_shader EXT_geometry_shader"
 _IMAGE = "420 es310 ARB_shader_image_load_store EXT_shader_image_load_store NV_image_formats"
-_ENHANCED = "440 ARB_enhanced_layouts"
 _BINDING = (
     "420 es310 ARB_shading_language_420pack ARB_shader_atomic_counters "
     "ARB_shader_storage_buffer_object ARB_shader_image_load_store"
 )
-_COMPUTE = "430 es310 ARB_compute_shader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +68,11 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
     (
         "location",
         True,
-        f"{_ATTR} {_SSO} 430 ARB_explicit_uniform_location ARB_enhanced_layouts",
+        f"{LOCATIONS} {SEPARATE_STAGES} 430 ARB_explicit_uniform_location ARB_enhanced_layouts",
         "in out inout uniform block-in block-out member-in member-out subroutine",
         "",
     ),
-    ("component", True, _ENHANCED, "in out member-in member-out", ""),
+    ("component", True, ENHANCED_LAYOUTS, "in out member-in member-out", ""),
     ("index", True, f"{_DUAL} EXT_blend_func_extended", "out", "fragment"),
     ("index", True, "430 ARB_explicit_uniform_location", "function", ""),
     ("binding", True, _BINDING, "uniform block-uniform block-buffer", ""),
@@ -82,22 +86,22 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
     (
         "align",
         True,
-        _ENHANCED,
+        ENHANCED_LAYOUTS,
         "member-uniform member-buffer block-uniform block-buffer",
         "",
     ),
-    ("std140 shared packed", False, _UBO, _ALL_BLOCKS, ""),
+    ("std140 shared packed", False, UNIFORM_BLOCKS, _ALL_BLOCKS, ""),
     (
         "std430",
         False,
-        "430 es310 ARB_shader_storage_buffer_object",
+        BUFFER_BLOCKS,
         "block-buffer default-buffer",
         "",
     ),
     (
         "row_major column_major",
         False,
-        _UBO,
+        UNIFORM_BLOCKS,
         f"{_ALL_BLOCKS} member-uniform member-buffer",
         "",
     ),
@@ -139,7 +143,7 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
         "out in inout plain",
         "fragment",
     ),
-    ("local_size_x local_size_y local_size_z", True, _COMPUTE, "default-in", "compute"),
+    ("local_size_x local_size_y local_size_z", True, COMPUTE, "default-in", "compute"),
     (
         "local_size_variable",
         False,
@@ -167,26 +171,26 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
         "geometry",
     ),
     ("viewport_relative", False, "NV_viewport_array2", "out", "vertex tess_eval geometry"),
-    ("vertices", True, _TESS, "default-out", "tess_ctrl"),
+    ("vertices", True, TESSELLATION, "default-out", "tess_ctrl"),
     (
         "triangles quads isolines equal_spacing fractional_even_spacing fractional_odd_spacing "
         "cw ccw point_mode",
         False,
-        _TESS,
+        TESSELLATION,
         "default-in",
         "tess_eval",
     ),
     (
         "xfb_buffer xfb_stride",
         True,
-        _ENHANCED,
+        ENHANCED_LAYOUTS,
         "out block-out member-out default-out",
         "vertex tess_eval geometry tess_ctrl",
     ),
     (
         "xfb_offset",
         True,
-        _ENHANCED,
+        ENHANCED_LAYOUTS,
         "out block-out member-out",
         "vertex tess_eval geometry tess_ctrl",
     ),

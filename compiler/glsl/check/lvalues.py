@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ARRAYS, INTEGERS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, checks
 from gallette.compiler.glsl.check.conversions import (
@@ -64,13 +65,13 @@ def assign_expr(c: Checker, node: s.Assign) -> hir.Expr:
     op = node.op[:-1]
     if not op:
         if type_.is_array:
-            c.need("120 es300", "assigning whole arrays", node)
+            c.need(ARRAYS, "assigning whole arrays", node)
             if type_.is_unsized_array:
                 raise c.abort("an array without a size cannot be assigned", node.target)
         value = c.coerce(value, type_, "assignment")
         return hir.Assign(type_, node.loc, node.end, "", target, value)
     if op in _BITWISE:
-        c.need("130 es300 EXT_gpu_shader4", f"operator '{node.op}'", node)
+        c.need(INTEGERS, f"operator '{node.op}'", node)
     found = operator_type(op, type_, value.type, c.lang)
     if isinstance(found, str):
         raise c.abort(f"'{type_} {node.op} {value.type}' is not possible", node, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ENHANCED_LAYOUTS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
@@ -176,7 +177,7 @@ def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) ->
 
 def read_layout_value(c: Checker, ident: s.LayoutId, name: str) -> int:
     assert ident.value is not None
-    if not c.lang.has("440 ARB_enhanced_layouts") and not isinstance(ident.value, s.Literal):
+    if not c.lang.has(ENHANCED_LAYOUTS) and not isinstance(ident.value, s.Literal):
         raise c.abort(
             f"the value of '{name}' must be an integer literal in {c.lang.name}", ident.value
         )

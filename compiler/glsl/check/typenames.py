@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import (
+    ARRAYS,
+    DOUBLES,
+    IMAGE_LOAD_STORE,
+    INTEGERS,
+    INTEGERS_64,
+)
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Type
 
@@ -10,10 +17,7 @@ __all__ = ["TYPE_AVAILABILITY", "TYPE_NAMES"]
 TYPE_NAMES: dict[str, Type] = {}
 TYPE_AVAILABILITY: dict[str, str] = {}
 
-_UINT = "130 es300 EXT_gpu_shader4"
-_DOUBLE = "400 ARB_gpu_shader_fp64"
-_INT64 = "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
-_RECT_MATRIX = "120 es300"
+_RECT_MATRIX = ARRAYS
 
 
 def _add(name: str, type: Type, availability: str) -> None:
@@ -27,10 +31,10 @@ def _build() -> None:
         (Base.FLOAT, "*"),
         (Base.INT, "*"),
         (Base.BOOL, "*"),
-        (Base.UINT, _UINT),
-        (Base.DOUBLE, _DOUBLE),
-        (Base.INT64, _INT64),
-        (Base.UINT64, _INT64),
+        (Base.UINT, INTEGERS),
+        (Base.DOUBLE, DOUBLES),
+        (Base.INT64, INTEGERS_64),
+        (Base.UINT64, INTEGERS_64),
     ):
         for n in (1, 2, 3, 4):
             type_ = t.vec(base, n)
@@ -38,7 +42,7 @@ def _build() -> None:
     for base, prefix in ((Base.FLOAT, ""), (Base.DOUBLE, "d")):
         for columns in (2, 3, 4):
             for rows in (2, 3, 4):
-                when = _DOUBLE if prefix else (_RECT_MATRIX if columns != rows else "*")
+                when = DOUBLES if prefix else (_RECT_MATRIX if columns != rows else "*")
                 type_ = t.mat(base, columns, rows)
                 _add(f"{prefix}mat{columns}x{rows}", type_, when if prefix else _RECT_MATRIX)
                 if columns == rows:
@@ -61,7 +65,7 @@ def _build() -> None:
                 integer = "140 EXT_gpu_shader4+ARB_texture_rectangle"
             _add(f"{letter}sampler{name}", t.sampler(dim, base=base), integer)
             images = {"1D": "", "2DRect": "", "Buffer": " es320 OES_texture_buffer"}
-            image = "420 ARB_shader_image_load_store EXT_shader_image_load_store"
+            image = IMAGE_LOAD_STORE
             if name != "2DMS":
                 image += images.get(name, " es310")
             if name == "Buffer":
@@ -81,7 +85,7 @@ def _build() -> None:
             if letter and name in ("1D", "2D"):
                 integer = "130 EXT_gpu_shader4" + (" es300" if name == "2D" else "")
             _add(f"{letter}sampler{name}Array", t.sampler(dim, False, True, base), integer)
-            image = "420 ARB_shader_image_load_store EXT_shader_image_load_store"
+            image = IMAGE_LOAD_STORE
             if name in ("2D", "Cube"):
                 image += " es310" if name == "2D" else " es320 OES_texture_cube_map_array"
             if name == "Cube":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.constructors import make_constructed
 from gallette.compiler.glsl.check.context import Checker
@@ -33,7 +34,7 @@ def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
             raise c.abort(f"'{ref.name}' is not a type", ref, c.suggest(ref.name))
         type_ = symbol
     if ref.dims:
-        c.need("120 es300", "an array type", ref)
+        c.need(ARRAYS, "an array type", ref)
         type_ = array_of(c, type_, ref.dims, ref)
     return type_
 

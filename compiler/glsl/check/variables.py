@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import ARRAYS, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.freeze import copy_quals
@@ -149,7 +150,7 @@ def local_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.S
         if quals.storage == "const":
             constant = constant_value(value)
             if constant is None:
-                if not c.lang.has("420 ARB_shading_language_420pack"):
+                if not c.lang.has(PACK_420):
                     raise c.abort(
                         f"the initializer of constant '{d.name}' must be constant", d.init
                     )
@@ -170,7 +171,7 @@ def local_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.S
 
 def no_array_init(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     if var.type.is_array:
-        c.need("120 es300", "initializing arrays", d)
+        c.need(ARRAYS, "initializing arrays", d)
 
 
 def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from gallette.compiler.glsl.availability import ARRAYS, DOUBLES, INTEGERS, INTEGERS_64, PACK_420
 from gallette.compiler.glsl.builtins.variables import STRUCTS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
@@ -327,20 +328,18 @@ class ExpressionParser:
 
     def check_literal(self, kind: str, text: str, loc: int, end: int) -> None:
         lang = self.lang
-        if kind == "uint" and not lang.has("130 es300 EXT_gpu_shader4"):
+        if kind == "uint" and not lang.has(INTEGERS):
             message = f"unsigned literals need GLSL 1.30, not {lang.name}"
             grant("unsigned suffix", lang, self.log, message, loc, end)
-        elif kind == "double" and not lang.has("400 ARB_gpu_shader_fp64"):
+        elif kind == "double" and not lang.has(DOUBLES):
             self.log.error(f"double literals need GLSL 4.00, not {lang.name}", loc, end)
-        elif kind in ("int64_t", "uint64_t") and not lang.has(
-            "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
-        ):
+        elif kind in ("int64_t", "uint64_t") and not lang.has(INTEGERS_64):
             self.log.error("64-bit integer literals need GL_ARB_gpu_shader_int64", loc, end)
         elif (
             kind == "float"
             and text[-1] in "fF"
             and not text.startswith("0x")
-            and not lang.has("120 es300")
+            and not lang.has(ARRAYS)
         ):
             message = f"the suffix 'f' needs GLSL 1.20, not {lang.name}"
             grant("float suffix", lang, self.log, message, loc, end)
@@ -381,7 +380,7 @@ class ExpressionParser:
         if self.tokens[self.pos][0] != "{":
             return self.assignment()
         loc = self.loc
-        if not self.lang.has("420 ARB_shading_language_420pack"):
+        if not self.lang.has(PACK_420):
             raise self.log.abort(f"initializer lists are not in {self.lang.name}", loc)
         self.pos += 1
         self.enter()

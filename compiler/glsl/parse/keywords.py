@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from gallette.compiler.glsl.availability import BUFFER_BLOCKS, COMPUTE, GPU_SHADER5, INTEGERS
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
@@ -31,11 +32,11 @@ _QUALIFIERS = {
     "attribute": "desktop es100-es100",
     "varying": "desktop es100-es100",
     "centroid": "120 es300 EXT_gpu_shader4",
-    "flat": "130 es300 EXT_gpu_shader4",
+    "flat": INTEGERS,
     "smooth": "130 es300",
     "noperspective": "130 EXT_gpu_shader4 NV_shader_noperspective_interpolation",
     "invariant": "120 es",
-    "precise": "400 ARB_gpu_shader5 es320 EXT_gpu_shader5 OES_gpu_shader5",
+    "precise": GPU_SHADER5,
     "sample": "400 ARB_gpu_shader5 es320 OES_shader_multisample_interpolation",
     "patch": _TESS,
     "coherent": _MEMORY,
@@ -43,8 +44,8 @@ _QUALIFIERS = {
     "restrict": _MEMORY,
     "readonly": _MEMORY,
     "writeonly": _MEMORY,
-    "buffer": "430 es310 ARB_shader_storage_buffer_object",
-    "shared": "430 es310 ARB_compute_shader",
+    "buffer": BUFFER_BLOCKS,
+    "shared": COMPUTE,
     "highp": "130 es",
     "mediump": "130 es",
     "lowp": "130 es",
