@@ -193,7 +193,7 @@ class PixelSink:
         )
         if any(seen.before.get(k) != v for k, v in seen.after.items() if is_attachment(k)):
             seen.verdict = "written"
-        elif any(c is not None and not c.disabled for c in state.colors):
+        elif any(c is not None and c.key.mask != 0 for c in state.colors):
             seen.verdict = "written, and the same as before"
         else:
             seen.verdict = "passed; no colour is written (masks)"

@@ -135,7 +135,7 @@ class FragmentEngine:
         self.derived: dict[Any, Any] = {}  # caches of a driver's compiled code
         self.scratch = scratch
         tests, facts = state.tests, state.facts
-        self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
+        self._colors = [(i, c) for i, c in enumerate(state.colors) if c and c.key.mask != 0]
         self.tests = FragmentTests(state, scratch)
         self._shades = facts is not None and (
             bool(self._colors)
@@ -154,14 +154,14 @@ class FragmentEngine:
             and not state.counting
             and not self._in_order
             and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
-            and not any(color.ordered for _, color in self._colors)
+            and not any(color.key.ordered for _, color in self._colors)
             and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
         )
         self._ordered = (
             self._shades
             and not self._in_order
             and not (facts is not None and facts.has_side_effects)
-            and (self.tests.stencil or any(color.ordered for _, color in self._colors))
+            and (self.tests.stencil or any(color.key.ordered for _, color in self._colors))
         )
         self._inputs = None if facts is None else varying_inputs(facts)
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
@@ -188,7 +188,7 @@ class FragmentEngine:
             and self.tests.depth == other.tests.depth
             and (one.tests == two.tests or not self.tests.depth)
             and one.facts.outputs == two.facts.outputs
-            and [(i, c.state) for i, c in self._colors] == [(i, c.state) for i, c in other._colors]
+            and [(i, c.key) for i, c in self._colors] == [(i, c.key) for i, c in other._colors]
         )
 
     @property
@@ -603,7 +603,7 @@ class FragmentEngine:
     ) -> None:
         """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
-        if not color.ordered:
+        if not color.key.ordered:
             color.write(at, prepared, which)
             return
         for layer in layers(pixel, self._who, distinct):

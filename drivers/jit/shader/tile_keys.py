@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gallette.pipe.enums import CompareFunc, LogicOp
+from gallette.drivers.common.fixed.output import ColorKey
+from gallette.pipe.enums import CompareFunc
 from gallette.pipe.formats import Format
-from gallette.pipe.state import RenderTargetBlend, StencilState
+from gallette.pipe.state import StencilState
 
 from .texture_keys import TexelsKey, UnitKey
 
@@ -17,18 +18,7 @@ Shape = Literal["triangle", "line", "rectangle", "point"]
 A line is a rectangle with multisampling.
 """
 
-__all__ = ["ColorKey", "DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
-
-
-@dataclass(frozen=True, slots=True)
-class ColorKey:
-    """One colour buffer."""
-
-    format: Format
-    blend: RenderTargetBlend
-    blends: bool
-    logicop: LogicOp | None
-    mask: int | None  # bits of a texel that may change; None: all
+__all__ = ["DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
