@@ -18,7 +18,17 @@ from gallette.pipe.formats import Channel, Format
 
 from .routine import Routine, routine
 
-__all__ = ["SOURCE", "codes", "layout", "pack", "packed", "raw_bits", "unpack", "unpacked"]
+__all__ = [
+    "SOURCE",
+    "assembled",
+    "codes",
+    "layout",
+    "pack",
+    "packed",
+    "raw_bits",
+    "unpack",
+    "unpacked",
+]
 
 SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
 """The component of a colour that a channel stores."""
@@ -121,35 +131,34 @@ def _decoded(b: Builder, channel: Channel, bits: Def, whole: bool) -> Def:
 
 def pack(b: Builder, format: Format, color: Def) -> list[Def]:
     """The words of a texel; bits that belong to no component are 0."""
-    size, count = layout(format)
-    totals: list[Def | None] = [None] * count
+    parts = []
     for channel in format.channels:
         source = SOURCE.get(channel.name)
         if source is None:
             continue
         value = b.channel(color, source)
         if format.is_srgb and channel.name != "A":
-            bits = _srgb_code(b, value)
+            parts.append((channel, _srgb_code(b, value)))
         else:
-            bits = _encoded(b, channel, value)
+            parts.append((channel, _encoded(b, channel, value)))
+    return assembled(b, format, parts)
+
+
+def assembled(b: Builder, format: Format, parts: Sequence[tuple[Channel, Def]]) -> list[Def]:
+    """The words of a texel from the raw bits of its channels."""
+    size, count = layout(format)
+    words: list[Def | None] = [None] * count
+    for channel, bits in parts:
         number, shift = divmod(channel.shift, size)
-        totals[number] = placed(b, totals[number], bits, shift, size)
+        if size == 64:
+            bits = b.u2u64(bits)
+        part = b.ishl(bits, b.imm_int(shift)) if shift else bits
+        before = words[number]
+        words[number] = part if before is None else b.ior(before, part)
     return [
-        b.imm_int(0, size) if total is None else narrowed(b, total, size) for total in totals
+        b.imm_int(0, size) if word is None else b.alu(f"u2u{size}", word) if size < 32 else word
+        for word in words
     ]
-
-
-def placed(b: Builder, total: Def | None, bits: Def, shift: int, size: int) -> Def:
-    """A word with one more channel; words of less than 32 bits are `narrowed` at the end."""
-    if size == 64:
-        bits = b.u2u64(bits)
-    part = b.ishl(bits, b.imm_int(shift)) if shift else bits
-    return part if total is None else b.ior(total, part)
-
-
-def narrowed(b: Builder, word: Def, size: int) -> Def:
-    """A word of the texel's size."""
-    return b.alu(f"u2u{size}", word) if size < 32 else word
 
 
 def _encoded(b: Builder, channel: Channel, value: Def) -> Def:

@@ -17,7 +17,7 @@ from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend
 
 from .blending import Colors, blend, needs_destination
-from .formats import SOURCE, codes, layout, narrowed, pack, placed, raw_bits, unpack
+from .formats import SOURCE, assembled, codes, layout, pack, raw_bits, unpack
 from .routine import Routine, routine
 
 __all__ = ["ColorKey", "merged", "stored"]
@@ -62,9 +62,7 @@ class ColorKey:
     def blends_bytes(self) -> bool:
         """Whether colours are blended in 8 bits."""
         return (
-            self.blend is not None
-            and self.format.is_unorm8
-            and not self.blend.rgb_func.is_advanced
+            self.blend is not None and self.format.is_unorm8 and not self.blend.rgb_func.is_advanced
         )
 
 
@@ -88,7 +86,7 @@ def stored(key: ColorKey) -> Routine:
     that are there.
     """
     size, count = layout(key.format)
-    colors = {name: (4, 32) for name in ("source", "second", "constant")}
+    colors = dict.fromkeys(("source", "second", "constant"), (4, 32))
     words = {f"word{i}": (1, size) for i in range(count)}
 
     def build(b: Builder, source: Def, second: Def, constant: Def, *there: Def) -> list[Def]:
@@ -134,7 +132,6 @@ def _blended_bytes(
 ) -> list[Def]:
     format = key.format
     assert key.blend is not None
-    size, count = layout(format)
     held = b.vec(
         [
             raw_bits(b, there, format.channels[s])
@@ -143,20 +140,16 @@ def _blended_bytes(
             for s in format.swizzle
         ]
     )
-    parts = [codes(b, color, 8) for color in (source, constant, second)]
-    found = blend(b, key.blend, Colors(parts[0], held, parts[1], parts[2]), True)
-    total: Def | None = None
+    given = [codes(b, color, 8) for color in (source, constant, second)]
+    found = blend(b, key.blend, Colors(given[0], held, given[1], given[2]), True)
+    parts = []
     for channel in format.channels:
         plane = SOURCE.get(channel.name)
-        bits = b.imm_int(255) if plane is None else b.channel(found, plane)
-        total = placed(b, total, bits, channel.shift, size)
-    assert count == 1 and total is not None
-    return [narrowed(b, total, size)]
+        parts.append((channel, b.imm_int(255) if plane is None else b.channel(found, plane)))
+    return assembled(b, format, parts)
 
 
-def _merged(
-    b: Builder, key: ColorKey, made: Sequence[Def], there: Sequence[Def]
-) -> list[Def]:
+def _merged(b: Builder, key: ColorKey, made: Sequence[Def], there: Sequence[Def]) -> list[Def]:
     """The logic operation and the write mask, on whole words."""
     size = made[0].bit_size
     words = []

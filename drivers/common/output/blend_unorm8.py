@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
-from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.drivers.common.fixed.blending import DIRECT, INVERSE
+from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.pipe.state import RenderTargetBlend
 
 from .packed_bytes import pack_bytes
