@@ -29,13 +29,16 @@ def number(raw: int, kind: str, bits: int) -> float | int | bool:
 
 @dataclass(slots=True)
 class Line:
-    """One instruction of the shader: as text, its source line, and what its result is called."""
+    """One instruction: as text, its source line, and what its result is called. After the shader
+    the line is -1, and `section` says what the instruction is part of.
+    """
 
     text: str
     source: int
     kind: str = "f"
     bits: int = 32
     names: tuple[tuple[str, tuple[int, ...], int], ...] = ()
+    section: str = ""
 
 
 @dataclass(slots=True)
@@ -88,6 +91,8 @@ class Session:
             return None
         line = self.code[at.line]
         raw = at.values[self.lane if lane is None else lane]
+        if not raw:
+            return None
         return [number(r, line.kind, line.bits) for r in raw]
 
     def source_line(self, step: int) -> int:

@@ -15,8 +15,9 @@ HELP = """\
 n, s [N]      the next instruction (N of them)
 b [N]         back
 l, line N     run on to source line N        (line: the next source line)
+o, output     run on to the end of the shader: blending and storing
 nan           run on to the first result that is NaN or infinite
-c, end        run to the end                 start   back to the first
+c, end        run to the end (of the shader) start   back to the first
 p NAME        a variable by its GLSL name    vars    all of them
 w NAME        watch: show it at every step
 quad          this value in the neighbours of the quad (or all lanes)
@@ -99,8 +100,18 @@ class Stepper:
     def _nan(self, rest: str) -> None:
         self._move(self.session.find_nan(self.at), "every result from here on is a finite number")
 
+    def _output(self, rest: str) -> None:
+        later = range(self.at + 1, len(self.session.steps))
+        code = self.session.code
+        here = code[self.session.steps[self.at].line].section
+        sections = ((i, code[self.session.steps[i].line].section) for i in later)
+        found = next((i for i, section in sections if section not in ("", here)), None)
+        self._move(found, "nothing is stored after this")
+
     def _end(self, rest: str) -> None:
-        self._move(len(self.session.steps) - 1)
+        steps, code = self.session.steps, self.session.code
+        shader = sum(not code[step.line].section for step in steps) - 1
+        self._move(shader if self.at < shader else len(steps) - 1)
 
     def _start(self, rest: str) -> None:
         self._move(0)
@@ -117,6 +128,9 @@ class Stepper:
         if 0 < line <= len(session.source):
             self.out.print(Text(f"{line:>5}  {session.source[line - 1].strip()}", style="cyan"))
         step = session.steps[self.at]
+        section = session.code[step.line].section
+        if section:
+            self.out.print(Text(f"       {section}", style="cyan"))
         code = session.code[step.line].text.strip()
         value = session.value(self.at)
         shown = "" if value is None else f"   = {', '.join(map(spell, value))}"
@@ -188,6 +202,8 @@ class Stepper:
         "b": _back,
         "l": _line,
         "line": _line,
+        "o": _output,
+        "output": _output,
         "nan": _nan,
         "c": _end,
         "end": _end,

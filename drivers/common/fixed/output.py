@@ -96,9 +96,12 @@ def stored(key: ColorKey) -> Routine:
             made = _blended_bytes(b, key, source, second, constant, there)
         else:
             held = unpack(b, key.format, there)
+            held.call("destination", 0)
             limited = [_limited(b, key.format, c) for c in (source, constant, second)]
             mixed = Colors(limited[0], held, limited[1], limited[2])
-            made = pack(b, key.format, blend(b, key.blend, mixed, False))
+            blended = blend(b, key.blend, mixed, False)
+            blended.call("blended", 0)
+            made = pack(b, key.format, blended)
         return _merged(b, key, made, there)
 
     return routine(f"store {key.format.name}", colors | words, build)
@@ -140,8 +143,10 @@ def _blended_bytes(
             for s in format.swizzle
         ]
     )
+    held.call("destination", 0)
     given = [codes(b, color, 8) for color in (source, constant, second)]
     found = blend(b, key.blend, Colors(given[0], held, given[1], given[2]), True)
+    found.call("blended", 0)
     parts = []
     for channel in format.channels:
         plane = SOURCE.get(channel.name)

@@ -16,7 +16,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, Intrinsic, LoadConst, Stage
 from gallette.compiler.nir.ir.opcodes import Opcode
 from gallette.compiler.nir.ir.ownership import disown
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Base, vec
 from gallette.compiler.nir.ir.variables import Parameter
 
@@ -84,8 +84,17 @@ def routine(
     given = [b.load_param(i) for i in range(len(parameters))]
     for value, label in zip(given, parameters, strict=True):
         value.call(label, 0)
+    flat = _Flattening(given)
     results = tuple(build(b, *given))
-    return _Flattening(given).routine(name, b.shader, results)
+    _remove_unused(b.impl, results)
+    return flat.routine(name, b.shader, results)
+
+
+def _remove_unused(impl: FunctionImpl, results: Sequence[Def]) -> None:
+    kept = set(results)
+    for instr in reversed(list(impl.first.instrs())):
+        if instr.dest is not None and not instr.dest.uses and instr.dest not in kept:
+            instr.remove()
 
 
 _TYPES = {8: Base.UINT8, 16: Base.UINT16, 32: Base.FLOAT, 64: Base.UINT64}
