@@ -95,7 +95,8 @@ class Stepper:
             return
         here = self.session.source_line(self.at)
         later = range(self.at + 1, len(self.session.steps))
-        self._move(next((i for i in later if self.session.source_line(i) != here), None))
+        lines = ((i, self.session.source_line(i)) for i in later)
+        self._move(next((i for i, line in lines if line not in (here, -1)), None))
 
     def _nan(self, rest: str) -> None:
         self._move(self.session.find_nan(self.at), "every result from here on is a finite number")
