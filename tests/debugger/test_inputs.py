@@ -360,7 +360,7 @@ def test_one_walks_there_and_back(walked: Session) -> None:
     for command in (f"l {number}", f"line {number}", str(number)):
         assert said(walked, command)[0].at == walked.find_line(number, 0)
     assert said(walked, "c;l")[1][-1] == "nothing further"
-    assert said(walked, "c;nan")[1][-1] == "every result from here on is a finite number"
+    assert said(walked, "c;c;nan")[1][-1] == "every result from here on is a finite number"
     assert said(walked, "l 999")[1][-1] == "nothing more is executed for line 999"
     assert said(walked, "-3")[0].at == first  # no line's number: the next one
 

@@ -28,6 +28,7 @@ __all__ = [
     "raw_bits",
     "unpack",
     "unpacked",
+    "viewed",
 ]
 
 SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
@@ -224,6 +225,37 @@ def packed(format: Format) -> Routine:
     return routine(
         f"pack {format.name}", {"color": (4, 32)}, lambda b, color: pack(b, format, color)
     )
+
+
+@cache
+def viewed(format: Format, swizzle: tuple[str | int, ...], stencil: bool = False) -> Routine:
+    """From a texel's words of 32 bits to what a texture view with this swizzle returns: of depth
+    and stencil formats, depth or (`stencil`) stencil.
+    """
+    whole = format.is_pure_integer or stencil
+
+    def build(b: Builder, *words: Def) -> list[Def]:
+        if format.is_depth_stencil:
+            first = _depth_or_stencil(b, format, words, stencil)
+            others = [b.imm_int(0), b.imm_int(0), b.imm_int(1) if whole else b.imm_float(1.0)]
+            color = b.vec([first, *others])
+        else:
+            color = unpack(b, format, words)
+        constants = {name: b.imm_int(int(name)) if whole else b.imm_float(float(name))
+                     for name in "01"}  # fmt: skip
+        return [constants[s] if isinstance(s, str) else b.channel(color, s) for s in swizzle]
+
+    words = {f"word{i}": (1, 32) for i in range(-(-format.block_bytes // 4))}
+    return routine(f"view {format.name}", words, build)
+
+
+def _depth_or_stencil(b: Builder, format: Format, words: Sequence[Def], stencil: bool) -> Def:
+    channel = next(c for c in format.channels if c.name == ("S" if stencil else "Z"))
+    bits = raw_bits(b, words, channel)
+    if stencil or channel.type == "FLOAT":
+        return bits
+    share = b.imm_float(1.0 / ((1 << channel.bits) - 1), 64)
+    return b.f2f32(b.fmul(b.u2f64(bits), share))
 
 
 @cache

@@ -52,6 +52,12 @@ class Routine:
     """The numbers of the results' components."""
 
     @property
+    def read(self) -> tuple[int, ...]:
+        """The components of parameters that the code reads, by number."""
+        used = {n for step in self.steps for n in step.sources} | set(self.outputs)
+        return tuple(sorted(n for n in used if n < len(self.inputs)))
+
+    @property
     def first_step(self) -> int:
         """The number of the first step's result."""
         return len(self.inputs) + len(self.constants)

@@ -39,7 +39,11 @@ class Floats:
     def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
         s = self.s
         words = gather_words(
-            s.b, s.key.image, s.word(Description.TEXELS), self._index(at, z, level)
+            s.b,
+            s.key.image,
+            s.word(Description.TEXELS),
+            self._index(at, z, level),
+            self.reference is not None,
         )
         return self._made(words, out)
 
