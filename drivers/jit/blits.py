@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.memory.blit import Span, spans, writes_everything
 from gallette.drivers.common.memory.mipmap import centres
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.texture.fixed_point import linear_pair
-from gallette.drivers.common.texture.wrap import Axis
+from gallette.drivers.common.texture.wrap import linear_fixed
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import level_extent
@@ -160,7 +160,7 @@ def _run_filter(
         (MoveWords.COLUMNS, xs, extent[0]),
         (MoveWords.ROWS, ys, extent[1]),
     ):
-        found = linear_pair(_AXIS, (where / size).astype(np.float32), np.int32(size), 0)
+        found = linear_fixed(_AXIS, (where / size).astype(np.float32), np.int32(size), 0)
         tables = [np.ascontiguousarray(table, np.int32) for table in found]
         keep.append(tables)
         block[word : word + 3] = [table.ctypes.data for table in tables]

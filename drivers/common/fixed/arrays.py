@@ -39,6 +39,10 @@ def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]
         return run(arguments)
 
 
+def _as_the_machine(value: Array) -> Array:
+    return value.astype(np.int32)
+
+
 def _function(routine: Routine) -> Callable[..., list[Array]]:
     names: dict[str, Any] = {}
     types: dict[tuple[int, np.dtype[Any]], str] = {}
@@ -73,7 +77,9 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
                 typed(n, type.dtype(size))
                 for n, type, size in zip(step.sources, op.input_types, sizes, strict=True)
             ]
-            names[f"f_{op.name}"] = op.semantics
+            names[f"f_{op.name}"] = _as_the_machine if routine.any_conversion and (
+                op.name == "f2i32"
+            ) else op.semantics  # fmt: skip
             lines.append(f"{name} = asarray(f_{op.name}({', '.join(srcs)}))")
             types[number, op.output_type.dtype(step.bits)] = name
         else:

@@ -50,6 +50,10 @@ class Routine:
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
     """The numbers of the results' components."""
+    any_conversion: bool
+    """Whether floats that no integer can represent may become any integer: `f2i32` is the machine's
+    conversion then, which is faster than NIR's.
+    """
 
     @property
     def read(self) -> tuple[int, ...]:
@@ -75,6 +79,7 @@ def routine(
     name: str,
     parameters: Mapping[str, tuple[int, int]],
     build: Callable[..., Sequence[Def]],
+    any_conversion: bool = False,
 ) -> Routine:
     """Build a routine; `parameters` are (components, bits) by name, which `build` gets in order,
     after the builder.
@@ -93,7 +98,7 @@ def routine(
     flat = _Flattening(given)
     results = tuple(build(b, *given))
     _remove_unused(b.impl, results)
-    return flat.routine(name, b.shader, results)
+    return flat.routine(name, b.shader, results, any_conversion)
 
 
 def _remove_unused(impl: FunctionImpl, results: Sequence[Def]) -> None:
@@ -119,7 +124,9 @@ class _Flattening:
         self._constants: dict[tuple[int, int], int] = {}
         self._steps: dict[Step, int] = {}
 
-    def routine(self, name: str, shader: Shader, results: tuple[Def, ...]) -> Routine:
+    def routine(
+        self, name: str, shader: Shader, results: tuple[Def, ...], any_conversion: bool
+    ) -> Routine:
         needed = [(value, i) for value in results for i in range(value.num_components)]
         outputs = [self._number(value, i) for value, i in needed]
         moved = self._inputs + len(self._constants)
@@ -136,7 +143,7 @@ class _Flattening:
         )
         return Routine(
             name, shader, results, self._sizes, tuple(self._constants), steps,
-            tuple([final(n) for n in outputs]),
+            tuple([final(n) for n in outputs]), any_conversion,
         )  # fmt: skip
 
     def _number(self, value: Def, component: int) -> int:

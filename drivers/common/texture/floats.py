@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.pipe.enums import CompareFunc, Target, Wrap
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
 from .image import Image, Planes
-from .wrap import Axis, Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
+from .wrap import Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
 
 __all__ = ["FloatFilter", "Place", "axes_of"]
 

@@ -19,10 +19,10 @@ from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .bilinear import PaddedFilter
-from .fixed_point import linear_pair, nearest
 from .floats import Level, Place, axes_of
 from .image import Image, Planes, fits_bytes
 from .padded import Padded, PaddedLayout, lerp16, spread_weight
+from .wrap import linear_fixed, nearest_fixed
 
 __all__ = ["PackedFilter", "can_filter_packed"]
 
@@ -110,7 +110,7 @@ class PackedFilter:
     def nearest(self, place: Place) -> Words:
         """The texel that contains the coordinates."""
         at = [
-            nearest(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+            nearest_fixed(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         y: Array | int = at[1] if len(at) > 1 else 0
@@ -125,7 +125,7 @@ class PackedFilter:
             if channels is not None:
                 return [channels]
         taps = [
-            linear_pair(axis, place.coords[i], self._extent(i, level), place.offset[i])
+            linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         x0, x1, wx = taps[0]

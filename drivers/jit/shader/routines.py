@@ -1,7 +1,8 @@
 """Routines of fixed function (`drivers.common.fixed`) as machine code, inlined where they are used.
 
-Their opcodes are those of shaders and compile the same way. One pattern is compiled differently:
-the division of a code by the greatest one, which `maths.unit` does without dividing.
+Their opcodes are those of shaders and compile the same way, but for two: the division of a code by
+the greatest one, which `maths.unit` does without dividing, and conversions to integers where the
+routine allows any result out of range.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from gallette.drivers.common.fixed.routine import Routine, Step
 from ..llvm.text import Builder
 from ..llvm.values import V
 from .alu import emit_alu
-from .maths import unit
+from .maths import some_int, unit
 
 __all__ = ["element", "inlined"]
 
+_INTEGER = OPCODES["f2i32"]
 _DIVIDE, _FLOAT, _AND = OPCODES["fdiv"], OPCODES["u2f32"], OPCODES["iand"]
 
 
@@ -37,7 +39,9 @@ def inlined(b: Builder, routine: Routine, arguments: Sequence[V | None]) -> list
             values.append(element(b, step.op, values[step.sources[0]]))
             continue
         top = _greatest_code(routine, step)
-        if top:
+        if step.op is _INTEGER and routine.any_conversion:
+            values.append(some_int(b, values[step.sources[0]].as_float()))
+        elif top:
             code = routine.steps[step.sources[0] - routine.first_step].sources[0]
             values.append(unit(b, values[code].as_int().to_float(), top))
         else:
