@@ -6,7 +6,9 @@ Arrays of one lane may have no dimension; the results then have none either.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,13 @@ from gallette.compiler.nir.ir.tables import TABLES
 
 from .routine import Routine
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "is_observed", "observed"]
 
 Array = npt.NDArray[Any]
 
+_CALLS: ContextVar[list[tuple[Routine, list[Array | None]]] | None] = ContextVar(
+    "calls", default=None
+)
 _compiled: weakref.WeakKeyDictionary[Routine, Callable[..., list[Array]]] = (
     weakref.WeakKeyDictionary()
 )
@@ -32,11 +37,31 @@ def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]
     `arguments` are the components of the parameters, of any type of their size; None where the
     routine does not read one.
     """
+    calls = _CALLS.get()
+    if calls is not None:
+        calls.append((routine, list(arguments)))
     run = _compiled.get(routine)
     if run is None:
         run = _compiled[routine] = _function(routine)
     with np.errstate(all="ignore"):
         return run(arguments)
+
+
+@contextmanager
+def observed() -> Iterator[list[tuple[Routine, list[Array | None]]]]:
+    """List the routines that are evaluated meanwhile, with their arguments. What has faster code
+    goes through routines then.
+    """
+    calls: list[tuple[Routine, list[Array | None]]] = []
+    token = _CALLS.set(calls)
+    try:
+        yield calls
+    finally:
+        _CALLS.reset(token)
+
+
+def is_observed() -> bool:
+    return _CALLS.get() is not None
 
 
 def _as_the_machine(value: Array) -> Array:
