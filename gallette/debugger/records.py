@@ -6,7 +6,7 @@ The records are plain data: the terminal and the web page show the same.
 from __future__ import annotations
 
 import struct
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 __all__ = ["Line", "Session", "Step", "Watched", "number"]
@@ -50,6 +50,10 @@ class Step:
     active: list[bool]
 
 
+Lookup = list[tuple[Any, list[Any]]]
+"""Routines, and their arguments for all lanes."""
+
+
 @dataclass(slots=True)
 class Watched:
     """A variable at a moment: a value per component, None where nothing is known."""
@@ -75,6 +79,8 @@ class Session:
     variables: list[str] = field(default_factory=list)  # as the source declares them
     note: str = ""
     stores: list[str] = field(default_factory=list)  # to images, buffers and counters
+    lookups: dict[int, Lookup] = field(default_factory=dict, repr=False)
+    """By step, the routines that a texture lookup evaluated (see `lookup`)."""
 
     def __repr__(self) -> str:
         return f"<Session of {self.title} ({self.stage}): {len(self.steps)} steps>"
@@ -163,4 +169,4 @@ class Session:
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return asdict(self)
+        return asdict(replace(self, lookups={}))

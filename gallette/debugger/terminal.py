@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from rich.console import Console
 from rich.text import Text
 
+from gallette.debugger.lookup import trace_lookup
 from gallette.debugger.records import Session, Watched
 
 __all__ = ["HELP", "Stepper", "spell"]
@@ -15,6 +16,7 @@ HELP = """\
 n, s [N]      the next instruction (N of them)
 b [N]         back
 l, line N     run on to source line N        (line: the next source line)
+i, into       into a texture lookup: addresses, levels, filtering (u, up: back)
 o, output     run on to the end of the shader: blending and storing
 nan           run on to the first result that is NaN or infinite
 c, end        run to the end (of the shader) start   back to the first
@@ -43,6 +45,7 @@ class Stepper:
         self.session, self.out = session, out
         self.at = 0
         self.watched: list[str] = []
+        self._outside: list[tuple[Session, int]] = []  # the lookups' sessions and steps
 
     def run(self, lines: Iterable[str], echo: bool = False) -> None:
         """Obey commands until one says quit or there are no more."""
@@ -100,6 +103,23 @@ class Stepper:
 
     def _nan(self, rest: str) -> None:
         self._move(self.session.find_nan(self.at), "every result from here on is a finite number")
+
+    def _into(self, rest: str) -> None:
+        inner = trace_lookup(self.session, self.at)
+        if inner is None or not inner.steps:
+            self._move(None, "this is not a texture lookup that can be stepped into")
+            return
+        self._outside.append((self.session, self.at))
+        self.session, self.at = inner, 0
+        self.out.print(Text(inner.title, style="bold"))
+        self.show()
+
+    def _up(self, rest: str) -> None:
+        if not self._outside:
+            self._move(None, "this is the shader itself")
+            return
+        self.session, self.at = self._outside.pop()
+        self.show()
 
     def _output(self, rest: str) -> None:
         later = range(self.at + 1, len(self.session.steps))
@@ -203,6 +223,10 @@ class Stepper:
         "b": _back,
         "l": _line,
         "line": _line,
+        "i": _into,
+        "into": _into,
+        "u": _up,
+        "up": _up,
         "o": _output,
         "output": _output,
         "nan": _nan,

@@ -17,7 +17,8 @@ from gallette.compiler.nir.text.printer import Printer
 from gallette.debugger.environment import DrawEnvironment
 from gallette.debugger.records import Line, Session, Step
 from gallette.debugger.stores import stored
-from gallette.drivers.common.fixed.routine import Routine
+from gallette.drivers.common.fixed.arrays import observed
+from gallette.drivers.common.fixed.routine import Routine, remove_unused
 
 __all__ = ["MOST_STEPS", "trace_routine", "trace_shader"]
 
@@ -51,6 +52,7 @@ def trace_routine(
     """Run a routine for the session's lane, with the raw bits of its parameters; returns those of
     its results. Its code and steps are appended under the heading `section`.
     """
+    remove_unused(routine)
     first = len(session.code)
     numbers = _code(routine.shader, session)
     for line in session.code[first:]:
@@ -180,7 +182,12 @@ class _Tracer(Interpreter):
         active = self.active.tolist()
         if isinstance(instr, Intrinsic) and active[self._lane]:
             self._note_store(instr)
-        if not (isinstance(instr, Intrinsic) and self._from_draw(instr)):
+        if isinstance(instr, Tex):
+            with observed() as calls:
+                super()._execute(instr)
+            if active[self._lane]:
+                self._session.lookups[len(self._session.steps)] = calls
+        elif not (isinstance(instr, Intrinsic) and self._from_draw(instr)):
             super()._execute(instr)
         self._step_done(instr, active)
 

@@ -16,11 +16,11 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, Intrinsic, LoadConst, Stage
 from gallette.compiler.nir.ir.opcodes import Opcode
 from gallette.compiler.nir.ir.ownership import disown
-from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Base, vec
 from gallette.compiler.nir.ir.variables import Parameter
 
-__all__ = ["Routine", "Step", "routine"]
+__all__ = ["Routine", "Step", "remove_unused", "routine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,13 @@ def routine(
         value.call(label, 0)
     flat = _Flattening(given)
     results = tuple(build(b, *given))
-    _remove_unused(b.impl, results)
     return flat.routine(name, b.shader, results, any_conversion)
 
 
-def _remove_unused(impl: FunctionImpl, results: Sequence[Def]) -> None:
-    kept = set(results)
-    for instr in reversed(list(impl.first.instrs())):
+def remove_unused(routine: Routine) -> None:
+    """Remove instructions of `shader` that no result needs; `steps` never contain them."""
+    kept = set(routine.results)
+    for instr in reversed(list(routine.shader.entry.first.instrs())):
         if instr.dest is not None and not instr.dest.uses and instr.dest not in kept:
             instr.remove()
 
