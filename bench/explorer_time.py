@@ -13,7 +13,9 @@ import json
 import statistics
 import time
 
-from gallette.inspector.explorer import FRAGMENT, VERTEX, Explorer
+from gallette.inspector.examples import FRAGMENT, VERTEX
+from gallette.inspector.explorer import Explorer
+from gallette.inspector.forms import FORMS
 
 # The shader the explorer opens with, and one that bounces a ray among balls.
 MARCH = """#version 330
@@ -35,13 +37,13 @@ void main() {
 """
 
 
-def median(explorer: Explorer, fragment: str, times: int) -> float:
+def median(explorer: Explorer, fragment: str, times: int, forms: list[str]) -> float:
     """Seconds of processor time; each time the shader is another one."""
     spent = []
     for i in range(times):
         changed = fragment.replace("void main() {", f"void main() {{ float changed = {i}.5;", 1)
         start = time.process_time()
-        answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": changed})
+        answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": changed, "forms": forms})
         json.dumps(answer)
         explorer.picture(answer["picture"])
         spent.append(time.process_time() - start)
@@ -57,9 +59,11 @@ def main() -> int:
     for driver in ("numpipe", "jit"):
         explorer = Explorer(driver=driver)
         for name, fragment in (("waves", FRAGMENT), ("balls, marched", MARCH)):
-            seconds = median(explorer, fragment, options.times)
-            slow += seconds >= 0.5
-            print(f"{driver:<8} {name:<16} {seconds:.3f} s")
+            for forms in ([], list(FORMS)):
+                seconds = median(explorer, fragment, options.times, forms)
+                slow += seconds >= 0.5
+                panes = f"{len(forms)} panes of code" if forms else "passes only"
+                print(f"{driver:<8} {name:<16} {panes:<16} {seconds:.3f} s")
         explorer.close()
     return bool(slow)
 

@@ -2,8 +2,8 @@
 
 They count what is equal on every machine: characters, tokens, parts of types, instructions. A limit
 is checked before the work is done, and the error names the construct and its place. The limits are
-far beyond what applications write, and low enough that no step takes more than some seconds or a
-GiB.
+far beyond what applications write, and low enough that compiling ends: most within some seconds and
+a GiB, a function of `MOST_INSTRUCTIONS` within a minute and some GiB.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MOST_SCALARS: Final = 1 << 26
 MOST_LOCALS: Final = 1 << 18
 """scalars in the arrays of an invocation that must be in memory"""
 
-MOST_INSTRUCTIONS: Final = 250_000
+MOST_INSTRUCTIONS: Final = 1_000_000
 """instructions of a function, including its callees once per call"""
 
 MOST_NESTED: Final = 384

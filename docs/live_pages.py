@@ -1,4 +1,4 @@
-"""The site's living part: a report, the course, an explorer's page and a frame, made by gallette.
+"""The site's living part: a report, the course, how a draw works, an explorer's page and a frame.
 
     python docs/live_pages.py build/live/live [--lessons NAME,NAME]
 
@@ -12,8 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import draw_page
+
 from gallette.cli import main as gallette
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.lessons.course import write_course
 
 MOST = 2_000_000  # bytes of a page
@@ -31,6 +33,7 @@ def make(folder: Path, lessons: list[str] | None) -> None:
             (Path(sources) / name).write_text(text, encoding="utf-8")
         shader = str(Path(sources) / "wave.frag")
         assert gallette(["explain", shader, "--html", str(folder / "explorer.html")]) == 0
+    draw_page.write(folder / "draw.html")
     _, written = write_course(folder / "lessons", "numpipe", lambda text: None, lessons)
     for page in written:
         if page.path is None:

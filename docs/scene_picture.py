@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gallette.compare import to_rgb8
-from gallette.pictures import save_picture
+from gallette.pictures import save_picture, to_rgb8
 from gallette.render import render_scenes
 
 ROWS = (

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.pictures import grey_range, to_rgb8
 from gallette.render import Rendering
 from gallette.scenes.common import Pass
 
-__all__ = ["PassDiff", "SceneDiff", "compare", "compare_passes", "heat_map", "to_rgb8"]
+__all__ = ["PassDiff", "SceneDiff", "compare", "compare_passes", "heat_map"]
 
 Image = npt.NDArray[Any]
 CLOSE_ENOUGH = 0.999
@@ -36,6 +37,7 @@ class PassDiff:
     over_tolerance: float
     pixels: int
     note: str = ""
+    shown: tuple[float, float] = (0.0, 1.0)  # what is black and what is white in the pictures
 
     @property
     def identical(self) -> bool:
@@ -75,16 +77,6 @@ class SceneDiff:
         return max((p.verdict for p in self.passes), key=order.index)
 
 
-def to_rgb8(color: Image) -> Image:
-    """RGB of a pass for looking at: 8 bits, top row first."""
-    rgb = color[..., :3]
-    if rgb.dtype != np.uint8:
-        with np.errstate(all="ignore"):
-            rgb = (np.clip(np.nan_to_num(rgb), 0, 1) * 255 + 0.5).astype(np.uint8)
-    flipped: Image = np.ascontiguousarray(rgb[::-1])
-    return flipped
-
-
 # Black, blue, magenta, orange, yellow, white: equal steps look equally far apart.
 _HEAT = np.array(
     [(0, 0, 4), (59, 15, 112), (140, 41, 129), (222, 73, 104), (254, 159, 109), (252, 253, 191)],
@@ -121,18 +113,20 @@ def compare_passes(ours: Pass, theirs: Pass, tolerance: float) -> PassDiff:
         # Floats are compared in the same steps; what is left below a hundredth is rounding.
         difference[difference < 0.01] = 0
     missing = ours.coverage != theirs.coverage
-    shown = np.where(missing, 255.0, difference)
+    seen = np.where(missing, 255.0, difference)
+    shown = grey_range(ours.color, theirs.color)
     return PassDiff(
         ours.name,
-        to_rgb8(ours.color),
-        to_rgb8(theirs.color),
-        heat_map(shown, tolerance),
+        to_rgb8(ours.color, shown),
+        to_rgb8(theirs.color, shown),
+        heat_map(seen, tolerance),
         int(missing.sum()),
         int(theirs.coverage.sum()),
         float(difference.max()),
         float((difference > tolerance).mean()),
         int(difference.size),
         ours.note,
+        shown,
     )
 
 

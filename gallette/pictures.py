@@ -1,4 +1,4 @@
-"""Pictures as files: `save_picture` writes one in the format that the file's name says."""
+"""Pictures to look at: as bytes, in a range of numbers that shows something, and as files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,40 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.output_files import write_whole
 
-__all__ = ["png_bytes", "save_picture"]
+__all__ = ["grey_range", "png_bytes", "save_picture", "to_rgb8"]
+
+Image = npt.NDArray[Any]
+
+
+def grey_range(*pictures: Image) -> tuple[float, float]:
+    """The numbers to show as black and white: all that occur, in pictures of floats whose channels
+    are equal (depths lie close together); 0 and 1 in others."""
+    for picture in pictures:
+        rgb = picture[..., :3]
+        if picture.dtype.kind != "f" or not np.array_equal(
+            rgb[..., 1:], rgb[..., :-1], equal_nan=True
+        ):
+            return 0.0, 1.0
+    values = np.concatenate([p[..., 0].ravel() for p in pictures])
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    return (low, high) if high > low else (0.0, 1.0)
+
+
+def to_rgb8(color: Image, shown: tuple[float, float] = (0.0, 1.0)) -> Image:
+    """RGB for looking at: 8 bits, top row first, the first number of `shown` as black."""
+    rgb = color[..., :3]
+    if rgb.dtype != np.uint8:
+        low, high = shown
+        with np.errstate(all="ignore"):
+            rgb = np.nan_to_num((rgb - low) / (high - low))
+        rgb = (np.clip(rgb, 0, 1) * 255 + 0.5).astype(np.uint8)
+    return np.ascontiguousarray(rgb[::-1])
 
 
 def png_bytes(image: Any) -> bytes:

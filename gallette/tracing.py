@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
+from gallette.pictures import grey_range, to_rgb8
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.pipe.taps import DRAWING, PipeCall, tap
 
@@ -29,6 +30,15 @@ __all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
 
 MAX_PICTURES = 64
 Image = npt.NDArray[Any]
+
+
+@dataclass(slots=True)
+class Caused:
+    """An OpenGL call, and the pipe calls made in it."""
+
+    number: int
+    text: str
+    calls: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -44,6 +54,7 @@ class Event:
     state: dict[str, str]
     pictures: dict[str, Image] = field(default_factory=dict)  # by attachment
     variants: list[str] = field(default_factory=list)
+    caused: list[Caused] = field(default_factory=list)  # since the draw before
 
     @property
     def place(self) -> str:
@@ -87,7 +98,7 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         if keep is not None:
             write_whole(keep, text)
         images: dict[int, dict[str, Image]] = {}
-        seen: dict[str, Any] = {"variants": {}, "places": {}}
+        seen: dict[str, Any] = {"variants": {}, "places": {}, "calls": {}}
         about = pictures.with_suffix(".json")
         if about.exists():
             seen = json.loads(about.read_text(encoding="utf-8"))
@@ -127,6 +138,13 @@ class _Replay:
             return f"{value:g}"
         return str(value).lower() if isinstance(value, bool) else str(value)
 
+    def told(self, record: dict[str, Any]) -> str:
+        """A call as text."""
+        given = {k: v for k, v in record.get("args", {}).items() if v is not None}
+        arguments = ", ".join(f"{k}={self.describe(v)}" for k, v in given.items())
+        result = record.get("result")
+        return f"{record['call']}({arguments})" + (f" -> {result}" if result is not None else "")
+
     def follow(self, record: dict[str, Any]) -> None:
         call, args = record["call"], record.get("args", {})
         if call == "resource_create":
@@ -165,16 +183,22 @@ def read_trace(
     images: dict[int, dict[str, Image]],
     variants: dict[str, list[str]],
     places: dict[str, tuple[int, int]],
+    calls: dict[str, str],
 ) -> None:
-    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants, and the
-    numbers of the OpenGL call and of the draw."""
+    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants, the
+    numbers of the OpenGL call and of the draw, and the texts of OpenGL calls by number."""
     replay = _Replay()
     last: dict[str, str] = {}
+    caused: list[Caused] = []
     for line in text.splitlines():
         record = json.loads(line)
         story.calls += 1
         story.resources += record["call"] == "resource_create"
         replay.follow(record)
+        number = record.get("gl", 0)
+        if not caused or caused[-1].number != number:
+            caused.append(Caused(number, calls.get(str(number), "before the first call")))
+        caused[-1].calls.append(_shortened(replay.told(record)))
         if record["call"] not in DRAWING:
             continue
         now = dict(replay.bound)
@@ -192,9 +216,14 @@ def read_trace(
                 now,
                 images.get(record["n"], {}),
                 variants.get(str(record["n"]), []),
+                caused,
             )
         )
-        last = now
+        last, caused = now, []
+
+
+def _shortened(text: str, most: int = 160) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 # -- the child ------------------------------------------------------------------------------------
@@ -207,6 +236,7 @@ class _Seen:
     pictures: dict[str, Image] = field(default_factory=dict)  # "number attachment"
     variants: dict[str, list[str]] = field(default_factory=dict)
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    calls: dict[int, str] = field(default_factory=dict)  # OpenGL calls that caused some
     known: int = 0
 
 
@@ -232,22 +262,31 @@ def _watch(gl: Any, seen: _Seen) -> None:
             for attachment, picture in _pictures(pipe.inner, framebuffer).items():
                 seen.pictures[f"{number} {attachment}"] = picture
 
+    def stamp() -> dict[str, Any]:
+        seen.calls.setdefault(gl.call_number, "")
+        return {"gl": gl.call_number}
+
+    pipe.writer.stamp = stamp
     tap(pipe, ["set_framebuffer_state"], bind)
     tap(pipe, DRAWING, look)
 
 
 def _pictures(inner: Any, state: Any) -> dict[str, Image]:
-    """Every colour buffer, or the depth where there is none, as pictures."""
+    """Every attachment as pictures; the name of a depth tells what is black and white."""
     if not (state.width and state.height):
         return {}
-    bound = {f"colour {i}": c for i, c in enumerate(state.cbufs) if c is not None}
-    if not bound and state.zsbuf is not None:
-        bound = {"depth": state.zsbuf}
-    return {name: _picture(inner, surface, state) for name, surface in bound.items()}
+    bound = [(f"colour {i}", c) for i, c in enumerate(state.cbufs)] + [("depth", state.zsbuf)]
+    found = {}
+    for name, surface in bound:
+        if surface is not None:
+            image, shown = _picture(inner, surface, state)
+            told = "" if shown == (0.0, 1.0) else f" ({shown[0]:.4g} black, {shown[1]:.4g} white)"
+            found[name + told] = image
+    return found
 
 
-def _picture(inner: Any, surface: Any, state: Any) -> Image:
-    """One attachment as 8-bit RGB, top row first, at most 256 wide."""
+def _picture(inner: Any, surface: Any, state: Any) -> tuple[Image, tuple[float, float]]:
+    """One attachment as 8-bit RGB, top row first, at most 256 wide, and the range it shows."""
     from gallette.pipe import codecs
     from gallette.pipe.enums import MapFlags
     from gallette.pipe.state import Box
@@ -256,16 +295,15 @@ def _picture(inner: Any, surface: Any, state: Any) -> Image:
     transfer = inner.transfer_map(surface.resource, surface.level, MapFlags.READ, box)
     data = transfer.data[0].copy()
     inner.transfer_unmap(transfer)
+    step = max(1, -(-state.width // 256))
     if surface.format.is_depth_stencil:
         raw = codecs.texels(surface.format, data)
-        rgb = np.repeat(codecs.unpack_depth(surface.format, raw)[..., None], 3, axis=-1)
+        depth = np.asarray(codecs.unpack_depth(surface.format, raw), np.float32)
+        rgb = np.repeat(depth.reshape(state.height, state.width, 1), 3, axis=-1)
+        shown = grey_range(rgb)
     else:
-        rgb = codecs.unpack(surface.format, data)[..., :3].astype(np.float32)
-    step = max(1, -(-state.width // 256))
-    with np.errstate(all="ignore"):
-        image = (np.clip(np.nan_to_num(rgb), 0, 1) * 255 + 0.5).astype(np.uint8)
-    small: Image = np.ascontiguousarray(image[::-step, ::step])
-    return small
+        rgb, shown = codecs.unpack(surface.format, data)[..., :3].astype(np.float32), (0.0, 1.0)
+    return to_rgb8(rgb[::step, ::step], shown), shown
 
 
 def _run(target: str, driver: str, seen: _Seen) -> str:
@@ -274,6 +312,7 @@ def _run(target: str, driver: str, seen: _Seen) -> str:
     What is no capture is captured first: the driver `trace` has other extensions, and a program
     that asks for them makes other calls than the one that `gallette pixel` numbers.
     """
+    from gallette.capture import open_capture
     from gallette.capture.container import is_capture
     from gallette.capture.targets import record_target, run_target
 
@@ -283,6 +322,8 @@ def _run(target: str, driver: str, seen: _Seen) -> str:
             path = str(Path(folder, "run.gcap"))
             outcome = record_target(target, Path(path), driver)
         done = run_target(path, f"trace:{driver}", lambda gl: _watch(gl, seen))
+        calls = {c.number: c for c in open_capture(path).calls} if is_capture(path) else {}
+        seen.calls = {n: _shortened(str(calls[n])) for n in seen.calls if n in calls}
     return outcome or done
 
 
@@ -296,7 +337,8 @@ def _child(driver: str, target: str, out: Path) -> int:
     arrays: dict[str, Any] = dict(seen.pictures)
     np.savez(out, **arrays)
     out.with_suffix(".json").write_text(
-        json.dumps({"variants": seen.variants, "places": seen.places}), encoding="utf-8"
+        json.dumps({"variants": seen.variants, "places": seen.places, "calls": seen.calls}),
+        encoding="utf-8",
     )
     return 0
 

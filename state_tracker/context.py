@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
@@ -35,7 +35,6 @@ from gallette.state_tracker.compatibility.attrib_stack import AttribStack
 from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
 from gallette.state_tracker.compatibility.color_index import IndexState
 from gallette.state_tracker.compatibility.display_lists import ListState, Recorder
-from gallette.state_tracker.compatibility.evaluators import EvaluatorState
 from gallette.state_tracker.compatibility.fixed_function import FixedFunction
 from gallette.state_tracker.compatibility.immediate import ImmediateState
 from gallette.state_tracker.compatibility.lighting import LightingState
@@ -54,24 +53,20 @@ from gallette.state_tracker.entry_points.current import (
 from gallette.state_tracker.entry_points.dispatch import bind_method
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation
-from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
-from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.entry_points.registry import implementation, restriction
 from gallette.state_tracker.entry_points.share_group_lock import guarded
 from gallette.state_tracker.entry_points.supported_functions import answers
 from gallette.state_tracker.entry_points.watchers import READERS, watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
-from gallette.state_tracker.pixel_ops.accumulation import AccumulationBuffer
 from gallette.state_tracker.pixel_ops.pixel_rectangles import PixelDrawer
 from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
 from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
 from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
-from gallette.state_tracker.shading.assembly_programs import AssemblyState
-from gallette.state_tracker.shading.ati_shaders import AtiState
 from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
@@ -86,11 +81,10 @@ from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.external_images import Source
-from gallette.state_tracker.texturing.handle_calls import let_go
-from gallette.state_tracker.texturing.handles import Residents
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.units import TextureState
+from gallette.state_tracker.topics import TOPICS
 from gallette.state_tracker.vertices.buffers import BufferState
 from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput
@@ -134,18 +128,16 @@ ENTRY_MODULES = (
     "texturing.teximage",
     "texturing.texture_buffers",
     "pixel_data.texture_readback",
-    "texturing.sparse",
     "texturing.storage",
     "texturing.texture_views",
     "shading.uniforms",
     "compatibility.half_floats",
-    "es1.fixed_point",
-    "es1.draw_texture",
-    "es1.small_extensions",
-    "direct_access.entries",  # last: derived from the others
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
+for _topic in TOPICS:
+    _topic.load()
+importlib.import_module("gallette.state_tracker.direct_access.entries")  # derived from all others
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
 """Attributes that remain readable after a context is released."""
@@ -158,7 +150,42 @@ def live_contexts() -> list[Context]:
     return list(_LIVE)
 
 
-class Context(GLInterface):
+class Topics:
+    """What a context has of each topic: made of the context in this order, before the states of
+    optional topics, and ended in the opposite order.
+    """
+
+    debug: DebugState
+    feedback: FeedbackState
+    buffers: BufferState
+    arrays: ArrayState
+    immediate: ImmediateState
+    textures: TextureState
+    renderbuffers: RenderbufferState
+    framebuffers: FramebufferBindings
+    fragment: FragmentState
+    raster: RasterState
+    lighting: LightingState
+    matrices: MatrixState
+    attrib_stack: AttribStack
+    raster_position: RasterPosition
+    transfer: PixelTransfer
+    pixel_drawer: PixelDrawer
+    rendering: RenderMode
+    color_index: IndexState
+    programs: ProgramState
+    pipelines: PipelineState
+    subroutines: SubroutineChoices
+    fixed_function: FixedFunction
+    queries: QueryState
+    vertex_input: VertexInput
+
+
+_STATES: dict[str, Callable[[Context], Any]] = get_type_hints(Topics)
+_STATES |= {topic.name: topic.make for topic in TOPICS if topic.state}
+
+
+class Context(Topics, GLInterface):
     """An OpenGL context on a pipe driver."""
 
     is_compat: bool
@@ -171,42 +198,13 @@ class Context(GLInterface):
     limits: Limits
     error: int
     dirty: int
-    owed: int
     caches: Caches
     group: ShareGroup
-    debug: DebugState
-    feedback: FeedbackState
-    buffers: BufferState
-    arrays: ArrayState
-    immediate: ImmediateState
-    textures: TextureState
+    lists: ListState
+    stream: Stream
     samplers: NameTable[SamplerObject]
     images: list[ImageUnit]
-    renderbuffers: RenderbufferState
-    framebuffers: FramebufferBindings
-    fragment: FragmentState
-    raster: RasterState
-    lighting: LightingState
-    matrices: MatrixState
-    attrib_stack: AttribStack
-    programs: ProgramState
-    fixed_function: FixedFunction
-    lists: ListState
-    evaluators: EvaluatorState
-    raster_position: RasterPosition
-    transfer: PixelTransfer
-    pixel_drawer: PixelDrawer
-    rendering: RenderMode
-    assembly: AssemblyState
-    ati: AtiState
-    color_index: IndexState
-    accumulation: AccumulationBuffer
-    pipelines: PipelineState
-    subroutines: SubroutineChoices
-    queries: QueryState
     syncs: SyncState
-    vertex_input: VertexInput
-    stream: Stream
 
     def __init__(
         self,
@@ -229,6 +227,8 @@ class Context(GLInterface):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
         if profile == "es" and version < (2, 0):
             profile = "es1"  # fixed function: a reduced compatibility profile
+            if restriction(profile) is None:
+                raise GalletteError("OpenGL ES 1.1 was left out of this gallette")
         self.profile, self.requested_version = profile, version
         self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
@@ -276,37 +276,12 @@ class Context(GLInterface):
         self.pipe_framebuffer = FramebufferState()
         self.hints: dict[int, int] = {}
         self.pack, self.unpack = PackState(), PackState()
-        self.debug = DebugState(debug)
-        self.feedback = FeedbackState(self)
-        self.buffers = BufferState(self)
-        self.arrays = ArrayState(self)
-        self.immediate = ImmediateState(self)
-        self.textures = TextureState(self)
-        self.samplers = self.group.table("sampler")
-        self.residents = Residents(self.group.handles)
-        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
-        self.renderbuffers = RenderbufferState(self)
-        self.framebuffers = FramebufferBindings(self, size, samples)
-        self.fragment = FragmentState()
-        self.raster = RasterState(self)
-        self.lighting = LightingState()
-        self.matrices = MatrixState(self)
-        self.attrib_stack = AttribStack()
-        self.evaluators = EvaluatorState()
-        self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
-        self.pixel_drawer, self.rendering = PixelDrawer(self), RenderMode(self)
-        self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
-        self.programs = ProgramState(self)
-        self.pipelines = PipelineState()
-        self.subroutines = SubroutineChoices()
-        self.fixed_function = FixedFunction(self)
-        self.assembly = AssemblyState(self)
-        self.ati = AtiState(self)
-        self.queries = QueryState()
-        self.syncs = self.group.syncs
-        self.vertex_input = VertexInput(self)
-        self.group.join(self)
         self.first_size, self.first_samples = size, samples
+        self.samplers, self.syncs = self.group.table("sampler"), self.group.syncs
+        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
+        for name, make in _STATES.items():
+            self.__dict__[name] = make(self)
+        self.group.join(self)
         if self._watcher is not None:
             self._watcher.born(self, share)
         _LIVE.add(self)
@@ -344,8 +319,9 @@ class Context(GLInterface):
             return method
         found = implementation(function) if self.has_function(function) else None
         method = bind_method(self, function, found or _unavailable(function))
-        if self.profile == "es1" and found is not None:
-            method = knowing_es1(self, function, method)
+        restrict = restriction(self.profile)
+        if restrict is not None and found is not None:
+            method = restrict(self, function, method)
         if self._flips and touches(function):
             method = flipping(self, function, method)
         if self._print_calls:
@@ -579,27 +555,12 @@ class Context(GLInterface):
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
         last = self.group.leave(self)
-        for topic in (
-            self.attrib_stack,
-            self.pipelines,
-            self.programs,
-            self.pixel_drawer,
-            self.rendering,
-            self.assembly,
-            self.ati,
-            self.fixed_function,
-            self.queries,
-            self.feedback,
-            self.framebuffers,
-            self.renderbuffers,
-            self.arrays,
-            self.textures,
-            self.buffers,
-        ):
-            topic.release_all()
+        for name in reversed(_STATES):
+            end = getattr(self.__dict__[name], "release_all", None)
+            if end is not None:
+                end()
         for image in self.images:
             image.clear()
-        self.residents.release_all(lambda handle: let_go(self, handle))
         if last:
             self.group.end()
         elif drawing is not None and drawing is not self:

@@ -49,9 +49,8 @@ class DebugMessage:
 class DebugState:
     """The message log, the callback, the group stack."""
 
-    def __init__(self, enabled: bool):
-        self.enabled = enabled
-        self.synchronous = enabled
+    def __init__(self, ctx: Context):
+        self.enabled = self.synchronous = ctx.debug_context
         self.log: deque[DebugMessage] = deque(maxlen=MAX_MESSAGES)
         self.groups: list[DebugMessage] = []
         self.callback: Any = None

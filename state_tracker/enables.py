@@ -78,8 +78,6 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     elif ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
         for each in (GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R):
             set_enabled(ctx, each, on)
-    elif ctx.is_compat and cap in ctx.evaluators.maps:
-        ctx.evaluators.maps[cap].enabled = on
     elif ctx.is_compat and (slot := ctx.client_array_slot(cap)) is not None:
         ctx.arrays.current.attribs[slot].enabled = on
         ctx.arrays.current.changed()
@@ -112,8 +110,6 @@ def is_enabled(ctx: Context, cap: int) -> bool:
         return ctx.lighting.texgen_enabled[coordinate_unit(ctx)][_TEXGEN[cap]]
     if ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
         return is_enabled(ctx, GL.TEXTURE_GEN_S)
-    if ctx.is_compat and cap in ctx.evaluators.maps:
-        return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:
         if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client state, for the same field
             return ctx.raster.primitive_restart
@@ -200,14 +196,6 @@ gets(
             *("TEXTURE_1D", "TEXTURE_2D", "TEXTURE_3D", "TEXTURE_CUBE_MAP", "TEXTURE_RECTANGLE"),
             *("TEXTURE_GEN_S", "TEXTURE_GEN_T", "TEXTURE_GEN_R", "TEXTURE_GEN_Q"),
             *("INDEX_ARRAY", "EDGE_FLAG_ARRAY"),
-            *(
-                f"MAP{dims}_{kind}"
-                for dims in (1, 2)
-                for kind in (
-                    *("COLOR_4", "INDEX", "NORMAL", "VERTEX_3", "VERTEX_4", "TEXTURE_COORD_1"),
-                    *("TEXTURE_COORD_2", "TEXTURE_COORD_3", "TEXTURE_COORD_4"),
-                )
-            ),
         )
     },
     profiles="compat",

@@ -6,12 +6,13 @@ must not be false or 0, or one of `CONDITIONS`; the first context version follow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from gallette.state_tracker.entry_points.functions import DATA
+from gallette.state_tracker.topics import lines_of_topics, table_lines
 
 if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
@@ -55,12 +56,12 @@ CONDITIONS: dict[str, Callable[[Caps], bool]] = {
 }
 
 
-def _read(text: str) -> Iterator[Extension]:
+def _read(lines: Iterable[str]) -> Iterator[Extension]:
     profiles: frozenset[str] = frozenset()
-    for line in text.splitlines():
+    for line in lines:
         if line.startswith("["):
             profiles = frozenset(line[1:-1].split())
-        elif not line.startswith("#"):
+        else:
             for item in line.split():
                 item, _, since = item.partition("@")
                 name, _, condition = item.partition("?")
@@ -71,7 +72,8 @@ def _read(text: str) -> Iterator[Extension]:
 @cache
 def extension_table() -> tuple[Extension, ...]:
     """All lines of the table; a name may occur in several sections with different requirements."""
-    return tuple(_read((DATA / "gl_extensions.txt").read_text(encoding="ascii")))
+    own, topics = table_lines(DATA / "gl_extensions.txt"), lines_of_topics("extensions.txt")
+    return tuple(_read((*own, *topics)))
 
 
 @cache

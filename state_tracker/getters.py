@@ -21,7 +21,7 @@ from gallette.state_tracker.parameters import PARAMETERS, profiles_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["gets", "gets_indexed", "query", "query_indexed"]
+__all__ = ["compat_only", "gets", "gets_indexed", "query", "query_indexed"]
 
 Getter = Callable[["Context"], Any]
 IndexedGetter = Callable[["Context", int], Any]
@@ -53,6 +53,17 @@ def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter
     """Declare indexed queries (`glGetIntegeri_v`) with `count` valid indices."""
     for name, getter in table.items():
         _INDEXED[getattr(GL, name)] = (count, getter)
+
+
+def compat_only(count: int | None = None) -> Callable[[Context], int]:
+    """The number of units, `count` or all; other profiles do not have the query."""
+
+    def units(ctx: Context) -> int:
+        if not ctx.is_compat:
+            raise invalid_enum(0, "indexed query")
+        return count if count is not None else len(ctx.textures.units)
+
+    return units
 
 
 def _clamped(read: Getter) -> Getter:

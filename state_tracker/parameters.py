@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.topics import lines_of_topics, table_lines
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -152,6 +153,8 @@ def _parameter(line: str) -> Parameter:
 
 PARAMETERS: tuple[Parameter, ...] = tuple(
     _parameter(line)
-    for line in Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8").splitlines()
-    if line and not line.startswith("#")
+    for line in (
+        *table_lines(Path(__file__).with_name("parameters.txt")),
+        *lines_of_topics("parameters.txt"),
+    )
 )

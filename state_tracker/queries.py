@@ -175,7 +175,7 @@ class QueryObject(GLObject):
 class QueryState:
     """Query names and the active query of every target."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.names: NameTable[QueryObject] = NameTable("query")
         self.active: dict[tuple[int, int], QueryObject] = {}  # by target and vertex stream
         self.condition: QueryObject | None = None

@@ -78,9 +78,6 @@ class Caches:
         self.full.clear()
 
 
-_CLEARED = ("assembly program", "display list", "renderbuffer", "texture", "buffer", "sampler")
-
-
 class ShareGroup:
     """The pipe, the shared names, and the contexts that use them."""
 
@@ -143,15 +140,9 @@ class ShareGroup:
         for item in self.table("shader or program").values():
             if isinstance(item, ShaderObject):
                 item.drop()
-        for kind in (
-            "assembly program",
-            "ATI fragment shader",
-            "display list",
-            "renderbuffer",
-            "texture",
-            "buffer",
-            "sampler",
-        ):
+        used = ("renderbuffer", "texture", "buffer", "sampler")  # by other objects: the last to go
+        others = [kind for kind in self.names if kind not in ("shader or program", *used)]
+        for kind in (*others, *used):
             self.table(kind).clear()
         self.caches.clear()
         # Only its creator still refers to the driver's context: its memory is freed at once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gallette.compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS
@@ -18,7 +19,14 @@ from gallette.state_tracker.limits import GALLETTE_VERSION
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
+__all__ = ["says"]
+
+_STRINGS: dict[int, Callable[[Context], str]] = {}
+
+
+def says(name: int, string: Callable[[Context], str]) -> None:
+    """Register a string of the compatibility profile."""
+    _STRINGS[name] = string
 
 
 @entry
@@ -43,8 +51,8 @@ def get_string(ctx: Context, name: int) -> str:
         return f"{version // 100}.{version % 100:02d}"
     if name == GL.EXTENSIONS and not ctx.is_core:
         return " ".join(ctx.limits.extensions)
-    if name == GL.PROGRAM_ERROR_STRING_ARB and ctx.is_compat:
-        return ctx.assembly.error
+    if name in _STRINGS and ctx.is_compat:
+        return _STRINGS[name](ctx)
     raise invalid_enum(name, "string")
 
 

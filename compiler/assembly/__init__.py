@@ -1,6 +1,6 @@
 """ARB assembly programs (`!!ARBvp1.0`, `!!ARBfp1.0`), translated to GLSL."""
 
-from gallette.compiler.assembly.parser import LIMITS, AssemblyError, Program, parse
+from gallette.compiler.assembly.parser import LIMITS, STRICT, AssemblyError, Program, parse
 from gallette.compiler.assembly.translator import translate
 
-__all__ = ["LIMITS", "AssemblyError", "Program", "parse", "translate"]
+__all__ = ["LIMITS", "STRICT", "AssemblyError", "Program", "parse", "translate"]

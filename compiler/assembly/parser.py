@@ -21,7 +21,16 @@ from gallette.compiler.assembly.program import (
 )
 from gallette.compiler.assembly.tokens import Tokens
 
-__all__ = ["LIMITS", "AssemblyError", "Instruction", "Operand", "Program", "Target", "parse"]
+__all__ = [
+    "LIMITS",
+    "STRICT",
+    "AssemblyError",
+    "Instruction",
+    "Operand",
+    "Program",
+    "Target",
+    "parse",
+]
 
 # Operands per opcode: v a vector, s a scalar (one component). A leading name says where it exists.
 _BOTH = {
@@ -46,14 +55,18 @@ _OPTIONS = {
     ),
 }  # fmt: skip
 
-_TO_XYZW = str.maketrans("rgba", "xyzw")
+_RGBA, _TO_XYZW = frozenset("rgba"), str.maketrans("rgba", "xyzw")
 _MASKS = frozenset(
     "".join(c for i, c in enumerate("xyzw") if bits >> i & 1) for bits in range(1, 16)
 )
+# ARB_vertex_program has offsets from -64 to 63 (`STRICT`); the extensions that widen them and Mesa
+# take more, and programs with large arrays use them.
 LIMITS = {
     "texcoords": 8, "attribs": 16, "env": 256, "local": 2048, "lights": 8, "planes": 8, "units": 16,
-    "matrices": 8, "modelviews": 1, "drawbuffers": 8,
+    "matrices": 8, "modelviews": 1, "drawbuffers": 8, "offset": 4096,
 }  # fmt: skip
+
+STRICT = {"offset": 64}
 
 
 class _Parser:
@@ -155,10 +168,16 @@ class _Parser:
             self.symbols[name] = ("array", name)
             return
         self.tokens.expect("=")
+        self.symbols[name] = ("param", self._one_parameter())
+
+    def _one_parameter(self) -> str:
+        """A parameter that is one vector: no matrix, and no range, not even one of one element."""
+        begin = self.tokens.next
         items = self.bindings.parameters()
-        if len(items) != 1:
-            raise self.tokens.error("one parameter is not a range")
-        self.symbols[name] = ("param", items[0])
+        words = self.tokens.tokens[begin : self.tokens.next]
+        if len(items) != 1 or any(word.kind == "range" for word in words):
+            raise self.tokens.error("one vector is wanted, not several", words[0].at)
+        return items[0]
 
     # -- instructions ----------------------------------------------------------------------------
 
@@ -216,12 +235,21 @@ class _Parser:
         mask = "xyzw"
         if self.tokens.accept("."):
             at = self.tokens.peek.at
-            mask = self.tokens.name().translate(_TO_XYZW)
-            if not mask or mask not in _MASKS:
+            mask = self._letters(self.tokens.name(), at)
+            if mask not in _MASKS:
                 raise self.tokens.error(f"{mask} is no write mask", at)
         if kind == "address" and mask not in ("x", "xyzw"):
             raise self.tokens.error("address registers have one component", at)
         return Target(kind, name, mask)
+
+    def _letters(self, text: str, at: int, extended: bool = False) -> str:
+        """Components as x, y, z, w. Fragment programs write r, g, b, a, too, but do not mix them;
+        Mesa takes those letters in the SWZ of a vertex program as well.
+        """
+        mixed = bool(set(text) - _RGBA - set("01"))
+        if _RGBA & set(text) and (mixed or (self.program.vertex and not extended)):
+            raise self.tokens.error(f"{text} is not made of x, y, z and w", at)
+        return text.translate(_TO_XYZW)
 
     def _variable(self) -> tuple[str, str, int, str]:
         """Kind, name, index and address register of a readable operand."""
@@ -229,10 +257,7 @@ class _Parser:
         if token.text in ("vertex", "fragment"):
             return "attrib", self.bindings.attribute(), 0, ""
         if token.text in ("program", "state", "{") or token.kind == "number" or token.text in "+-":
-            items = self.bindings.parameters()
-            if len(items) != 1:
-                raise self.tokens.error("a whole matrix is no operand", token.at)
-            return "param", items[0], 0, ""
+            return "param", self._one_parameter(), 0, ""
         symbol = self.tokens.name()
         if symbol not in self.symbols:
             raise self.tokens.error(f"{symbol} is not declared", token.at)
@@ -261,8 +286,9 @@ class _Parser:
             sign = 1 if self.tokens.take().text == "+" else -1
             at = self.tokens.peek.at
             offset = sign * self.tokens.integer()
-            if not -64 <= offset <= 63:
-                raise self.tokens.error("the offset is not between -64 and 63", at)
+            bound = self.tokens.limits["offset"]
+            if not -bound <= offset < bound:
+                raise self.tokens.error(f"the offset is not between {-bound} and {bound - 1}", at)
         self.tokens.expect("]")
         return "array", name, offset, f"{self.symbols[address][1]}.{component}"
 
@@ -271,19 +297,17 @@ class _Parser:
         if not negate:
             self.tokens.accept("+")
         at = self.tokens.peek.at
-        literal = self.tokens.peek.kind == "number"
         kind, name, index, relative = self._variable()
         swizzle = "xyzw"
-        if self.tokens.peek.text == "." and not literal:
-            self.tokens.take()
+        if self.tokens.accept("."):
             at = self.tokens.peek.at
-            swizzle = self.tokens.name().translate(_TO_XYZW)
+            swizzle = self._letters(self.tokens.name(), at)
             if not re.fullmatch("[xyzw]|[xyzw]{4}", swizzle):
                 raise self.tokens.error(f"{swizzle} is no swizzle", at)
-            swizzle = swizzle * 4 if len(swizzle) == 1 else swizzle
-            if scalar and len(set(swizzle)) > 1:
+            if scalar and len(swizzle) > 1:
                 raise self.tokens.error("one component is wanted", at)
-        elif scalar and not literal:
+            swizzle = swizzle * 4 if len(swizzle) == 1 else swizzle
+        elif scalar:
             raise self.tokens.error("one component is wanted", at)
         return Operand(kind, name, swizzle, (negate,) * 4, index, relative)
 
@@ -291,17 +315,18 @@ class _Parser:
         """SWZ's operand: each component is one of the source's, 0 or 1, perhaps negated."""
         self.tokens.accept("+")
         kind, name, index, relative = self._variable()
-        letters, signs = "", []
+        letters, signs, start = "", [], self.tokens.peek.at
         for _ in range(4):
             self.tokens.expect(",")
             signs.append(self.tokens.accept("-"))
             if not signs[-1]:
                 self.tokens.accept("+")
             at = self.tokens.peek.at
-            letter = self.tokens.take().text.translate(_TO_XYZW)
-            if letter not in ("0", "1", "x", "y", "z", "w"):
+            letter = self.tokens.take().text
+            if letter not in tuple("01xyzwrgba"):
                 raise self.tokens.error(f"{letter!r} is no component", at)
             letters += letter
+        letters = self._letters(letters, start, extended=True)
         return Operand(
             kind, name, letters, (signs[0], signs[1], signs[2], signs[3]), index, relative
         )

@@ -37,6 +37,8 @@ class TraceWriter:
 
     def __init__(self, sink: str | Path | Callable[[dict[str, Any]], None]) -> None:
         self.count = 0
+        self.stamp: Callable[[], dict[str, Any]] = dict
+        """What an observer adds to each record."""
         self._names: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self._path = None if callable(sink) else Path(sink)
@@ -88,7 +90,7 @@ class TraceWriter:
 
     def record(self, on: str, call: str, **parts: Any) -> None:
         """Write one call."""
-        self._sink({"n": self.count, "on": on, "call": call, **parts})
+        self._sink({"n": self.count, "on": on, "call": call, **parts, **self.stamp()})
         self.count += 1
 
     def plain(self, value: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Edit a vertex and a fragment shader in a local web page: GLSL, NIR after any pass, the generated
-code and the picture follow each change.
+"""Edit shaders in a local web page: the picture, NIR after any pass, graphs of control and data
+flow, SPIR-V and the code of each driver follow every change.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a .vert or .frag file; its counterpart beside it is opened, too (default: a sample)",
+        help="a .vert, .frag, .geom, .tesc or .tese file; those of its name beside it are opened,"
+        " too (default: a sample)",
     )
     add_driver(parser)
     add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.inspector.explorer import Explorer, sources_of
+    from gallette.inspector.examples import sources_of
+    from gallette.inspector.explorer import Explorer
     from gallette.inspector.server import show
     from gallette.running import check_driver
 

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
 from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
+from gallette.pipe.loader import driver_names
 from gallette.terminal import console
+
+if TYPE_CHECKING:
+    from gallette.inspector.frames import Frame
 
 __all__ = ["add_arguments", "run"]
 
@@ -23,6 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target",
         metavar="TARGET",
         help="a scene, a .shader_test or a capture; a shader opens `gallette explore`",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="TARGET|DRIVER",
+        help="another run, or a driver to repeat this one on: show what differs, draw by draw",
     )
     add_driver(parser)
     add_server(parser)
@@ -36,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from gallette.running import check_driver
 
     path = Path(options.target)
-    if path.suffix in (".frag", ".vert") and options.html is None:
+    if path.suffix in (".frag", ".vert", ".geom", ".tesc", ".tese") and options.html is None:
         return _explore(options, path)
     check_target(options.target, "gallette inspect")
     driver = options.driver or default_driver()
@@ -48,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
         frame = observe(path, driver, options.target)
         if not frame.draws:
             raise GalletteError(f"{options.target} draws nothing")
+        if options.against is not None:
+            _compare(frame, path, options.against, driver)
         if options.html is not None:
             from gallette.inspector.export import export_page
 
@@ -55,6 +67,21 @@ def run(options: argparse.Namespace) -> int:
             out.print(f"page: {options.html} ({size / 1e3:.0f} kB)", markup=False)
             return 0
         return _serve(options, frame, path)
+
+
+def _compare(frame: Frame, path: Path, against: str, driver: str) -> None:
+    """Compare with another run, or with this one on another driver."""
+    from gallette.inspector.compared import compare
+    from gallette.inspector.observe import captured, observe
+    from gallette.running import check_driver
+
+    if against.split(":")[0] in (*driver_names(), "faulty"):
+        check_driver(against)
+        compare(frame, observe(path, against, against))
+        return
+    check_target(against, "gallette inspect")
+    with captured(against, driver) as other:
+        compare(frame, observe(other, driver, against))
 
 
 def _explore(options: argparse.Namespace, path: Path) -> int:
@@ -65,10 +92,8 @@ def _explore(options: argparse.Namespace, path: Path) -> int:
     return explore.run(options)
 
 
-def _serve(options: argparse.Namespace, frame: object, path: Path) -> int:
-    from gallette.inspector.frames import Frame
+def _serve(options: argparse.Namespace, frame: Frame, path: Path) -> int:
     from gallette.inspector.server import show
     from gallette.inspector.service import Service
 
-    assert isinstance(frame, Frame)
     return show(Service(frame, path), options.port, "inspect", not options.no_browser)

@@ -77,8 +77,7 @@ def run(options: argparse.Namespace) -> int:
 def _save(pictures: dict[str, Any], path: Path) -> None:
     import numpy as np
 
-    from gallette.compare import to_rgb8
-    from gallette.pictures import save_picture
+    from gallette.pictures import save_picture, to_rgb8
 
     if not pictures:
         raise GalletteError("gallette replay: nothing was drawn up to that call")

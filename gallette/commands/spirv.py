@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.output_files import write_whole
@@ -112,32 +112,14 @@ def _read(path: Path) -> Module | Shader:
     except UnicodeDecodeError:
         raise InputError(f"{path} is neither text nor a SPIR-V module") from None
     if path.suffix in STAGES:
-        return _compile(path, text)
+        from gallette.compiler.glsl.alone import nir_of
+
+        return nir_of(STAGES[path.suffix], text, str(path))
     if path.suffix == ".nir":
         from gallette.compiler.nir.text.parser import parse
 
         return parse(text, str(path))
     return assemble(text, str(path))
-
-
-def _compile(path: Path, text: str) -> Shader:
-    from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-    from gallette.compiler.glsl.link.program import LinkOptions
-    from gallette.compiler.nir.run.optimize import optimize
-    from gallette.compiler.nir.run.pass_runner import run_passes
-    from gallette.compiler.nir.run.pipeline import FRONT_END
-
-    stage = STAGES[path.suffix]
-    compiled = compile_shader(stage, [text], CompileOptions(), [str(path)])
-    if not compiled.ok:
-        raise GalletteError(compiled.info_log.rstrip())
-    linked = link_program([compiled], LinkOptions(separable=True, optimize=False))
-    if not linked.ok:
-        raise GalletteError(linked.info_log.rstrip())
-    shader = linked.shaders[stage]
-    run_passes(shader, FRONT_END, None)
-    optimize(shader)
-    return shader
 
 
 def _module(shader: Shader, file: str = "") -> Module:

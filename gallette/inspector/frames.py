@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gallette.capture.container import content_hash
 
-__all__ = ["Draw", "Frame", "Mesh", "Texture"]
+__all__ = ["Compared", "Draw", "Frame", "Mesh", "Texture"]
 
 Picture = npt.NDArray[Any]
 
@@ -39,6 +39,16 @@ class Texture:
 
 
 @dataclass(slots=True)
+class Compared:
+    """What the corresponding draw of another run has."""
+
+    number: int
+    attachments: dict[str, str] = field(default_factory=dict)  # name -> content hash
+    pixels: dict[str, int] = field(default_factory=dict)  # name -> how many differ
+    unlike: list[tuple[str, str, str]] = field(default_factory=list)  # what, here, there
+
+
+@dataclass(slots=True)
 class Draw:
     """One call that draws, clears, copies or computes."""
 
@@ -63,6 +73,7 @@ class Draw:
     variants: list[str] = field(default_factory=list)
     program: str = ""
     has_mesh: bool = False
+    compared: Compared | None = None
 
 
 @dataclass(slots=True)
@@ -79,6 +90,8 @@ class Frame:
     programs: dict[str, dict[str, str]] = field(default_factory=dict)  # key -> stage -> source
     profiles: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    executed: list[list[int]] = field(default_factory=list)  # calls that were drawn together
+    against: str = ""  # the run that `Draw.compared` is about
 
     def keep(self, picture: Picture) -> str:
         """Remember a picture; its name."""
@@ -96,6 +109,8 @@ class Frame:
             "frames": self.frames,
             "calls": self.calls,
             "notes": self.notes,
+            "executed": self.executed,
+            "against": self.against,
             "draws": [asdict(d) for d in self.draws],
             "programs": self.programs,
         }

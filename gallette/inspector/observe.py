@@ -17,11 +17,14 @@ from gallette.capture.replay import Replayer
 from gallette.capture.story import Call, Capture, open_capture
 from gallette.capture.targets import record_target
 from gallette.inspector.frames import Draw, Frame
+from gallette.inspector.merged import executed_draws
 from gallette.inspector.mesh import DrawWitness, mesh_of
 from gallette.inspector.state import bound_state, textures_of, uniforms_of
 from gallette.inspector.surfaces import attachments_of
 from gallette.pipe.keys import describe_key
 from gallette.pipe.taps import PipeCall, tap
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["SWITCHES", "captured", "observe", "replay_edited"]
 
@@ -198,8 +201,23 @@ def observe(path: str | Path, driver: str = "", title: str = "") -> Frame:
         done = player.run(None, observer.after, observer.before)
     frame.frames, frame.calls = capture.frames, len(capture.calls)
     frame.notes = done.errors[:5]
+    _leave_defaults(frame)
     _add_changes(frame)
+    frame.executed = executed_draws(capture, frame.driver)
     return frame
+
+
+def _leave_defaults(frame: Frame) -> None:
+    """At the first draw, what has changed is what is not as in a new context."""
+    first = next((d for d in frame.draws if d.state), None)
+    if first is None:
+        return
+    gl: Any = Context(frame.driver, profile="compat", size=first.size)
+    gl.make_current()
+    gl.draw_arrays(GL.POINTS, 0, 1)  # what is bound is known once something is drawn
+    defaults = bound_state(gl.pipe.bound)
+    gl.release()
+    first.changed = [k for k in first.changed if first.state[k] != defaults.get(k)]
 
 
 def _add_changes(frame: Frame) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.pass_runner import recording
@@ -14,7 +17,7 @@ from gallette.compiler.nir.text.printer import print_shader
 from gallette.debugger.invocation import compiled_afresh
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "add_passes", "marked_code", "way_of"]
+__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_told", "way_of"]
 
 
 _TOLD = re.compile(r"^\s*;.*, line (\d+)$")
@@ -62,6 +65,47 @@ class Way:
     variants: list[dict[str, str]] = field(default_factory=list)
 
 
+@contextmanager
+def compiled_for(
+    driver: str,
+    sources: dict[str, str],
+    options: dict[str, Any] | None = None,
+    profile: str = "core",
+) -> Iterator[dict[str, Any]]:
+    """Compile, link and hand over to a driver afresh: the driver's handles by stage, "" for one
+    that it leaves to others. A program with an error is a `GalletteError` with the log."""
+    with compiled_afresh():
+        program = _linked(sources, profile)
+        screen = create_screen(driver, **(options or {}))
+        context = screen.context_create()
+        handles: dict[str, Any] = {}
+        for kind, linked in program.shaders.items():
+            if kind.value in screen.caps.stages:
+                handles[kind.value] = context.create_shader_state(kind, linked)
+            else:
+                linked.unref()
+        try:
+            yield handles
+        finally:
+            for handle in handles.values():
+                context.delete_shader_state(handle)
+            context.destroy()
+            screen.destroy()
+
+
+def _linked(sources: dict[str, str], profile: str) -> Any:
+    compiled = []
+    for stage, text in sources.items():
+        shader = compile_shader(Stage(stage), text, CompileOptions(api=profile))
+        if not shader.ok:
+            raise GalletteError(shader.info_log)
+        compiled.append(shader)
+    program = link_program(compiled, LinkOptions(separable=len(sources) == 1))
+    if not program.ok:
+        raise GalletteError(program.info_log)
+    return program
+
+
 def way_of(
     sources: dict[str, str],
     driver: str,
@@ -69,43 +113,35 @@ def way_of(
     options: dict[str, Any] | None = None,
 ) -> tuple[list[Way], str]:
     """Compile and link afresh with everything recorded; the stages, and the log of errors."""
-    compiled, log = [], ""
-    with compiled_afresh(), recording(lines=True) as passes:
-        for stage, text in sources.items():
-            shader = compile_shader(Stage(stage), text, CompileOptions(api=profile))
-            log += shader.info_log
-            if not shader.ok:
-                return [], log
-            compiled.append(shader)
-        program = link_program(compiled, LinkOptions(separable=len(sources) == 1))
-        log += program.info_log
-        if not program.ok:
-            return [], log
-        ways = []
-        screen = create_screen(driver, **(options or {}))
-        context = screen.context_create()
-        for kind, linked in program.shaders.items():
-            way = Way(kind.value, sources.get(kind.value, ""))
-            ways.append(way)
-            if kind.value not in screen.caps.stages:
-                linked.unref()
-                continue
-            handle: Any = context.create_shader_state(kind, linked)
-            for v, told in zip(handle.variants.values(), handle.explain()["variants"], strict=True):
-                way.variants.append(
-                    {
-                        "key": told["key"],
-                        "reason": told["reason"],
-                        "nir": print_shader(v.shader, lines=True),
-                        "code": marked_code(v, told["code"]),
-                    }
-                )
-            context.delete_shader_state(handle)
-        context.destroy()
-        screen.destroy()
+    try:
+        with (
+            recording(lines=True) as passes,
+            compiled_for(driver, sources, options, profile) as handles,
+        ):
+            ways = []
+            for stage in sources:
+                way = Way(stage, sources[stage])
+                handle = handles.get(stage)
+                if handle is not None:
+                    told = handle.explain()["variants"]
+                    made = handle.variants.values()
+                    way.variants = [variant_told(*pair) for pair in zip(made, told, strict=True)]
+                ways.append(way)
+    except GalletteError as error:
+        return [], str(error)
     for way in ways:
         add_passes(way, [r for r in passes.records if r.stage == way.stage])
-    return ways, log
+    return ways, ""
+
+
+def variant_told(variant: Any, told: dict[str, Any]) -> dict[str, str]:
+    """A variant as the page shows it: key and reason, the NIR that was compiled, its code."""
+    return {
+        "key": told["key"],
+        "reason": told["reason"],
+        "nir": print_shader(variant.shader, lines=True),
+        "code": marked_code(variant, told["code"]),
+    }
 
 
 def add_passes(way: Way, records: list[Any]) -> None:

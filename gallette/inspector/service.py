@@ -96,10 +96,21 @@ class Service(Questions):
         return pixel_history(str(self.path), x, y, self.frame.driver)
 
     def _pixel(self, q: dict[str, Any]) -> Any:
+        """The history of a pixel of one resource: what the draw had at that attachment."""
         x, y = int(q["x"]), int(q["y"])
         history = self._history(x, y)
-        events = [{**asdict(e), "place": e.place} for e in history.events if e.touched]
-        return {"x": x, "y": y, "events": events}
+        target = self._target(history, int(q.get("n", 0)), str(q.get("attachment", "")))
+        about = history.about(target) if target else history.events
+        events = [{**asdict(e), "place": e.place} for e in about if e.touched]
+        return {"x": x, "y": y, "target": target, "events": events}
+
+    @staticmethod
+    def _target(history: History, number: int, attachment: str) -> str:
+        """The resource at an attachment during a call, or at the last before it that had one."""
+        name = "depth" if attachment == "stencil" else attachment
+        had = [e.attachments[name] for e in history.events
+               if name in e.attachments and e.number <= number]  # fmt: skip
+        return had[-1] if had else ""
 
     def _debug(self, q: dict[str, Any]) -> Any:
         if "vertex" in q:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compare import to_rgb8
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.pictures import to_rgb8
 from gallette.render import render_scenes
 from gallette.scenes.common import Pass
 

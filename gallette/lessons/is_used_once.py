@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from gallette.compare import to_rgb8
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
@@ -16,6 +15,7 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.lessons import experiments
 from gallette.lessons.experiments import link, marked
+from gallette.pictures import to_rgb8
 from gallette.render import render_scenes
 from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
 

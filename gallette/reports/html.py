@@ -47,6 +47,14 @@ def png_uri(image: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(png_bytes(image)).decode()
 
 
+def _duration(microseconds: float) -> str:
+    """Three digits, in the unit that suits."""
+    if microseconds < 1000:
+        return f"{microseconds:.0f} µs"
+    milli = microseconds < 1e6
+    return f"{microseconds / (1e3 if milli else 1e6):.3g} {'ms' if milli else 's'}"
+
+
 @functools.cache
 def _markdown() -> MarkdownIt:
     """CommonMark in which HTML is text like any other."""
@@ -84,6 +92,7 @@ def render_text(template: str, **values: Any) -> str:
     )
     environment.globals["diff"] = diff_lines
     environment.filters["png"] = png_uri
+    environment.filters["duration"] = _duration
     environment.filters["inline"] = _inline
     environment.filters["markdown"] = _paragraphs
     environment.filters["colour"] = coloured
@@ -182,6 +191,7 @@ def write_lesson(
     driver: str = "",
     linked: bool = False,
     drivers: Sequence[str] = (),
+    subtitle: str = "a lesson of gallette",
 ) -> Path:
     """A lesson's page. `linked` says that its neighbours lie beside it, `drivers` that it is live:
     which ones it can be asked for again with."""
@@ -195,7 +205,7 @@ def write_lesson(
         "lesson.html.jinja",
         page_path(target),
         title=page.title,
-        subtitle="a lesson of gallette",
+        subtitle=subtitle,
         page=page,
         item=item,
         needs=[LESSONS[name] for name in item.needs] if item is not None else [],

@@ -37,7 +37,7 @@ for _row in PARAMETERS:
 class AttribStack:
     """Saved attribute groups, innermost last."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.server: list[dict[Any, Any]] = []
         self.client: list[dict[str, Any]] = []
 
@@ -120,8 +120,6 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if mask & GL.ENABLE_BIT:
         saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
         saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
-    if mask & (GL.ENABLE_BIT | GL.EVAL_BIT):
-        saved["map_enables"] = [m.enabled for m in ctx.evaluators.maps.values()]
     if mask & GL.HINT_BIT:
         saved["hints"] = dict(ctx.hints)
     if mask & GL.PIXEL_MODE_BIT:
@@ -146,9 +144,6 @@ def pop_attrib(ctx: Context) -> None:
         unit.enabled = enabled
     for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):
         light.enabled = on
-    maps = ctx.evaluators.maps.values()
-    for each, on in zip(maps, saved.get("map_enables", ()), strict=False):
-        each.enabled = on
     ctx.hints = saved.get("hints", ctx.hints)
     if "read_buffer" in saved:
         ctx.framebuffers.read.read_buffer = saved["read_buffer"]

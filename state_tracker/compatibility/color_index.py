@@ -25,7 +25,7 @@ _TYPES = {"d": "double", "f": "float", "i": "int", "s": "short", "ub": "ubyte"}
 class IndexState:
     """Clear value and write mask of the index buffer that does not exist."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.clear = 0.0
         self.mask = 0xFFFFFFFF
 

@@ -105,7 +105,7 @@ def _planes() -> list[Vec]:
 class LightingState:
     """All state of fixed-function shading apart from matrices."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.enabled = False
         self.lights = [Light() for _ in range(8)]
         white = (1.0, 1.0, 1.0, 1.0)

@@ -20,7 +20,7 @@ from gallette.state_tracker.entry_points.memory import dtype_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["IMAGES", "VERTEX_DATA", "is_compiled", "is_vertex_data", "pointer_bytes"]
+__all__ = ["IMAGES", "VERTEX_DATA", "is_compiled", "is_vertex_data", "pointer_bytes", "reads"]
 
 _COMPILED = r"""
 Accum ActiveTexture AlphaFunc Begin(ConditionalRender|Query(Indexed)?|TransformFeedback)?
@@ -130,20 +130,7 @@ def _argument(name: str, factor: int = 1) -> Count:
     return lambda ctx, args: max(int(args[name]), 0) * factor
 
 
-def _map_points(ctx: Context, args: dict[str, Any]) -> int:
-    """The number of control points up to the last; 0 for an invalid map."""
-    from gallette.state_tracker.compatibility.evaluators import MAX_ORDER, point_size
-
-    found = point_size(args["target"])
-    for way in ("u", "v") if "ustride" in args else ("",):
-        order = args[f"{way}order"]
-        if not 1 <= order <= MAX_ORDER:
-            return 0
-        found += (order - 1) * args[f"{way}stride"]
-    return int(max(found, 0))
-
-
-_COUNTS: tuple[tuple[str, Count], ...] = (
+_COUNTS: list[tuple[str, Count]] = [
     (r"(?:Program)?UniformMatrix(\d)[fd]v", lambda c, a: a["count"] * a["_m"] ** 2),
     (r"(?:Program)?UniformMatrix(\d)x(\d)[fd]v", lambda c, a: a["count"] * a["_m"] * a["_n"]),
     (r"(?:Program)?Uniform(\d).*v", lambda c, a: a["count"] * a["_m"]),
@@ -166,10 +153,19 @@ _COUNTS: tuple[tuple[str, Count], ...] = (
     (r"DepthRangeArrayv", _argument("count", 2)),
     (r"(?:Viewport|Scissor)Indexedf?v", lambda c, a: 4),
     (r"WindowRectangles", _argument("count", 4)),
-    (r"Map[12][fd]", _map_points),
     (r"VertexAttribs(\d)hv", lambda c, a: max(a["n"], 0) * a["_m"]),
     (r".*?(\d)N?(?:b|s|i|f|d|h|ub|us|ui|u?i64)v", lambda c, a: a["_m"]),
-)  # fmt: skip
+]  # fmt: skip
+
+
+def reads(pattern: str) -> Callable[[Count], Count]:
+    """Decorator: this counts the numbers that functions of such names read."""
+
+    def register(count: Count) -> Count:
+        _COUNTS.insert(0, (pattern, count))
+        return count
+
+    return register
 
 
 @cache

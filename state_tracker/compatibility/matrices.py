@@ -27,8 +27,7 @@ __all__ = ["MatrixState", "coordinate_unit", "inverse"]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
-PROGRAM_MATRICES = 8  # of assembly programs
-DEPTHS = {"modelview": 32, "projection": 32, "texture": 10}
+DEPTHS = {"modelview": 32, "projection": 32, "texture": 10, "more": 4}
 
 
 class MatrixState:
@@ -40,6 +39,7 @@ class MatrixState:
         self.modelview: list[Matrix] = [np.eye(4)]
         self.projection: list[Matrix] = [np.eye(4)]
         self.texture: list[list[Matrix]] = [[np.eye(4)] for _ in range(TEXTURE_UNITS)]
+        self.more: dict[int, list[Matrix]] = {}  # stacks of extensions, by mode
 
     def stack(self) -> tuple[list[Matrix], int]:
         """The current stack and its maximum depth."""
@@ -47,8 +47,8 @@ class MatrixState:
             return self.modelview, DEPTHS["modelview"]
         if self.mode == GL.PROJECTION:
             return self.projection, DEPTHS["projection"]
-        if self.mode != GL.TEXTURE:
-            return self._ctx.assembly.matrices[self.mode - GL.MATRIX0_ARB], 4
+        if self.mode in self.more:
+            return self.more[self.mode], DEPTHS["more"]
         unit = self._ctx.textures.active
         if unit >= TEXTURE_UNITS:
             raise invalid_operation("this texture unit has no matrix")
@@ -110,8 +110,7 @@ def inverse(matrix: Matrix) -> Matrix:
 
 @entry
 def matrix_mode(ctx: Context, mode: int) -> None:
-    program = 0 <= mode - GL.MATRIX0_ARB < PROGRAM_MATRICES
-    if mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE) and not program:
+    if mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE, *ctx.matrices.more):
         raise invalid_enum(mode, "matrix mode")
     ctx.matrices.mode = mode
 

@@ -25,9 +25,8 @@ from gallette.state_tracker.entry_points.registry import (
     implemented,
     register,
 )
-from gallette.state_tracker.getters import gets_indexed, query, to_int
+from gallette.state_tracker.getters import compat_only, gets_indexed, query, to_int
 from gallette.state_tracker.pixel_data.pixels import PackState
-from gallette.state_tracker.shading.assembly_programs import MATRICES
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ __all__: list[str] = []
 def _derived(function: Function) -> Callable[..., Any] | None:
     """The ordinary function, called inside a selector."""
     twin = twin_of(function.name)
-    if twin is None or twin[0] not in FUNCTIONS:
+    if twin is None or twin[0] not in FUNCTIONS or twin[1] not in SELECTORS:
         return None
     inner = implementation(FUNCTIONS[twin[0]])
     if inner is None:
@@ -208,17 +207,6 @@ for _kind in ("float", "double"):
     register(f"get_{_kind}_indexedv_ext", implemented(f"Get{_kind.capitalize()}i_v"))
 
 
-def _compat_only(count: int | None = None) -> Callable[[Context], int]:
-    """The number of units, `count` or all; core profiles do not have this extension."""
-
-    def units(ctx: Context) -> int:
-        if not ctx.is_compat:
-            raise invalid_enum(0, "indexed query")
-        return count if count is not None else len(ctx.textures.units)
-
-    return units
-
-
 def _of_unit(name: str, default: Any = None) -> Callable[[Context, int], Any]:
     """A query of one unit; `default` is the result for units that fixed function does not have."""
 
@@ -243,14 +231,14 @@ def _of_coordinates(name: str) -> Callable[[Context, int], Any]:
 
 
 gets_indexed(
-    _compat_only(),
+    compat_only(),
     {
         f"TEXTURE_{name}": _of_unit(f"TEXTURE_{name}", 0)
         for name in ("1D", "2D", "3D", "CUBE_MAP", "RECTANGLE", "GEN_S", "GEN_T", "GEN_R", "GEN_Q")
     },
 )
 gets_indexed(
-    _compat_only(TEXTURE_UNITS),
+    compat_only(TEXTURE_UNITS),
     {
         name: _of_unit(name)
         for name in ("TEXTURE_MATRIX", "TRANSPOSE_TEXTURE_MATRIX", "TEXTURE_STACK_DEPTH",
@@ -261,16 +249,6 @@ gets_indexed(
         for name in ("", "_SIZE", "_TYPE", "_STRIDE", "_BUFFER_BINDING")
     },
 )  # fmt: skip
-gets_indexed(
-    _compat_only(MATRICES),
-    {
-        "PROGRAM_MATRIX_EXT": lambda c, i: c.assembly.matrices[i][-1].T.reshape(-1).tolist(),
-        "TRANSPOSE_PROGRAM_MATRIX_EXT": lambda c, i: (
-            c.assembly.matrices[i][-1].reshape(-1).tolist()
-        ),
-        "PROGRAM_MATRIX_STACK_DEPTH_EXT": lambda c, i: len(c.assembly.matrices[i]),
-    },
-)
 
 
 # -- framebuffers ----------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
-from gallette.state_tracker.shading.assembly_programs import STAGES, AssemblyObject
 from gallette.state_tracker.targets.framebuffers import Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.texture_objects import lookup as lookup_texture
@@ -78,9 +77,7 @@ def _matrix(ctx: Context, mode: int) -> Iterator[tuple[Any, ...]]:
     state, unit = ctx.matrices, ctx.textures.active
     if 0 <= mode - GL.TEXTURE0 < 8:
         mode, unit = GL.TEXTURE, mode - GL.TEXTURE0
-    elif mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE) and not (
-        0 <= mode - GL.MATRIX0_ARB < len(ctx.assembly.matrices)
-    ):
+    elif mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE, *state.more):
         raise invalid_enum(mode, "matrix mode")
     saved = state.mode, ctx.textures.active
     state.mode, ctx.textures.active = mode, unit
@@ -88,24 +85,6 @@ def _matrix(ctx: Context, mode: int) -> Iterator[tuple[Any, ...]]:
         yield ()
     finally:
         state.mode, ctx.textures.active = saved
-
-
-@contextmanager
-def _program(ctx: Context, name: int, target: int) -> Iterator[tuple[Any, ...]]:
-    """Select an assembly program."""
-    if target not in STAGES:
-        raise invalid_enum(target, "assembly program target")
-    state = ctx.assembly
-    found = state.defaults[target]
-    if name:
-        found = state.names.bind(name, lambda n: AssemblyObject(n, target), False)
-    if found.target != target:
-        raise invalid_operation(f"program {name} belongs to another target")
-    saved, state.bound[target] = state.bound[target], found
-    try:
-        yield (target,)
-    finally:
-        state.bound[target] = saved
 
 
 def _make_framebuffer(ctx: Context, name: int) -> Framebuffer:
@@ -189,12 +168,10 @@ def array_buffer(ctx: Context, name: int) -> Iterator[None]:
         bound[GL.ARRAY_BUFFER] = saved
 
 
-# The number of arguments that a selector takes.
 SELECTORS: dict[str, tuple[int, Selector]] = {
     "matrix": (1, _matrix),
     "texture": (2, _texture),
     "unit": (1, texture_unit),
-    "program": (2, _program),
     "bound framebuffer": (1, _bound_framebuffer),
     "framebuffer": (1, _framebuffer),
     "renderbuffer": (1, _renderbuffer),
@@ -202,3 +179,4 @@ SELECTORS: dict[str, tuple[int, Selector]] = {
     "buffers": (2, _buffers),
     "array": (1, _named_array),
 }
+"""selectors, with the number of arguments that each takes"""

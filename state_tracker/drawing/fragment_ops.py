@@ -30,7 +30,7 @@ __all__ = [
 class FragmentState:
     """All state between the fragment shader and the framebuffer."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.blend = [Blend() for _ in range(BUFFERS)]
         self.blend_enabled: int = 0  # a bit for each colour buffer
         self.blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.pipe.enums import Target
 from gallette.pipe.state import ImageView, ShaderBuffer
 from gallette.state_tracker.entry_points.enums import GL
@@ -21,7 +20,7 @@ from gallette.state_tracker.vertices.buffers import IndexedBinding
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bind_images", "bind_storage"]
+__all__ = ["bind_images", "bind_storage", "image_view"]
 
 
 def _range(point: IndexedBinding) -> ShaderBuffer | None:
@@ -58,7 +57,7 @@ def bind_storage(ctx: Context) -> None:
             ctx.pipe.set_shader_buffers(stage, 0, buffers)
 
 
-def _image_view(unit: ImageUnit) -> ImageView | None:
+def image_view(unit: ImageUnit) -> ImageView | None:
     """The view for an image unit; None if no complete image is bound."""
     texture = unit.texture
     info = INTERNAL_FORMATS.get(unit.format)
@@ -108,22 +107,9 @@ def bind_images(ctx: Context) -> None:
                 continue
             for i, unit in enumerate(executable.uniforms.units[index]):
                 inside = unit < len(ctx.images)
-                views[first + i] = _image_view(ctx.images[unit]) if inside else None
+                views[first + i] = image_view(ctx.images[unit]) if inside else None
         if views:
             images = [views.get(i) for i in range(max(views) + 1)]
             ctx.pipe.set_shader_images(stage, 0, images)
         if executable.linked.info.has_handles:
-            _bind_image_handles(ctx, stage)
-
-
-def _bind_image_handles(ctx: Context, stage: Stage) -> None:
-    """Resident images, and the units that image uniforms are set to instead of handles."""
-    found = {handle.place: unit for handle, unit in ctx.residents.images.values()}
-    for executable in ctx.programs.stages.values():
-        for place, _, unit in executable.unit_places(image=True):
-            if unit < len(ctx.images):
-                found[place] = ctx.images[unit]
-    views: list[ImageView | None] = [None] * ctx.group.handles.image_places.count
-    for place, image in found.items():
-        views[place] = _image_view(image)
-    ctx.pipe.set_shader_images(stage, FIRST_HANDLE, views)
+            ctx.bindless.bind_images(stage)

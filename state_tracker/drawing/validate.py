@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
@@ -36,7 +35,6 @@ from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
-from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
 from gallette.state_tracker.shading.pipeline_varyings import input_moves
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
@@ -46,7 +44,7 @@ from gallette.state_tracker.texturing.textures import TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["StateCache", "validate"]
+__all__ = ["StateCache", "sampled_view", "validate", "view_and_sampler"]
 
 
 MOST_STATES = 1024
@@ -231,16 +229,16 @@ def _uniform_buffers(ctx: Context) -> None:
             ctx.group.constants_bound = max(ctx.group.constants_bound, index + 1)
 
 
-def _view_and_sampler(
+def view_and_sampler(
     ctx: Context, unit_index: int, target: int, scalar_shadow: bool, numbers: Base
 ) -> tuple[SamplerView, Any]:
     unit = ctx.textures.units[unit_index]
     texture: TextureObject = unit.bound[target]
     params = unit.sampler.params if unit.sampler is not None else texture.params
-    return _sampled(ctx, texture, params, scalar_shadow, unit.lod_bias, numbers)
+    return sampled_view(ctx, texture, params, scalar_shadow, unit.lod_bias, numbers)
 
 
-def _sampled(
+def sampled_view(
     ctx: Context,
     texture: TextureObject,
     params: SamplerParams,
@@ -273,7 +271,7 @@ def _textures(ctx: Context) -> None:
     pipe = ctx.pipe
     for stage, executable in ctx.programs.stages.items():
         if executable.linked.info.has_handles:
-            _texture_handles(ctx, stage)
+            ctx.bindless.bind_textures(stage)
         sampled = executable.sampled.get(stage)
         if not sampled:
             continue
@@ -282,29 +280,10 @@ def _textures(ctx: Context) -> None:
         samplers: list[Handle] = [None] * count
         for place, units, element, target, scalar, numbers in sampled:
             number = units[element]
-            view, state = _view_and_sampler(ctx, number, target, scalar, numbers)
+            view, state = view_and_sampler(ctx, number, target, scalar, numbers)
             views[place], samplers[place] = view, ctx.caches.sampler.get(state)
         pipe.set_sampler_views(stage, 0, views)
         pipe.bind_sampler_states(stage, 0, samplers)
-
-
-def _texture_handles(ctx: Context, stage: Stage) -> None:
-    """Resident textures, and the units that sampler uniforms are set to instead of handles."""
-    count = ctx.group.handles.texture_places.count
-    views: list[SamplerView | None] = [None] * count
-    samplers: list[Handle] = [None] * count
-    for handle in ctx.residents.textures.values():
-        params = handle.sampler.params if handle.sampler is not None else handle.texture.params
-        compares = params.compare_mode != GL.NONE
-        view, state = _sampled(ctx, handle.texture, params, compares, 0.0, by_handle=True)
-        views[handle.place], samplers[handle.place] = view, ctx.caches.sampler.get(state)
-    for executable in set(ctx.programs.stages.values()):
-        for place, kind, unit in executable.unit_places(image=False):
-            target, scalar = sampler_target(kind), kind.is_shadow
-            view, state = _view_and_sampler(ctx, unit, target, scalar, kind.sampled)
-            views[place], samplers[place] = view, ctx.caches.sampler.get(state)
-    ctx.pipe.set_sampler_views(stage, FIRST_HANDLE, views)
-    ctx.pipe.bind_sampler_states(stage, FIRST_HANDLE, samplers)
 
 
 # In this order: later atoms may rely on what earlier ones set.

@@ -9,19 +9,33 @@ aliases (`glBindBufferARB`) need no registration: the table lists them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = ["derives", "entry", "implementation", "implementations", "implemented", "register"]
+__all__ = [
+    "derives",
+    "entry",
+    "implementation",
+    "implementations",
+    "implemented",
+    "register",
+    "restriction",
+    "restricts",
+]
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Deriver = Callable[[Function], Callable[..., Any] | None]
+Restriction = Callable[["Context", Function, Callable[..., Any]], Callable[..., Any]]
 
 _IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
 _DERIVERS: dict[str, Deriver] = {}
 _DERIVED: dict[str, Callable[..., Any] | None] = {}
+_RESTRICTIONS: dict[str, Restriction] = {}
 
 
 def register(method: str, function: Callable[..., Any]) -> None:
@@ -49,6 +63,23 @@ def derives(extension: str) -> Callable[[Deriver], Deriver]:
         return deriver
 
     return wrap
+
+
+def restricts(profile: str) -> Callable[[Restriction], Restriction]:
+    """Decorator: register a function that wraps the methods of a profile's contexts, because the
+    profile allows less than the implementations do.
+    """
+
+    def wrap(restriction: Restriction) -> Restriction:
+        _RESTRICTIONS[profile] = restriction
+        return restriction
+
+    return wrap
+
+
+def restriction(profile: str) -> Restriction | None:
+    """What wraps the methods of a profile's contexts."""
+    return _RESTRICTIONS.get(profile)
 
 
 def implementation(function: Function) -> Callable[..., Any] | None:

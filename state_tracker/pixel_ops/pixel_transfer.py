@@ -39,7 +39,7 @@ _CHANNELS = ("RED", "GREEN", "BLUE", "ALPHA")
 class PixelTransfer:
     """GL_RED_SCALE and related parameters, the pixel maps, and the zoom of pixel rectangles."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.scale = [1.0] * 4
         self.bias = [0.0] * 4
         self.depth_scale, self.depth_bias = 1.0, 0.0

@@ -7,7 +7,7 @@ coordinates and fog distance are stored, and whether it was inside the clip volu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,7 @@ _ORIGIN: Vec = (0.0, 0.0, 0.0, 1.0)
 class RasterPosition:
     """Window coordinates (with clip w) and the associated data."""
 
+    ctx: InitVar[Context]
     position: Vec = _ORIGIN
     valid: bool = True
     distance: float = 0.0

@@ -63,6 +63,6 @@ def _ends(varyings: list[Varying], plain: bool) -> dict[str | int, object]:
     found: dict[str | int, object] = {}
     for v in varyings:
         if not v.name.startswith("gl_"):
-            kind = (v.type, v.array_size, v.interpolation, v.precision) if plain else v.patch
-            found[v.location if v.location >= 0 else v.name] = kind
+            kind = (v.type, v.array_size, v.interpolation, v.precision, v.container)
+            found[v.location if v.location >= 0 else v.name] = kind if plain else v.patch
     return found

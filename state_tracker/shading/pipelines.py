@@ -73,7 +73,7 @@ class Pipeline(GLObject):
 class PipelineState:
     """Names and the bound pipeline."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.names: NameTable[Pipeline] = NameTable("program pipeline")
         self.current: Pipeline | None = None
 

@@ -404,6 +404,8 @@ class ProgramState:
         self.executable: Executable | None = None
         self.stages: dict[Stage, Executable] = {}
         self.problem = ""  # why draws with these stages are errors
+        self.providers: list[Callable[[dict[Stage, Executable]], None]] = []
+        """Topics that add shaders of their own for stages without one, in fixed function."""
 
     @property
     def vertex(self) -> Executable | None:
@@ -426,13 +428,10 @@ class ProgramState:
         elif self.current is None and ctx.pipelines.current is not None:
             stages = ctx.pipelines.current.stages()
         if ctx.is_compat and Stage.COMPUTE not in stages:
-            for stage, assembled in ctx.assembly.executables().items():
-                stages.setdefault(stage, assembled)
+            for provide in self.providers:
+                provide(stages)
             if Stage.FRAGMENT not in stages and not ctx.raster.discard:
-                if ctx.ati.enabled:
-                    stages[Stage.FRAGMENT] = ctx.ati.executable()
-                else:
-                    stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
+                stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
             if Stage.VERTEX not in stages:
                 stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
         if stages != self.stages:

@@ -79,7 +79,7 @@ def _locations(executable: Executable, stage: Stage) -> int:
 class SubroutineChoices:
     """What one context has chosen for the subroutine uniforms of each stage."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self._chosen: dict[Stage, tuple[Executable, dict[int, int]]] = {}  # index by offset
 
     def choose(self, executable: Executable, stage: Stage, indices: dict[int, int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,11 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.pixel_ops.accumulation import clear_accumulation
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clear", "clear_call"]
+__all__ = ["clear", "clear_call", "clears"]
 
 
 @entry
@@ -143,11 +142,20 @@ def _attachments(ctx: Context, buffers: int) -> tuple[ClearFlags, list[int], boo
     return flags, by_itself, stencil
 
 
+_CLEARS: dict[int, Callable[[Context], None]] = {}
+"""buffers of the compatibility profile that no driver knows"""
+
+
+def clears(bit: int, clear_buffer: Callable[[Context], None]) -> None:
+    """Register how glClear clears a buffer of the compatibility profile."""
+    _CLEARS[bit] = clear_buffer
+
+
 @entry
 def clear(ctx: Context, mask: int) -> None:
     known = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
     if ctx.is_compat:
-        known |= GL.ACCUM_BUFFER_BIT
+        known |= sum(_CLEARS)
     if mask & ~known:
         raise invalid_value("unknown buffers to clear")
     scissor = _begin(ctx)
@@ -155,8 +163,9 @@ def clear(ctx: Context, mask: int) -> None:
         return
     area = scissor if isinstance(scissor, ScissorState) else None
     state = ctx.fragment
-    if mask & GL.ACCUM_BUFFER_BIT:
-        clear_accumulation(ctx)
+    for bit, clear_buffer in _CLEARS.items():
+        if mask & bit:
+            clear_buffer(ctx)
     flags, by_itself, some_bits = _attachments(ctx, mask)
     for index in by_itself:
         _clear_color_buffer(ctx, index, state.clear_color, area)

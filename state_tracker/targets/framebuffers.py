@@ -322,8 +322,8 @@ class WindowFramebuffer(Framebuffer):
 class FramebufferBindings:
     """Names, and the framebuffers bound for drawing and reading."""
 
-    def __init__(self, ctx: Context, size: tuple[int, int] | None, samples: int):
-        self.ctx = ctx
+    def __init__(self, ctx: Context):
+        self.ctx, size, samples = ctx, ctx.first_size, ctx.first_samples
         self.names: NameTable[Framebuffer] = NameTable("framebuffer")
         self.window = WindowFramebuffer(ctx)
         self.turned = False  # images of flipped framebuffers are currently turned

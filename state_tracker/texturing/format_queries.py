@@ -13,13 +13,12 @@ from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_val
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.format_classes import image_class, view_class
 from gallette.state_tracker.texturing.format_properties import Facts, facts
-from gallette.state_tracker.texturing.sparse_pages import page_size
 from gallette.state_tracker.texturing.texture_targets import DESKTOP_TARGETS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
+__all__ = ["VALUES", "Facts"]
 
 _NONE = int(GL.NONE)
 _PACKED: dict[str, int] = {
@@ -67,11 +66,6 @@ def _compatibility(f: Facts) -> int:
     return int(GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE) if f.has_views else _NONE
 
 
-def _page_size(f: Facts, axis: int) -> int:
-    pages = None if f.target is None else page_size(f.target, f.info, f.format)
-    return 0 if pages is None else 1 if axis < 0 else pages[axis]
-
-
 def _has_images(f: Facts) -> bool:
     """Whether pixels can be transferred from and to the client."""
     return f.is_texture and f.is_sampled
@@ -79,7 +73,7 @@ def _has_images(f: Facts) -> bool:
 
 Answer = Callable[[Facts], int]
 
-_VALUES: dict[int, Answer] = {
+VALUES: dict[int, Answer] = {
     GL.INTERNALFORMAT_SUPPORTED: lambda f: 1,
     GL.INTERNALFORMAT_PREFERRED: lambda f: f.info.value,
     GL.INTERNALFORMAT_SHARED_SIZE: lambda f: 5 if f.info.name == "RGB9_E5" else 0,
@@ -113,10 +107,6 @@ _VALUES: dict[int, Answer] = {
     GL.TEXTURE_IMAGE_TYPE: lambda f: _client_type(f) if _has_images(f) else _NONE,
     GL.GET_TEXTURE_IMAGE_FORMAT: lambda f: _client_format(f) if _has_images(f) else _NONE,
     GL.GET_TEXTURE_IMAGE_TYPE: lambda f: _client_type(f) if _has_images(f) else _NONE,
-    GL.NUM_VIRTUAL_PAGE_SIZES_ARB: lambda f: _page_size(f, -1),
-    GL.VIRTUAL_PAGE_SIZE_X_ARB: lambda f: _page_size(f, 0),
-    GL.VIRTUAL_PAGE_SIZE_Y_ARB: lambda f: _page_size(f, 1),
-    GL.VIRTUAL_PAGE_SIZE_Z_ARB: lambda f: _page_size(f, 2),
     GL.INTERNALFORMAT_RED_SIZE: lambda f: f.bits("R"),
     GL.INTERNALFORMAT_GREEN_SIZE: lambda f: f.bits("G"),
     GL.INTERNALFORMAT_BLUE_SIZE: lambda f: f.bits("B"),
@@ -177,7 +167,7 @@ def _query(ctx: Context, target: int, internalformat: int, pname: int, count: in
         raise invalid_enum(target, "target of a format query")
     if count < 0:
         raise invalid_value("negative count")
-    known = pname == GL.SAMPLES or pname in _VALUES or pname in _FEATURES
+    known = pname == GL.SAMPLES or pname in VALUES or pname in _FEATURES
     if not known or (es and pname not in _ES_NAMES):
         raise invalid_enum(pname, "internal format query")
     found = facts(ctx, target, internalformat)
@@ -189,7 +179,7 @@ def _query(ctx: Context, target: int, internalformat: int, pname: int, count: in
         return [0][:count]
     if pname in _FEATURES:
         return [int(GL.FULL_SUPPORT) if _FEATURES[pname](found) else _NONE][:count]
-    return [int(_VALUES[pname](found))][:count]
+    return [int(VALUES[pname](found))][:count]
 
 
 @entry

@@ -4,7 +4,7 @@ group.
 A handle's low word is a place: the slot of its view in the driver, after the units of every stage
 (`FIRST_HANDLE`). Its high word distinguishes handles that had one place at different times. A
 handle is *resident* in a context or not; only resident handles are bound for that context's
-shaders.
+shaders (`optional.bindless`).
 
 A sampler uniform that may be set to a handle has one even if it is set to a texture unit: the
 unit's own handle, which is not visible to applications.
@@ -13,12 +13,9 @@ unit's own handle, which is not visible to applications.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.texturing.images import ImageUnit
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.texturing.texture_objects import SamplerObject
     from gallette.state_tracker.texturing.textures import TextureObject
 
-__all__ = ["HandleTable", "ImageHandle", "Places", "Residents", "TextureHandle"]
+__all__ = ["HandleTable", "ImageHandle", "Places", "TextureHandle"]
 
 UNIT_SERIAL = 0xFFFFFFFF
 """The high word of handles that stand for units."""
@@ -144,55 +141,3 @@ class HandleTable:
             else:
                 del self.images[handle.value]
                 self.image_places.give_back(handle.place)
-
-
-class Residents:
-    """The resident handles of a context, which are kept alive."""
-
-    def __init__(self, table: HandleTable) -> None:
-        self.table = table
-        self.textures: dict[int, TextureHandle] = {}
-        self.images: dict[int, tuple[ImageHandle, ImageUnit]] = {}
-
-    def add_texture(self, value: int) -> None:
-        handle = self.table.textures.get(value)
-        if handle is None or value in self.textures:
-            raise invalid_operation(_why(handle is not None, "texture"))
-        handle.texture.retain()
-        if handle.sampler is not None:
-            handle.sampler.retain()
-        self.textures[value] = handle
-
-    def drop_texture(self, value: int) -> TextureHandle:
-        if value not in self.textures:
-            raise invalid_operation(f"{value:#x} is not the handle of a resident texture")
-        return self.textures.pop(value)
-
-    def add_image(self, value: int, access: int) -> None:
-        handle = self.table.images.get(value)
-        if handle is None or value in self.images:
-            raise invalid_operation(_why(handle is not None, "image"))
-        handle.texture.retain()
-        self.images[value] = handle, handle.unit(access)
-
-    def drop_image(self, value: int) -> ImageHandle:
-        if value not in self.images:
-            raise invalid_operation(f"{value:#x} is not the handle of a resident image")
-        return self.images.pop(value)[0]
-
-    def release_all(self, gone: Callable[[TextureHandle | ImageHandle], None]) -> None:
-        """Make all handles non-resident at the end of a context."""
-        for value in list(self.textures):
-            gone(self.drop_texture(value))
-        for value in list(self.images):
-            gone(self.drop_image(value))
-
-
-def _why(known: bool, what: str) -> str:
-    return f"the {what} is resident already" if known else f"this is no handle of a {what}"
-
-
-PLAIN_BORDERS = frozenset(((0, 0, 0, 0), (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1)))
-"""The border colours that a texture with a handle may have."""
-
-ACCESSES = frozenset((GL.READ_ONLY, GL.WRITE_ONLY, GL.READ_WRITE))

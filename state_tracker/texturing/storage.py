@@ -17,7 +17,6 @@ from gallette.state_tracker.texturing.image_rules import (
     is_of_another_profile,
     renderable_format,
 )
-from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
 from gallette.state_tracker.texturing.teximage import check_sizes
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
@@ -86,12 +85,11 @@ def _storage(
     if not check_sizes(ctx, texture.target, 0, extent):
         raise invalid_value("the texture is too large")
     image = make_image(ctx, info, texture.target, extent, samples, fixed)
-    if texture.sparse:
-        size = check_sparse(ctx, texture.target, info, image.format, extent, texture.page_index)
-        whole = (extent[0], extent[1], 6) if texture.target.faces == 6 else extent
-        sizes = [texture.target.level_extent(whole, level) for level in range(levels)]
+    sparse = texture.sparse
+    pages = None if sparse is None else sparse.divided(ctx, texture.target, image, levels)
     texture.allocate(levels, image)
-    texture.pages = Pages(size, sizes) if texture.sparse else None
+    if sparse is not None:
+        sparse.pages = pages
 
 
 def _check_storage(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -23,7 +24,6 @@ from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample, enumerator
-from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
 from gallette.state_tracker.texturing.texture_targets import (
     DESKTOP_TARGETS,
     TARGETS,
@@ -134,6 +134,29 @@ def active_texture(ctx: Context, texture: int) -> None:
 # -- parameters ------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class TextureParameter:
+    """A parameter of textures that a topic adds, with its extension."""
+
+    extension: str
+    read: Callable[[TextureObject], Any]
+    store: Callable[[TextureObject, Any], None] | None = None
+
+
+_PARAMETERS: dict[int, TextureParameter] = {}
+
+
+def texture_parameter(pname: int, parameter: TextureParameter) -> None:
+    """Register a parameter of textures."""
+    _PARAMETERS[pname] = parameter
+
+
+def _added(ctx: Context, pname: int) -> TextureParameter | None:
+    """A topic's parameter, in contexts that list its extension."""
+    found = _PARAMETERS.get(pname)
+    return found if found is not None and found.extension in ctx.limits.glsl_extensions else None
+
+
 def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list[Any]) -> None:
     """Set a glTexParameter of a texture object."""
     texture.check_unpinned()
@@ -168,17 +191,8 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             swizzle[_SWIZZLE_INDEX[pname]] = chosen[0]
         texture.swizzle = (swizzle[0], swizzle[1], swizzle[2], swizzle[3])
         texture.looked_at()
-    elif pname in _SPARSE and "GL_ARB_sparse_texture" in ctx.limits.glsl_extensions:
-        if texture.immutable_levels:
-            raise invalid_operation("the texture has its storage already")
-        if pname == GL.VIRTUAL_PAGE_SIZE_INDEX_ARB:
-            if value < 0:
-                raise invalid_value("a negative page size index")
-            texture.page_index = to_int(value, False)
-        elif value and texture.target.value not in SPARSE_TARGETS:
-            raise invalid_value(f"a {texture.target.name} cannot be sparse")
-        else:
-            texture.sparse = bool(value)
+    elif (added := _added(ctx, pname)) is not None and added.store is not None:
+        added.store(texture, value)
     elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
         mode = enumerator(value)
         if mode not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
@@ -210,7 +224,6 @@ _SWIZZLE_INDEX: dict[int, int] = {
     GL.TEXTURE_SWIZZLE_B: 2,
     GL.TEXTURE_SWIZZLE_A: 3,
 }
-_SPARSE = frozenset((GL.TEXTURE_SPARSE_ARB, GL.VIRTUAL_PAGE_SIZE_INDEX_ARB))
 _VECTORS = frozenset((GL.TEXTURE_BORDER_COLOR, GL.TEXTURE_SWIZZLE_RGBA, GL.TEXTURE_CROP_RECT_OES))
 
 
@@ -239,12 +252,9 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         GL.TEXTURE_VIEW_NUM_LAYERS: texture.view_range[3],
         GL.IMAGE_FORMAT_COMPATIBILITY_TYPE: GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE,
     }
-    if "GL_ARB_sparse_texture" in ctx.limits.glsl_extensions:
-        values[GL.TEXTURE_SPARSE_ARB] = int(texture.sparse)
-        values[GL.VIRTUAL_PAGE_SIZE_INDEX_ARB] = texture.page_index
-        pages = texture.pages
-        hidden = texture.first_level
-        values[GL.NUM_SPARSE_LEVELS_ARB] = max(pages.sparse_levels - hidden, 0) if pages else 0
+    added = _added(ctx, pname)
+    if added is not None:
+        return [added.read(texture)]
     if ctx.is_compat:
         values[GL.DEPTH_TEXTURE_MODE] = texture.depth_mode
         values[GL.GENERATE_MIPMAP] = int(texture.generate_mipmap)

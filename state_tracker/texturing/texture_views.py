@@ -123,7 +123,7 @@ def _share(
     view.first_layer = original.first_layer + layers[0]
     view.view_layers = layers[1]
     view.immutable_levels = levels[1]
-    view.sparse, view.page_index, view.pages = original.sparse, original.page_index, original.pages
+    view.sparse = original.sparse
     view.told_levels = original.told_levels or original.immutable_levels
     view.view_range = (
         original.view_range[0] + levels[0],

@@ -29,7 +29,6 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.objects import GLObject, swap
 from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
-from gallette.state_tracker.texturing.sparse_pages import Pages
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     choose_format,
@@ -145,8 +144,7 @@ class TextureObject(GLObject):
         self.buffer: BufferObject | None = None
         self.buffer_range: tuple[int, int] = (0, 0)
         self.buffer_info: InternalFormat | None = None
-        self.sparse, self.page_index = False, 0  # requested properties of the storage
-        self.pages: Pages | None = None  # of a sparse texture
+        self.sparse: Any = None  # the state of a sparse texture
         self.pinned = False  # by a handle: images and parameters are immutable
         self._views: dict[Any, SamplerView] = {}
         self._complete: dict[tuple[bool, int, int], bool] = {}

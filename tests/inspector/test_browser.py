@@ -122,6 +122,7 @@ def test_from_pixel_to_fragment_to_instruction_to_source(browser: Any, address: 
     page = visit.page
     page.wait_for_selector("li[role=option]")
     page.wait_for_function(f"{PAINTED} !== ''")
+    page.select_option("label:has-text('zoom') select", "1")
     page.click(".picture canvas", position={"x": 130, "y": 100})
     page.wait_for_selector(".event")
     page.locator("text=step through its shader").last.click()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gallette.explaining import explain_file
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.reports.html import write_explanation
 
 from .test_browser import Visit, axe, browser  # noqa: F401

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gallette.inspector.examples import EXAMPLES
 from gallette.inspector.explorer import Explorer
 from gallette.inspector.server import make_server
 
@@ -34,6 +35,11 @@ def opened(browser: Any, url: str, width: int = 1280, scheme: str = "light") -> 
     return visit
 
 
+def settled(page: Any) -> None:
+    """Wait until the page has the answer to its last question, and no other is being computed."""
+    page.wait_for_function("/^\\d+ ms$/.test(document.querySelector('header > .faint').innerText)")
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
 def test_an_error_is_marked_and_what_is_old_is_dimmed(
     browser: Any,  # noqa: F811
@@ -57,6 +63,7 @@ def test_an_error_is_marked_and_what_is_old_is_dimmed(
         page.keyboard.press("Backspace")
     page.wait_for_function("!document.querySelector('.stale')", timeout=60_000)
     page.wait_for_function("!document.querySelector('.cm-lint-marker-error')", timeout=60_000)
+    settled(page)
     visit.clean()
     page.close()
 
@@ -85,6 +92,7 @@ def test_a_line_under_the_pointer_is_marked_in_all_panes(browser: Any, address: 
     assert page.locator(".cm-line.lit").inner_text().strip().startswith("vec3 wave")
     assert page.locator(".code").nth(0).locator("li.lit").count() > 0
     assert page.locator(".code").nth(1).locator("li.lit").count() > 0
+    settled(page)
     visit.clean()
     page.close()
 
@@ -97,5 +105,93 @@ def test_the_clock_runs_and_stops(browser: Any, address: str) -> None:  # noqa: 
     page.wait_for_function(f"document.querySelector('.shown figcaption').innerText !== {before!r}")
     page.click("button:has-text('pause')")
     assert page.locator("button[aria-pressed=true]:has-text('pause')").count() == 0
+    settled(page)
+    visit.clean()
+    page.close()
+
+
+def test_panes_stages_and_what_is_pinned_are_in_the_link(browser: Any, address: str) -> None:  # noqa: F811
+    visit = opened(browser, address)
+    page = visit.page
+    page.select_option("[aria-label='add a stage']", "geometry")
+    page.wait_for_function(
+        "document.querySelector('.cm-content')?.textContent.includes('EmitVertex')"
+    )
+    page.locator("[aria-label='what the pane shows']").nth(0).select_option("control")
+    page.click("button:has-text('pin and compare')")
+    page.locator("[aria-label='what the pane shows']").nth(2).select_option("simd")
+    shrunk = EXAMPLES["triangles that a geometry shader shrinks"]["geometry"]
+    page.click(".cm-content")
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(shrunk.replace("0.2 +", "0.5 -"))
+    page.wait_for_selector(".panes .code li.add")
+    page.wait_for_selector("figcaption:has-text('pixels differ')")
+    assert axe(page) == []
+    page.click("button:has-text('link')")
+    page.wait_for_function("location.hash.length > 100")
+    other = opened(browser, page.url).page
+    other.wait_for_selector(".panes .code li.add")
+
+    def shown(seen: Any) -> list[Any]:
+        return [
+            seen.locator(".cm-content").inner_text(),
+            seen.locator("[aria-label='stage'] button").all_inner_texts(),
+            seen.locator("[aria-label='stage'] button[aria-pressed=true]").inner_text(),
+            seen.eval_on_selector_all(
+                "[aria-label='what the pane shows']", "all => all.map(e => e.value)"
+            ),
+            seen.locator(".panes .code").all_inner_texts(),
+            seen.locator(".panes svg").all_inner_texts(),
+            seen.locator("figcaption").all_inner_texts(),
+            seen.eval_on_selector_all(".shown canvas", "all => all.map(e => e.dataset.name)"),
+        ]
+
+    assert shown(page) == shown(other)
+    visit.clean()
+    other.close()
+    page.close()
+
+
+def test_panes_come_and_go(browser: Any, address: str) -> None:  # noqa: F811
+    visit = opened(browser, address, 1920)
+    page = visit.page
+    before = page.locator(".panes .pane").count()
+    for form in ("simd", "tiler", "assembly", "llvm", "spirv", "nir"):
+        page.click("button:has-text('add a pane')")
+        page.locator("[aria-label='what the pane shows']").last.select_option(form)
+    page.wait_for_function("document.querySelectorAll('.panes .code li').length > 200")
+    page.wait_for_function("!document.querySelector('.panes').textContent.includes('computing')")
+    assert page.locator(".panes .pane").count() == before + 6
+    # A line under the pointer is marked in every form of the shader, the graph too.
+    page.locator(".cm-line", has_text="vec3 wave").hover()
+    page.wait_for_selector(".panes svg text.lit")
+    marked = page.locator(".panes .pane", has=page.locator(".lit")).count()
+    assert marked == before + 4  # the machines number instructions and know no source lines
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1920
+    assert axe(page) == []
+    page.click("[aria-label='close SPIR-V']")
+    assert page.locator(".panes .pane").count() == before + 5
+    settled(page)
+    visit.clean()
+    page.close()
+
+
+def test_an_edit_is_answered_within_half_a_second(browser: Any, address: str) -> None:  # noqa: F811
+    """Of the server's own time, with five panes of four drivers open: the page says it."""
+    visit = opened(browser, address)
+    page = visit.page
+    for form in ("simd", "tiler"):
+        page.click("button:has-text('add a pane')")
+        page.locator("[aria-label='what the pane shows']").last.select_option(form)
+    page.wait_for_selector(".panes .code:has-text('SIMD16')")
+    spent = []
+    for k in range(5):
+        page.click(".cm-content")
+        page.keyboard.press("Control+End")
+        page.keyboard.type(f"//{k}")
+        settled(page)
+        spent.append(int(page.locator("header > .faint").inner_text().split()[0]))
+    assert 0 < min(spent) < 500
+    settled(page)
     visit.clean()
     page.close()

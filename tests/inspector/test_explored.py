@@ -24,7 +24,8 @@ from gallette.capture import recording
 from gallette.cli import main
 from gallette.compiler.errors import GalletteError
 from gallette.inspector import observe, server
-from gallette.inspector.explorer import VERTEX, Explorer
+from gallette.inspector.examples import VERTEX
+from gallette.inspector.explorer import Explorer, Setting
 from gallette.inspector.export import _png
 from gallette.inspector.frames import Frame
 from gallette.inspector.programs import way_of
@@ -67,7 +68,7 @@ UNIFORMS = [
     ("uniform mat3 m;", "vec4(m[0][0], m[1][1], m[2][2], m[1][2]) * 0.2", [51, 51, 51, 0]),
     ("uniform mat4 m;", "vec4(m[0][0], m[1][1], m[2][2], m[3][3]) * 0.2", [51] * 4),
     ("uniform mat2x3 m;", "vec4(m[0], m[1].x + 0.2)", [0, 0, 0, 51]),
-    ("uniform sampler2D s;", "texture(s, vec2(0.5)) + vec4(0.2)", [51, 51, 51, 255]),
+    ("uniform sampler2D s;", "texture(s, vec2(0.55))", [230, 230, 230, 255]),
 ]
 
 
@@ -131,9 +132,8 @@ def test_settings_make_contexts_of_their_own(explorer: Explorer) -> None:
     text = shown("uniform float a;", "vec4(a)")
     for asked in ({}, {}, {"used_once": "always"}, {"fuse": True}, {"driver": "numpipe"}):
         drawn(explorer, fragment=text, **asked)
-    found = set(explorer._contexts)
-    assert {("numpipe", "not_position", False), ("numpipe", "always", False),
-            ("numpipe", "not_position", True)} <= found  # fmt: skip
+    wanted = {Setting("numpipe"), Setting("numpipe", "always"), Setting("numpipe", fuse=True)}
+    assert wanted <= set(explorer._contexts)
     start = explorer.ask("frame", {})
     assert start["drivers"][0] == "numpipe"
     assert start["used_once"] == ["not_position", "always", "never"]

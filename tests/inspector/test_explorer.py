@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from gallette.cli import main
-from gallette.inspector.explorer import EXAMPLES, FRAGMENT, VERTEX, Explorer, sources_of
+from gallette.inspector.examples import EXAMPLES, FRAGMENT, VERTEX, sources_of
+from gallette.inspector.explorer import Explorer, Setting
+from gallette.inspector.forms import FORMS
 from gallette.inspector.server import make_server
 from gallette.state_tracker.context import Context
 
@@ -35,7 +38,8 @@ def explorer() -> Iterator[Explorer]:
 
 
 def asked(explorer: Explorer, **more: Any) -> dict[str, Any]:
-    answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FRAGMENT, **more})
+    sources = {"vertex": VERTEX, "fragment": FRAGMENT}
+    answer = explorer.ask("explore", {**sources, **more})
     assert "error" not in answer, answer
     return dict(answer)
 
@@ -122,7 +126,7 @@ def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
 
 
 def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -> None:
-    gl = explorer._context(explorer.driver, "not_position", False)
+    gl = explorer._context(Setting(explorer.driver))
 
     def exhausted(info: Any) -> None:
         raise MemoryError("nothing is left")
@@ -138,12 +142,12 @@ def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -
 def test_a_question_that_goes_wrong_leaves_no_context_behind(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gl = explorer._context(explorer.driver, "not_position", False)
+    gl = explorer._context(Setting(explorer.driver))
 
     def broken(*args: Any) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("gallette.inspector.explorer._draw", broken)
+    monkeypatch.setattr("gallette.inspector.drawing.draw", broken)
     answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT})
     assert answer == {"error": "this asks for too much: RecursionError"}
     monkeypatch.undo()
@@ -232,3 +236,149 @@ def test_errors_have_their_stage_and_place(explorer: Explorer) -> None:
         ["fragment", 4, 9, "'missing' is not declared"],
         ["fragment", 5, 13, "initializer of 'i': cannot convert 'float' to 'int'"],
     ]
+
+
+# -- forms, graphs, stages, textures, comparison ---------------------------------------------------
+
+
+def test_each_form_is_what_its_driver_makes_of_the_stage(explorer: Explorer) -> None:
+    forms = asked(explorer, forms=list(FORMS))["forms"]
+    assert set(forms) == set(FORMS)
+    signs = {
+        "nir": "fcos",
+        "python": "def run(",
+        "llvm": "define void @main",
+        "assembly": "main:",
+        "simd": "math.cos(16)",
+        "tiler": "cos r",
+        "spirv": "Cos",
+        "control": ">block b0<",
+        "data": "fcos",
+    }
+    assert {name for name, sign in signs.items() if sign not in forms[name]["fragment"]} == set()
+    for name in ("nir", "python", "assembly", "spirv"):
+        marked = [text for text in forms[name]["fragment"].splitlines() if text.endswith("//@6")]
+        assert marked, name
+    assert 'data-line="6"' in forms["data"]["fragment"]
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_a_form_of_the_driver_that_draws_is_its_variant(explorer: Explorer, driver: str) -> None:
+    form = {"numpipe": "python", "jit": "assembly"}[driver]
+    plain, clipped = (
+        asked(explorer, driver=driver, forms=[form], switches={"clip plane 0": on})
+        for on in (False, True)
+    )
+    assert plain["forms"][form]["vertex"] != clipped["forms"][form]["vertex"]
+
+
+def flow(explorer: Explorer, form: str, body: str) -> ElementTree.Element:
+    text = f"#version 330\nin vec2 uv;\nout vec4 c;\nvoid main() {{ {body} }}\n"
+    answer = asked(explorer, fragment=text, forms=[form])
+    return ElementTree.fromstring(answer["forms"][form]["fragment"])
+
+
+BODIES = {
+    # blocks, edges down, edges back of the control flow after the passes
+    "c = vec4(uv, 0.0, 1.0);": (1, 0, 0),
+    "c = vec4(0.0); for (int i = 0; float(i) < uv.x * 9.0; i++) c += sin(c + 0.1);": (6, 5, 1),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_the_graph_of_control_flow_has_the_blocks_and_their_edges(
+    explorer: Explorer, body: str
+) -> None:
+    svg = flow(explorer, "control", body)
+    kinds = [e.get("class") for e in svg]
+    found = kinds.count("node block"), kinds.count("edge"), kinds.count("back")
+    assert found == BODIES[body]
+    assert kinds.count("frame") == BODIES[body][2]
+
+
+def test_a_value_stands_below_its_sources(explorer: Explorer) -> None:
+    svg = flow(explorer, "data", "c = vec4(sin(uv.x * 3.0) + uv.y, 0.0, 0.0, 1.0);")
+    height = {e.text.split()[1]: float(e.get("y", 0)) for e in svg.iter("text") if e.text}
+    assert height["@load_interpolated_input"] < height["fmul"] < height["fsin"] < height["fadd"]
+    assert height["fadd"] < height["vec4"]
+    texts = [e.text for e in svg.iter("text")]
+    assert any(
+        t and "fmul" in t and t.endswith(", 3") for t in texts
+    )  # constants are in their uses
+
+
+def test_every_example_has_graphs_that_fit(explorer: Explorer) -> None:
+    for sources in EXAMPLES.values():
+        answer = asked(explorer, **sources, forms=["control", "data"])
+        for stages in answer["forms"].values():
+            for text in stages.values():
+                svg = ElementTree.fromstring(text)
+                wide, high = float(svg.get("width", 0)), float(svg.get("height", 0))
+                for box in svg.iter("rect"):
+                    x, y = float(box.get("x", 0)), float(box.get("y", 0))
+                    assert x >= 0 and x + float(box.get("width", 0)) <= wide + 1
+                    assert y >= 0 and y + float(box.get("height", 0)) <= high + 1
+
+
+def test_two_states_are_compared(explorer: Explorer) -> None:
+    sources = {"vertex": VERTEX, "fragment": FRAGMENT}
+    answer = asked(explorer, fuse=True, forms=["nir", "simd", "data"], against=sources)
+    against = answer["against"]
+    assert against["picture"] and against["differing"] is not None
+    rows = against["forms"]["nir"]["fragment"]
+    assert any(kind == "add" and "ffma" in text for kind, text in rows)
+    assert any(kind == "del" and "fmul" in text for kind, text in rows)
+    assert any(kind == "add" and "mad(16)" in t for kind, t in against["forms"]["simd"]["fragment"])
+    assert "data" not in against["forms"]
+    same = asked(explorer, forms=["nir"], against=sources)["against"]
+    assert same["differing"] == 0 and same["forms"]["nir"]["fragment"] == []
+    red = FRAGMENT.replace("vec4(wave, 1.0)", "vec4(1.0, 0.0, 0.0, 1.0)")
+    other = asked(explorer, against={**sources, "fragment": red})["against"]
+    assert other["differing"] > 60_000
+    broken = asked(explorer, against={**sources, "fragment": "nonsense"})["against"]
+    assert broken["differing"] is None and "error" in broken["log"]
+
+
+def test_a_picture_is_chosen_for_each_sampler(explorer: Explorer) -> None:
+    text = """#version 330
+in vec2 uv;
+uniform sampler2D a, b;
+out vec4 c;
+void main() { c = uv.x < 0.5 ? texture(a, uv) : texture(b, uv); }
+"""
+    answer = asked(explorer, fragment=text)
+    assert answer["samplers"] == ["a", "b"]
+    pictures = {
+        name: asked(explorer, fragment=text, textures={"a": name})["picture"]
+        for name in explorer.ask("frame", {})["textures"]
+    }
+    assert len(set(pictures.values())) == len(pictures) == 4
+    assert pictures["checks"] == answer["picture"]
+
+
+@pytest.mark.parametrize("kind", ["sampler1D", "sampler2D", "sampler3D", "samplerCube"])
+def test_samplers_of_each_shape_are_bound(explorer: Explorer, kind: str) -> None:
+    place = {"sampler1D": "0.55", "sampler2D": "vec2(0.55)"}.get(kind, "vec3(0.55)")
+    text = (
+        f"#version 330\nuniform {kind} s;\nout vec4 c;\nvoid main() {{ c = texture(s, {place}); }}"
+    )
+    answer = asked(explorer, fragment=text, textures={"s": "ramps"})
+    red, _, blue, alpha = explorer.frame.pictures[answer["picture"]][0, 0].tolist()
+    assert (blue, alpha) == (128, 255)
+    assert red > 100
+
+
+def test_pictures_are_not_kept_for_ever(explorer: Explorer) -> None:
+    for step in range(80):
+        answer = asked(explorer, time=step / 10)
+    assert len(explorer.frame.pictures) <= 64
+    assert explorer.picture(answer["picture"])
+
+
+def test_errors_of_every_stage_have_their_place(explorer: Explorer) -> None:
+    sources = dict(EXAMPLES["a patch that is divided"])
+    sources["tess_ctrl"] = (
+        sources["tess_ctrl"].replace("6.0, ", "x, ").replace("= 6.0", "= wrong", 1)
+    )
+    errors = asked(explorer, **sources)["errors"]
+    assert [e[:2] for e in errors] == [["tess_ctrl", 5]]

@@ -6,6 +6,7 @@ page is small enough to be sent around.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from gallette.cli import main
 from gallette.commands.diff import run_diffs
 from gallette.explaining import explain_file
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.inspector.export import export_page
 from gallette.lessons import LESSONS
 from gallette.lessons.course import write_course
@@ -109,3 +110,21 @@ def test_the_conformance_report(browser: Any, tmp_path: Path) -> None:  # noqa: 
 def test_a_frame(browser: Any, frame: Any, tmp_path: Path) -> None:  # noqa: F811
     export_page(frame, tmp_path / "page.html")
     assert looked_at(browser, tmp_path / "page.html") == []
+
+
+def test_how_a_draw_works(
+    browser: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The page of the documentation, with each layer chosen."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
+    import_module("draw_page").write(tmp_path / "page.html")
+    assert looked_at(browser, tmp_path / "page.html") == []
+    visit = Visit(browser, (tmp_path / "page.html").as_uri(), 400, "light")
+    for button in visit.page.locator(".switch button").all():
+        button.click()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert axe(visit.page) == []
+    visit.clean()
+    visit.page.close()

@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite")
 
 from gallette.drivers.jit.explain import stages_of
 from gallette.drivers.jit.llvm.engine import explain
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.inspector.programs import way_of
 
 MODULE = """define void @main(ptr noalias %p) nounwind {

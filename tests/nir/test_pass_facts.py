@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "algebraic": RULES,
     "algebraic_late": RULES,
     "simplify": {"options": None, "arithmetic": True, "limit": -1},
-    "inline_functions": {"max_instrs": 250_000},
+    "inline_functions": {"max_instrs": 1_000_000},
     "inline_uniforms": {"values": (), "data": b"", "positions": False},
     "loop_unroll": {"max_instrs": 256, "max_trips": 32, "indirect_instrs": 1024},
     "lower_alpha_test": {"func": "always", "bits": 0},

@@ -127,11 +127,12 @@ def test_a_long_array_is_copied_in_a_loop_and_a_short_one_element_by_element() -
         assert b.shader.count_instrs() < (40 if looped else 64 * 8)
 
 
-def test_inlining_refuses_what_would_explode_before_it_does() -> None:
+def _calls_twice(levels: int) -> Shader:
+    """Functions that call the next one twice each: 2 ** `levels` constants when inlined."""
     shader = Shader(Stage.FRAGMENT, "explosion")
     callee = shader.add_function("f0")
     Builder(FunctionImpl(shader, callee)).imm_float(1.0)
-    for i in range(1, 40):
+    for i in range(1, levels + 1):
         caller = shader.add_function(f"f{i}")
         b = Builder(FunctionImpl(shader, caller))
         b.call(callee, [])
@@ -139,5 +140,16 @@ def test_inlining_refuses_what_would_explode_before_it_does() -> None:
         callee = caller
     b = Builder(shader.add_entry())
     b.call(callee, [])
-    with pytest.raises(CompileError, match="too long when the functions it calls are inlined"):
-        run_pass(shader, "inline_functions")
+    return shader
+
+
+def test_inlining_refuses_what_would_explode_before_it_does() -> None:
+    words = f"too long when the functions it calls are inlined: {2**20} instructions, at most"
+    with pytest.raises(CompileError, match=words):
+        run_pass(_calls_twice(40), "inline_functions")
+
+
+def test_inlining_grows_where_that_is_bearable() -> None:
+    shader = _calls_twice(18)
+    assert run_pass(shader, "inline_functions")
+    assert shader.count_instrs() == 2**18

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gallette.commands.spirv import _compile
+from gallette.compiler.glsl.alone import nir_of
 from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.assembler import assemble
@@ -38,7 +39,7 @@ def lines(shader: Shader) -> dict[str, set[int]]:
 
 
 def test_lines_survive(tmp_path: Path) -> None:
-    shader = _compile(Path("lines.frag"), SOURCE)
+    shader = nir_of(Stage.FRAGMENT, SOURCE, "lines.frag")
     module = nir_to_spirv(shader, "lines.frag")
     data = module.to_bytes()
     (tmp_path / "m.spv").write_bytes(data)
@@ -54,7 +55,7 @@ def test_lines_survive(tmp_path: Path) -> None:
 
 
 def test_without_lines_none_are_made_up() -> None:
-    shader = _compile(Path("lines.frag"), SOURCE)
+    shader = nir_of(Stage.FRAGMENT, SOURCE, "lines.frag")
     for instr in instrs_of(shader.entry):
         instr.loc = 0
     names = {i.name for i in nir_to_spirv(shader).instructions}

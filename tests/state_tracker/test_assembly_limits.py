@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gallette.compiler.assembly import AssemblyError, parse
+from gallette.compiler.assembly import STRICT, AssemblyError, parse
 
 # Vertex or fragment program, code with a place for a number, the first and last one that fit.
 NUMBERS = {
@@ -31,10 +31,10 @@ NUMBERS = {
 OPTIONS = {"v": "!!ARBvp1.0\n", "f": "!!ARBfp1.0\nOPTION ARB_draw_buffers;\n"}
 
 
-def said(kind: str, code: str) -> str:
+def said(kind: str, code: str, limits: dict[str, int] | None = None) -> str:
     """What is said of a program; empty if it is taken."""
     try:
-        parse(f"{OPTIONS[kind]}TEMP r;\n{code}\nEND")
+        parse(f"{OPTIONS[kind]}TEMP r;\n{code}\nEND", limits)
     except AssemblyError as error:
         return str(error)
     return ""
@@ -48,12 +48,15 @@ def test_indices_end_where_the_limits_say(name: str) -> None:
     assert f"not below {last + 1}" in said(kind, code.format(last + 1))
 
 
-@pytest.mark.parametrize(("offset", "fits"), [(-65, 0), (-64, 1), (0, 1), (63, 1), (64, 0)])
-def test_offsets_of_addresses_have_seven_bits(offset: int, fits: int) -> None:
-    code = "ADDRESS a; PARAM p[] = {{ program.env[0..9] }}; MOV r, p[a.x {} {}];"
-    sign = "+" if offset >= 0 else "-"
-    found = said("v", code.format(sign, abs(offset)))
-    assert found == "" if fits else "the offset is not between -64 and 63" in found
+@pytest.mark.parametrize(("limits", "bound"), [({}, 4096), (STRICT, 64)])
+def test_offsets_of_addresses_are_mesas_or_the_specifications(
+    limits: dict[str, int], bound: int
+) -> None:
+    code = "ADDRESS a; PARAM p[] = {{ program.env[0..9] }}; MOV r, p[a.x {:+}];"
+    for offset in (-bound - 1, -bound, -1, 0, 1, bound - 1, bound):
+        found = said("v", code.format(offset), limits)
+        fits = -bound <= offset < bound
+        assert found == "" if fits else f"is not between {-bound} and {bound - 1}" in found
 
 
 def test_the_first_and_last_of_a_range_are_in_it() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from gallette.state_tracker.entry_points.es1 import es1_enums
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.optional.es1.enums import es1_enums
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
 

@@ -192,7 +192,7 @@ def answers() -> list[str]:
     """How many images have each answer, name by name."""
     gl: Any = create_context("numpipe", profile="compat", version=(4, 5), size=(16, 16))
     lines = []
-    for pname in sorted(format_queries._VALUES.keys() | format_queries._FEATURES):
+    for pname in sorted(format_queries.VALUES.keys() | format_queries._FEATURES):
         found = Counter[int]()
         for target, value in product(TARGETS, INTERNAL_FORMATS):
             found.update(map(int, gl.get_internalformati64v(target, value, pname, 1)[:1]))

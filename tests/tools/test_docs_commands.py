@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import main
-from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.examples import FRAGMENT, VERTEX
 from tests.egl.conftest import missing
 from tests.egl.xserver import can_serve, x_server
 from tests.tools.documents import PAGES, ROOT, blocks

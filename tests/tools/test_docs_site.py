@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 
@@ -60,3 +62,30 @@ def test_a_site_that_fetches_or_misses_something_is_found_out(tmp_path: Path) ->
     (tmp_path / "other.html").write_text('<iframe src="gone.html"></iframe>')
     (tmp_path / "style.css").write_text("")
     assert list(check.problems(tmp_path)) == ["other.html refers to gone.html, which is not there"]
+
+
+def test_the_page_on_a_draw_has_every_layer_and_what_the_run_knows_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    layers = module("diagram").LAYERS
+    (control,) = module("draw_page").page().controls[:1]
+    assert [name for name, _ in control.states] == [folder for folder, *_ in layers]
+    text = {name: str(blocks) for name, blocks in control.states}
+    known = {
+        "the application": "glDrawArrays(mode=GL_TRIANGLES, first=0, count=3)",
+        "state_tracker/": "bind_rasterizer_state",
+        "pipe/": "draw_vbo",
+        "drivers/common/draw/": "first variant",
+        "drivers/common/vertex/": "-0.8, -0.7, 0, 1",
+        "drivers/common/raster/": "fragments; each becomes a lane",
+        "drivers/common/output/": "shader output",
+    }
+    for layer, said in known.items():
+        assert said in text[layer], layer
+    for folder, _, _, boxes in layers:
+        assert all(name in text[folder] for name, _ in boxes)
+    inner = next(b for b in control.states[-1][1] if b.kind == "control")
+    pixels = {name: str(blocks) for name, blocks in inner.states}
+    shaded = ["shader output" in shown for shown in pixels.values()]
+    assert any(shaded) and not shaded[0] and not shaded[-1]  # the row begins and ends beside it

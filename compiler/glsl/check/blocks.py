@@ -186,6 +186,8 @@ def finish_block(
         type_ = array_of(c, interface, d.dims, d)
         if d.dims and storage in ("uniform", "buffer") and any(x is None for x in d.dims):
             raise c.abort("arrays of uniform blocks need a size", d)
+        if c.lang.es and len(d.dims) > 1:
+            c.error("blocks cannot be in arrays of arrays in GLSL ES", d)
         var = hir.Variable(d.name, type_, quals, d.loc, d.end, "global")
         if not type_.is_array and per_vertex_array(c, quals):
             raise c.abort(f"{c.stage.replace('_', ' ')} '{storage}' blocks must be arrays", d)

@@ -380,3 +380,5 @@ class Shader:
     layout: dict[str, Any] = field(default_factory=dict)
     """shader-wide layout: local_size_*, primitives, early_fragment_tests, ..."""
     subroutine_types: dict[str, Function] = field(default_factory=dict)
+    precisions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """in GLSL ES: those of the members of each structure"""

@@ -78,6 +78,7 @@ def array_size(c: Checker, dim: s.Expr) -> int:
 def struct_type(c: Checker, node: s.StructDef) -> Type:
     fields: list[Field] = []
     names: set[str] = set()
+    precisions: list[str] = []
     if node.name:
         c.check_identifier(node.name, node)
     for member in node.members:
@@ -110,6 +111,8 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
                 raise c.abort(f"member '{d.name}' is repeated", d)
             names.add(d.name)
             check_precision(c, type_, member.quals, d)
+            explicit = member.quals.words[-1][0] if member.quals.words else ""
+            precisions.append(explicit or default_precision(c, type_.without_array) or "")
             fields.append(Field(d.name, type_))
     name = node.name
     if not name:
@@ -117,6 +120,8 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
         c.anonymous += 1
     type_ = t.struct(name, fields)
     check_size(c, type_, node)
+    if c.lang.es:
+        c.shader.precisions[name] = tuple(precisions)
     if node.name:
         c.declare(node.name, type_, node)
     return type_

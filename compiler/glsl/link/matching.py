@@ -30,15 +30,9 @@ def match_variables(interface: StageInterface) -> None:
         other = None
         if variable.explicit >= 0 and variable.block is None:
             other = by_location.get((variable.explicit, variable.component, variable.quals.patch))
-            if other is None:
-                other = covering_output(interface, variable)
-        if other is None:
+        else:
             other = by_name.get(variable.name)
-            if (
-                other is not None
-                and variable.block is None
-                and ((variable.explicit >= 0) != (other.explicit >= 0))
-            ):
+            if other is not None and variable.block is None and other.explicit >= 0:
                 other = None
         if variable.block is not None and variable.block.name not in checked:
             checked.add(variable.block.name)
@@ -48,30 +42,11 @@ def match_variables(interface: StageInterface) -> None:
         if other is None:
             report_unmatched(interface, variable)
             continue
-        if (
-            variable.block is None
-            and variable.explicit >= 0
-            and variable.component != other.component
-        ):
-            report_unmatched(interface, variable)
-            continue
         variable.partner, other.partner = other, variable
         if variable.live and other.quals.layout.get("stream", 0):
             interface.log.error(f"output '{other.label}' is of a stream that is not rasterized")
         if variable.block is None:
             compare_variables(interface, other, variable)
-
-
-def covering_output(
-    interface: StageInterface, variable: InterfaceVariable
-) -> InterfaceVariable | None:
-    """The output array or matrix whose slots contain the input's location, or None."""
-    for other in interface.outputs:
-        if other.explicit >= 0 and other.quals.patch == variable.quals.patch:
-            end = other.explicit + other.shape.slots()
-            if other.explicit <= variable.explicit < end and other.component == variable.component:
-                return other
-    return None
 
 
 def report_unmatched(interface: StageInterface, variable: InterfaceVariable) -> None:
@@ -92,13 +67,6 @@ def compare_variables(
     assert interface.consumer is not None
     log = interface.log
     a, b = out.shape, into.shape
-    by_location = into.explicit >= 0 and out.explicit != into.explicit
-    if by_location or (
-        into.explicit >= 0
-        and out.name != into.name
-        and a.without_array.base is b.without_array.base
-    ):
-        return
     if merge_types(a, b) is None and not unsized_match(interface, a, b):
         log.error(
             f"'{into.label}' is '{a}' in the {interface.producer.name} shader and '{b}' in the "

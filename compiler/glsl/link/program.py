@@ -154,6 +154,8 @@ class Varying:
     interpolation: str = ""
     """flat or noperspective; empty for smooth"""
     precision: str = ""
+    container: Type | None = None
+    """the block, or the array of blocks, or the structure that it is a part of"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ location.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -31,6 +32,10 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
     )
     label = variable.name if variable.block and variable.block.instance_name else variable.label
     location = variable.explicit
+    container = type_ if type_.without_array.is_struct else None
+    if variable.block:
+        instance = variable.block.instance
+        container = instance.type if instance is not None else variable.block.type
     for leaf in leaves(label, type_):
         yield Varying(
             leaf.name,
@@ -43,6 +48,7 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
             component=variable.quals.layout.get("component", 0),
             interpolation=variable.quals.interpolation.removeprefix("smooth"),
             precision=variable.quals.precision,
+            container=container,
         )
         if location >= 0:
             location += max(1, leaf.array_size) * leaf.type.slots()
@@ -73,27 +79,44 @@ def mark_references(
     shaders: dict[Stage, Shader], program: LinkedProgram
 ) -> dict[Stage, set[Variable]]:
     """The variables each stage references; blocks, or elements of arrays of blocks, record their
-    stages.
+    stages, and so do members of blocks without an instance name, which are variables of their own.
 
     Shaders are not optimised yet: what optimization removes is still referenced.
     """
     named: dict[Stage, set[Variable]] = {}
     for stage, shader in shaders.items():
         named[stage] = {d.var for d in derefs_of(shader) if d.form == "var" and d.var is not None}
-    for mode, blocks, before in (
-        (Mode.UBO, program.uniform_blocks, 1),
-        (Mode.SSBO, program.storage_blocks, 0),
+    for mode, blocks, variables, before in (
+        (Mode.UBO, program.uniform_blocks, program.uniforms, 1),
+        (Mode.SSBO, program.storage_blocks, program.buffer_variables, 0),
     ):
         stages: dict[int, set[Stage]] = {}
+        of_members: dict[tuple[int, str], set[Stage]] = {}
         for stage, shader in shaders.items() if blocks else ():
             for deref in derefs_of(shader, mode):
                 if deref.form == "var" and deref.var is not None:
+                    first = deref.var.driver_location - before
                     for element in _elements(deref, 0):
-                        index = deref.var.driver_location - before + element
-                        stages.setdefault(index, set()).add(stage)
+                        stages.setdefault(first + element, set()).add(stage)
+                    for member in _members(deref):
+                        of_members.setdefault((first, member), set()).add(stage)
         for i, block in enumerate(blocks):
             blocks[i] = replace(block, stages=frozenset(stages.get(i, ())))
+            prefix = block.name.partition("[")[0] + "."
+            for k in block.members:
+                name = variables[k].name
+                if not name.startswith(prefix):
+                    key = i, re.split(r"[.\[]", name, maxsplit=1)[0]
+                    variables[k] = replace(variables[k], stages=frozenset(of_members.get(key, ())))
     return named
+
+
+def _members(deref: Deref) -> Iterator[str]:
+    """The members of a block that is no array that its uses select."""
+    for use in deref.dest.uses:
+        at = use.parent
+        if isinstance(at, Deref) and at.form == "struct":
+            yield deref.type.fields[at.field].name
 
 
 def _elements(deref: Deref, first: int) -> Iterator[int]:

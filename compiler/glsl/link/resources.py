@@ -204,10 +204,23 @@ class ResourceLinker(BlockLinker):
             used = bool(item.live) and var in unit.live
             if p and q and p != q and (used or unit.language.version >= 300):
                 log.error(f"uniform '{name}' has precision '{p}' in one stage and '{q}' in another")
+        if es:
+            self.compare_members(name, item.type.without_array, next(iter(item.users)), unit)
         if item.init is not None and var.init is not None:
             init = constant_value(var.init)
             if init is None or not same_constant(item.type, init, item.init):
                 log.error(f"uniform '{name}' has two different initializers")
+
+    def compare_members(self, name: str, type_: Type, one: StageUnit, other: StageUnit) -> None:
+        """Check that members of a structure have the same precision in both stages."""
+        mine, theirs = one.precisions.get(type_.name, ()), other.precisions.get(type_.name, ())
+        for member, p, q in zip(type_.fields, mine, theirs, strict=False):
+            if p != q:
+                self.log.error(
+                    f"uniform '{name}' has a member '{member.name}' with precision '{p}' in one "
+                    f"stage and '{q}' in another"
+                )
+            self.compare_members(name, member.type.without_array, one, other)
 
     # -- locations ---------------------------------------------------------------------------
 

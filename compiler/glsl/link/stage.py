@@ -76,6 +76,7 @@ class _Joiner:
         ]
         unit.per_vertex.append((shader, shader.layout.get("per_vertex_out")))
         unit.subroutine_types.update(shader.subroutine_types)
+        unit.precisions.update(shader.precisions)
         if shader.layout:
             self.merge_layout(shader.layout)
 
@@ -250,6 +251,9 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
         if bool(x_field.row_major) != bool(y_field.row_major):
             if plain.is_matrix or plain.is_struct:  # a structure hands it on to its members
                 return False
+    if a.quals.storage == "buffer" and a.type.fields:  # a last array without a size has none
+        if a.type.fields[-1].type.is_unsized_array != b.type.fields[-1].type.is_unsized_array:
+            return False
     for p, q in zip(a.member_quals, b.member_quals, strict=False):
         for key in ("offset", "align", "location"):
             if p.layout.get(key, -1) != q.layout.get(key, -1):

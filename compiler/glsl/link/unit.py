@@ -44,6 +44,8 @@ class StageUnit:
     uses: set[str] = field(default_factory=set)
     """calls of certain built-in functions in reachable code"""
     subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
+    precisions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """in GLSL ES: those of the members of each structure"""
     written: set[str] = field(default_factory=set)
     """names of outputs that reachable shaders write"""
 

@@ -55,7 +55,8 @@ class Samplers:
         integer = format is not None and (
             format.is_pure_integer or (format.has_stencil and not format.has_depth)
         )
-        linear = format is None or self._filters(format)
+        # Results of comparisons may be filtered whatever the format: lavapipe filters no depth.
+        linear = format is None or state.compare_enabled or self._filters(format)
         border = _border(state, format)
         found = None if format is None else vulkan_format(format)
         number = 37 if found is None else found.number

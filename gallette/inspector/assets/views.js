@@ -87,6 +87,7 @@ function spell(v) {
   if (typeof v === "number") return Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(6)));
   return String(v);
 }
+const spellTime = us => us < 1000 ? `${Math.round(us)} µs` : us < 1e6 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Number((us / 1e6).toPrecision(3))} s`;
 const list = values => values === null || values === undefined ? "" : values.map(spell).join(", ");
 
 function range(p, channels) {
@@ -132,7 +133,23 @@ const OVERLAY = {
   quads: v => [[0, 0, 0, 0], [204, 71, 120, 230], [248, 149, 64, 220], [253, 231, 37, 210], [49, 104, 142, 170]][v],
   variant: v => v ? VARIANTS[(v - 1) % VARIANTS.length] : [0, 0, 0, 0],
   changes: v => [[0, 0, 0, 0], [34, 160, 80, 170], [210, 40, 40, 170]][v],
+  differs: v => [[0, 0, 0, 0], [230, 20, 230, 230]][v],
 };
+const LEGEND = {
+  overdraw: () => [[1, "1 fragment"], [2, "2"], [3, "3"], [4, "4"], [5, "5"], [6, "6 or more"]],
+  quads: () => [[1, "1 of 4 pixels of a quad covered"], [2, "2"], [3, "3"], [4, "4"]],
+  variant: draw => (draw.legend || []).map((text, i) => [i + 1, text]),
+  changes: () => [[1, "covered and changed"], [2, "covered, and left as it was"]],
+  differs: () => [[1, "not as in the other run"]],
+};
+
+/* What the colours of an overlay mean. */
+function Legend({ draw, overlay }) {
+  if (overlay === "NaN and Inf") return html`<p class="legend"><i style="background:#f0f"></i>NaN <i style="background:#ffa000"></i>infinite</p>`;
+  const kind = overlay.split(" ")[0];
+  if (!LEGEND[kind]) return null;
+  return html`<p class="legend">${LEGEND[kind](draw).map(([v, text]) => html`<span><i style=${`background:rgba(${OVERLAY[kind](v).slice(0, 3)})`}></i>${text}</span> `)}</p>`;
+}
 
 // A number of an overlay in words, where it has any.
 function told(draw, overlay, value) {
@@ -196,6 +213,14 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
   const [overlay, setOverlay] = useState("");
   const [reading, setReading] = useState("");
   const canvas = useRef(), over = useRef(), box = useRef();
+  const [room, setRoom] = useState([300, 300]);
+  useEffect(() => {
+    const pane = box.current && box.current.closest(".stage");
+    if (!pane) return;
+    const watch = new ResizeObserver(() => setRoom([pane.clientWidth - 28, Math.max(220, pane.clientHeight - 210)]));
+    watch.observe(pane);
+    return () => watch.disconnect();
+  }, [names.length > 0]);
   const p = usePicture(attachments[shown]);
   const marks = usePicture(draw.overlays[overlay]);
   const channels = p && p.channels === 1 ? CHANNELS.R : CHANNELS[channel];
@@ -203,7 +228,7 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
   const plain = p && p.floats && p.channels > 1 ? [0, 1] : auto;
   const [low, high] = limits || plain;
   useEffect(() => setLimits(null), [shown]);
-  const scale = !p ? 1 : zoom || Math.max(1, Math.floor(Math.min(((box.current && box.current.parentElement.clientWidth - 30) || 300) / p.width, 460 / p.height)) || 1);
+  const scale = !p ? 1 : zoom || Math.min(room[0] / p.width, room[1] / p.height);
   useEffect(() => { if (p) { paint(canvas.current, p, channels, low, high, overlay === "NaN and Inf"); canvas.current.dataset.name = attachments[shown]; } }, [p, channels, low, high, overlay]);
   useEffect(() => {
     const view = over.current;
@@ -224,6 +249,12 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
     const extra = marks && marks.width === p.width ? `; ${overlay} ${told(draw, overlay, marks.data[y * marks.width + x])}` : "";
     setReading(`${x}, ${y}: ${list(values(x, y))}${extra}`);
   };
+  const moved = e => {
+    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+    if (!by || !mark || !onPick || !p) return;
+    e.preventDefault();
+    onPick(Math.max(0, Math.min(p.width - 1, mark.x + by[0])), Math.max(0, Math.min(p.height - 1, mark.y + by[1])), shown);
+  };
   if (!names.length) return html`<p class="faint">Nothing is attached that could be shown.</p>`;
   const overlays = ["", ...(draw.has_mesh ? ["wireframe"] : []), ...Object.keys(draw.overlays), "NaN and Inf"];
   const size = p ? `width:${p.width * scale}px;height:${p.height * scale}px` : "";
@@ -241,19 +272,31 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
       <button onClick=${() => setLimits(null)}>reset</button>
       ${edited && html`<strong class="warn">edited</strong>`}
     </div>
-    <div class="picture" ref=${box} tabindex="0" role="group" aria-label="the picture; click a pixel for its history">
+    <div class="picture" ref=${box} tabindex="0" role="group" aria-label="the picture; click a pixel for its history, or move the mark with the arrow keys" onKeyDown=${moved}>
       <canvas ref=${canvas} data-name="" style=${size} role="img" aria-label=${`${shown} after call ${draw.number}`}
-        onMouseMove=${hover} onClick=${e => p && onPick && onPick(...place(e))}></canvas>
+        onMouseMove=${hover} onClick=${e => { if (p && onPick) onPick(...place(e), shown); box.current.focus(); }}></canvas>
       <canvas ref=${over} class="over" style=${size} aria-hidden="true"></canvas>
+      ${p && mark && mark.attachment === shown && html`<span class="mark" aria-hidden="true" style=${`left:${mark.x * scale}px;top:${(p.height - 1 - mark.y) * scale}px;width:${scale}px;height:${scale}px`}></span>`}
     </div>
+    <${Legend} draw=${draw} overlay=${overlay} />
     <div class="reading faint" aria-live="off">${reading || (p ? `${p.width} x ${p.height}${p.full && p.full[0] !== p.width ? ` (of ${p.full[0]} x ${p.full[1]})` : ""}` : "")}</div>
     ${p && html`<${Histogram} p=${p} channels=${channels} low=${low} high=${high} />`}`;
 }
 
-function Thumb({ name, label, children }) {
-  const p = usePicture(name), canvas = useRef();
-  useEffect(() => { if (p) { const c = p.channels === 1 ? CHANNELS.R : CHANNELS.RGB; const [l, h] = p.floats ? range(p, c) : [0, 255]; paint(canvas.current, p, c, l, h, false); canvas.current.dataset.name = name; } }, [p]);
-  return html`<figure>${name ? html`<canvas ref=${canvas} data-name="" role="img" aria-label=${label}></canvas>` : html`<p class="faint">not a picture</p>`}<figcaption>${children}</figcaption></figure>`;
+/* A small picture; a lazy one is fetched when it comes into view. */
+function Thumb({ name, label, lazy, children }) {
+  const canvas = useRef();
+  const [near, setNear] = useState(!lazy);
+  useEffect(() => {
+    if (near) return;
+    const watch = new IntersectionObserver(seen => { if (seen.some(s => s.isIntersecting)) { setNear(true); watch.disconnect(); } });
+    watch.observe(canvas.current);
+    return () => watch.disconnect();
+  }, [near]);
+  const p = usePicture(near ? name : "");
+  useEffect(() => { if (p) { const c = p.channels === 1 ? CHANNELS.R : CHANNELS.RGB; const [l, h] = p.channels === 1 ? range(p, c) : p.floats ? [0, 1] : [0, 255]; paint(canvas.current, p, c, l, h, false); canvas.current.dataset.name = name; } }, [p]);
+  const picture = label ? html`<canvas ref=${canvas} data-name="" role="img" aria-label=${label}></canvas>` : html`<canvas ref=${canvas} data-name="" aria-hidden="true"></canvas>`;
+  return html`<figure>${name || lazy ? picture : html`<p class="faint">not a picture</p>`}${children && html`<figcaption>${children}</figcaption>`}</figure>`;
 }
 
 /* -- a mesh, before and after the vertex shader -- */
@@ -324,7 +367,7 @@ function Code({ lines, label, numbers, lit, now, fresh, results, onHover, onClic
     const at = box.current && box.current.querySelector(".now");
     if (at) { const b = box.current; const top = at.offsetTop - b.offsetTop; if (top < b.scrollTop + 20 || top > b.scrollTop + b.clientHeight - 40) b.scrollTop = top - b.clientHeight / 3; }
   }, [now, lines]);
-  return html`<div class="code" ref=${box} tabindex="0" role="region" aria-label=${label}><ol>${lines.map((text, i) => html`<li
+  return html`<div class="code" ref=${box} tabindex="0" role="group" aria-label=${label}><ol>${lines.map((text, i) => html`<li
     class=${[lit && lit(i) ? "lit" : "", now === i ? "now" : "", fresh && fresh.has(i) ? "new" : ""].join(" ")}
     onMouseEnter=${onHover && (() => onHover(i))} onClick=${onClick && (() => onClick(i))}>${numbers && html`<span class="no">${i + 1}</span>`}${bare(text) || " "}${results && results[i] !== undefined && html`<span class="result">${"   = " + results[i]}</span>`}</li>`)}</ol></div>`;
 }
@@ -364,15 +407,15 @@ function WayView({ way, source, outer, setOuter, forms }) {
   };
   const name = upto ? way.passes[upto - 1] : null;
   return html`${source && html`<${Code} label="GLSL source" lines=${way.source.split("\n")} numbers=${true} lit=${i => i + 1 === line} onHover=${i => setLine(i + 1)} />`}
-    <div class="tools"><span role="group" aria-label="form">
-      ${Object.entries({ nir: "passes", final: "what the driver compiled", code: "its code" }).filter(([k]) => !forms || forms.includes(k)).map(([k, t]) => html`<button aria-pressed=${what === k} onClick=${() => setWhat(k)}>${t}</button>`)}</span></div>
+    ${(!forms || forms.length > 1) && html`<div class="tools"><span role="group" aria-label="form">
+      ${Object.entries({ nir: "passes", final: "what the driver compiled", code: "its code" }).filter(([k]) => !forms || forms.includes(k)).map(([k, t]) => html`<button aria-pressed=${what === k} onClick=${() => setWhat(k)}>${t}</button>`)}</span></div>`}
     ${what === "nir" && html`<div class="tools" onKeyDown=${key}>
       <button onClick=${() => setAt(Math.max(0, upto - 1))} aria-label="pass before">‹</button>
       <select aria-label="after which pass" value=${upto} onChange=${e => setAt(Number(e.target.value))}>
         <option value="0">as lowered from GLSL</option>
         ${way.passes.map((p, i) => html`<option value=${i + 1}>${i + 1}. ${p.name} (${p.delta > 0 ? "+" : ""}${p.delta})</option>`)}</select>
       <button onClick=${() => setAt(Math.min(way.passes.length, upto + 1))} aria-label="next pass">›</button>
-      <span class="faint">${name ? `${name.count} instructions, ${name.microseconds} us` : ""} ← →</span></div>`}
+      <span class="faint">${name ? `${name.count} instructions, ${spellTime(name.microseconds)}` : ""} ← →</span></div>`}
     ${what !== "nir" && variant && html`<p class="faint">${variant.key} (${variant.reason})</p>`}
     <${Code} label=${what === "code" ? "generated code" : "NIR"} lines=${shown} fresh=${what === "nir" ? fresh : null}
       lit=${i => line && lineOf(shown[i]) === line} onHover=${i => setLine(lineOf(shown[i]))} />`;

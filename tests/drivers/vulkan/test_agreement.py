@@ -87,6 +87,37 @@ def test_wrap_modes_that_vulkan_has_not(filter: int, wrap: int) -> None:
     assert np.abs(ours.astype(int) - theirs).max() <= 1
 
 
+COMPARED = """#version 330
+uniform sampler2DShadow map;
+out vec4 color;
+void main() {
+    color = vec4(texture(map, vec3(gl_FragCoord.xy / 16.0, 0.5)), 0.0, 0.0, 1.0);
+}
+"""
+
+
+def test_comparisons_with_depth_are_filtered_where_depth_itself_is_not() -> None:
+    depths = np.random.default_rng(2).uniform(0, 1, (4, 4)).astype(np.float32)
+
+    def draw(gl: Any) -> list[Any]:
+        gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+        kind = (GL.DEPTH_COMPONENT32F, 4, 4, 0, GL.DEPTH_COMPONENT, GL.FLOAT)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, *kind, depths)
+        for name, value in (
+            (GL.TEXTURE_MIN_FILTER, GL.LINEAR),
+            (GL.TEXTURE_MAG_FILTER, GL.LINEAR),
+            (GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE),
+        ):
+            gl.tex_parameteri(GL.TEXTURE_2D, name, value)
+        quad(gl, program(gl, fragment=COMPARED))
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        return [pixels(gl, SIZE, SIZE)]
+
+    ((ours, theirs),) = both(draw)
+    assert np.abs(ours.astype(int) - theirs).max() <= 1
+    assert len(np.unique(theirs[..., 0])) > 2  # neither passed nor failed only
+
+
 def _target(gl: Any, format: int, samples: int) -> tuple[int, int]:
     """A framebuffer with depth and stencil, and its colours."""
     textures, (target,) = gl.gen_textures(2), gl.gen_framebuffers(1)

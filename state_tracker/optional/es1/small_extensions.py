@@ -11,8 +11,8 @@ from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
-from gallette.state_tracker.es1.fixed_point import FIXED_ONE, to_fixed
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.es1.fixed_point import FIXED_ONE, to_fixed
 from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, set_pointer
 

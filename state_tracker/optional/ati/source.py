@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.state_tracker.compatibility.fixed_fragment import fog_lines
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.shading.ati_programs import (
+from gallette.state_tracker.optional.ati.programs import (
     CONSTANTS,
     REGISTERS,
     Argument,

@@ -1,7 +1,7 @@
 """Restrict the compatibility profile to OpenGL ES 1.1: reject the enums it does not have.
 
 An ES 1.1 context runs on the compatibility profile's code with the functions that the table lists
-for it. It also has fewer enums: `data/gl_es1_enums.txt` lists them, and a method of such a context
+for it. It also has fewer enums: `enums.txt` lists them, and a method of such a context
 rejects all others before its arguments reach code that would accept them.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.dispatch import default_of
@@ -19,7 +20,9 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.functions import DATA, Function, Kind
+from gallette.state_tracker.entry_points.functions import Function, Kind
+from gallette.state_tracker.entry_points.registry import restricts
+from gallette.state_tracker.topics import table_lines
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -33,10 +36,11 @@ _FREE = frozenset(("GL_KHR_debug", "GL_EXT_debug_label"))
 @cache
 def es1_enums() -> frozenset[int]:
     """Every enum of an ES 1.1 context."""
-    lines = (DATA / "gl_es1_enums.txt").read_text(encoding="ascii").splitlines()
-    return frozenset(GL.value_of(n) for line in lines if line[0] != "#" for n in line.split())
+    lines = table_lines(Path(__file__).with_name("enums.txt"))
+    return frozenset(GL.value_of(name) for line in lines for name in line.split())
 
 
+@restricts("es1")
 def knowing_es1(ctx: Context, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method, rejecting enums that OpenGL ES 1.1 does not have."""
     places = [i for i, p in enumerate(function.params) if p.type == "enum" and p.kind is Kind.VALUE]

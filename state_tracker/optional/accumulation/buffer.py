@@ -27,12 +27,13 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.pixel_data.convert import from_pipe
 from gallette.state_tracker.pixel_data.readback import read_box
+from gallette.state_tracker.targets.clears import clears
 from gallette.state_tracker.texturing.texture_formats import linear_twin
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["AccumulationBuffer", "clear_accumulation"]
+__all__ = ["AccumulationBuffer"]
 
 Array = npt.NDArray[np.float32]
 
@@ -40,7 +41,7 @@ Array = npt.NDArray[np.float32]
 class AccumulationBuffer:
     """The values, `[height, width, 4]`, and the clear value."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.clear_value = (0.0, 0.0, 0.0, 0.0)
         self._values: Array | None = None
 
@@ -61,6 +62,9 @@ def clear_accumulation(ctx: Context) -> None:
     if ctx.framebuffers.draw.is_window:
         rows, columns, _ = _area(ctx)
         ctx.accumulation.values(ctx)[rows, columns] = ctx.accumulation.clear_value
+
+
+clears(GL.ACCUM_BUFFER_BIT, clear_accumulation)
 
 
 def _colors(ctx: Context, scissor: ScissorState) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
-from gallette.state_tracker.shading.ati_programs import CONSTANTS, Program
-from gallette.state_tracker.shading.ati_source import ati_source
+from gallette.state_tracker.optional.ati.programs import CONSTANTS, Program
+from gallette.state_tracker.optional.ati.source import ati_source
 from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ class AtiState:
         self.constants = np.zeros((CONSTANTS, 4), np.float32)
         self.enabled = False
         self.defining: Program | None = None
+        ctx.programs.providers.append(self.provide)
+
+    def provide(self, stages: dict[Stage, Executable]) -> None:
+        """Use the bound shader, if shaders are enabled and there is no other fragment shader."""
+        if self.enabled and Stage.FRAGMENT not in stages and not self._ctx.raster.discard:
+            stages[Stage.FRAGMENT] = self.executable()
 
     def executable(self) -> Executable:
         """The bound shader's executable for the current textures and fog."""
@@ -112,13 +118,13 @@ def _compile(ctx: Context, source: str) -> Executable:
 def _outside(ctx: Context) -> AtiState:
     if ctx.ati.defining is not None:
         raise invalid_operation("a fragment shader is being defined")
-    return ctx.ati
+    return cast(AtiState, ctx.ati)
 
 
 def _program(ctx: Context) -> Program:
     if ctx.ati.defining is None:
         raise invalid_operation("no fragment shader is being defined")
-    return ctx.ati.defining
+    return cast(Program, ctx.ati.defining)
 
 
 @entry

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.compatibility.list_functions import reads
 from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -30,7 +31,7 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["EvaluatorState", "point_size"]
+__all__ = ["EvaluatorState"]
 
 MAX_ORDER = 30
 Array = npt.NDArray[np.float64]
@@ -53,11 +54,26 @@ _MAPS: dict[int, tuple[int, int, VertAttrib | None, tuple[float, ...]]] = {
     for dims in (1, 2)
     for name, size, slot, first in _KINDS
 }
+_ENABLES = {
+    getattr(GL, f"MAP{dims}_{name}"): f"map{dims}_{name.lower()}"
+    for dims in (1, 2)
+    for name, *_ in _KINDS
+}
+"""attributes of `EvaluatorState`, set by glEnable (`parameters.txt`)"""
 
 
-def point_size(target: int) -> int:
-    """The number of components of one control point; 0 for an invalid map."""
-    return _MAPS[target][1] if target in _MAPS else 0
+@reads(r"Map[12][fd]")
+def control_points(ctx: Context, args: dict[str, Any]) -> int:
+    """The number of values up to the last control point; 0 for an invalid map."""
+    if args["target"] not in _MAPS:
+        return 0
+    found = _MAPS[args["target"]][1]
+    for way in ("u", "v") if "ustride" in args else ("",):
+        order = args[f"{way}order"]
+        if not 1 <= order <= MAX_ORDER:
+            return 0
+        found += (order - 1) * args[f"{way}stride"]
+    return int(max(found, 0))
 
 
 @dataclass(slots=True)
@@ -66,7 +82,6 @@ class Map:
 
     points: Array
     domain: tuple[float, ...]
-    enabled: bool = False
 
 
 @dataclass(slots=True)
@@ -80,7 +95,8 @@ class Grid:
 class EvaluatorState:
     """All maps and both grids."""
 
-    def __init__(self) -> None:
+    def __init__(self, ctx: Context) -> None:
+        self.__dict__.update(dict.fromkeys(_ENABLES.values(), False))
         self.maps = {
             target: Map(np.array(first).reshape(*[1] * dims, -1), (0.0, 1.0) * dims)
             for target, (dims, _, _, first) in _MAPS.items()
@@ -92,7 +108,7 @@ class EvaluatorState:
         """The enabled map of each attribute; if there are several, the one with more components."""
         found: dict[VertAttrib, tuple[int, Map]] = {}
         for target, (of, _, slot, _) in _MAPS.items():
-            if of == dims and slot is not None and self.maps[target].enabled:
+            if of == dims and slot is not None and getattr(self, _ENABLES[target]):
                 found[slot] = (target, self.maps[target])
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
-from gallette.state_tracker.texturing.sparse_pages import sparse_limits
+from gallette.state_tracker.optional.sparse.pages import Pages, sparse_limits
 from gallette.state_tracker.texturing.teximage import store_pixels
 from gallette.state_tracker.texturing.units import current
 from gallette.state_tracker.vertices.buffer_objects import bound
@@ -44,8 +44,12 @@ def _zero(texture: TextureObject, level: int, at: Triple, extent: Triple) -> Non
     store_pixels(texture.group, texture, 0, level, at, extent, rows)
 
 
+def _pages(texture: TextureObject) -> Pages | None:
+    return None if texture.sparse is None else cast("Pages | None", texture.sparse.pages)
+
+
 def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, commit: bool) -> None:
-    pages, image = texture.pages, texture.image(0, level)
+    pages, image = _pages(texture), texture.image(0, level)
     if pages is None:
         raise invalid_operation("the texture is not sparse")
     if image is None:

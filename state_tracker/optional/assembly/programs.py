@@ -8,14 +8,18 @@ written before a draw if they changed.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from gallette.compiler.assembly import LIMITS, AssemblyError, Program, parse, translate
+from gallette.compiler.assembly import LIMITS, STRICT, AssemblyError, Program, parse, translate
+from gallette.compiler.debug import is_set
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.compatibility.matrices import inverse
+from gallette.state_tracker.direct_access.selectors import SELECTORS
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
@@ -31,10 +35,11 @@ from gallette.state_tracker.entry_points.memory import (
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets
+from gallette.state_tracker.getters import compat_only, gets, gets_indexed
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.programs import Executable
+from gallette.state_tracker.strings import says
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -80,21 +85,21 @@ class AssemblyState:
         self.environment = {t: np.zeros((PARAMETERS["env"], 4), np.float32) for t in STAGES}
         self.vertex_enabled = self.fragment_enabled = False
         self.matrices = [[np.eye(4)] for _ in range(MATRICES)]
+        ctx.matrices.more |= {GL.MATRIX0_ARB + i: each for i, each in enumerate(self.matrices)}
+        ctx.programs.providers.append(self.provide)
         self.error_position, self.error = -1, ""
 
     def enabled(self, target: int) -> bool:
         return self.vertex_enabled if target == GL.VERTEX_PROGRAM_ARB else self.fragment_enabled
 
-    def executables(self) -> dict[Stage, Executable]:
-        """The executables of the enabled programs; an invalid enabled program is an error."""
-        found: dict[Stage, Executable] = {}
+    def provide(self, stages: dict[Stage, Executable]) -> None:
+        """Use the enabled programs; an invalid enabled program is an error."""
         for target, stage in STAGES.items():
             if self.enabled(target):
                 executable = self.bound[target].executable
                 if executable is None:
                     raise invalid_operation(f"the enabled {stage.value} program is not valid")
-                found[stage] = executable
-        return found
+                stages.setdefault(stage, executable)
 
     def compile(self, target: int, text: str) -> None:
         """glProgramString: replace the bound program by the compiled text, if it is correct."""
@@ -103,7 +108,7 @@ class AssemblyState:
         try:
             if not text.startswith(head):
                 raise AssemblyError(f"the program does not begin with {head}", 0)
-            parsed = parse(text)
+            parsed = parse(text, STRICT if is_set("glsl:strict") else None)
         except AssemblyError as error:
             self.error_position, self.error = error.position, str(error)
             raise invalid_operation(str(error)) from None
@@ -178,6 +183,17 @@ def _check(target: int) -> None:
         raise invalid_enum(target, "assembly program target")
 
 
+def _named(ctx: Context, name: int, target: int) -> AssemblyObject:
+    """The program of that name, created when it is first named; 0 is the target's default."""
+    if not name:
+        return cast(AssemblyObject, ctx.assembly.defaults[target])
+    names: NameTable[AssemblyObject] = ctx.assembly.names
+    found = names.bind(name, lambda n: AssemblyObject(n, target), False)
+    if found.target != target:
+        raise invalid_operation(f"program {name} belongs to another target")
+    return found
+
+
 def _unbind(ctx: Context, found: AssemblyObject) -> None:
     state = ctx.assembly
     if state.bound[found.target] is found:
@@ -192,12 +208,7 @@ objects("program_arb", lambda ctx: ctx.assembly.names, _unbind, plural="programs
 @entry
 def bind_program_arb(ctx: Context, target: int, program: int) -> None:
     _check(target)
-    state = ctx.assembly
-    found = state.defaults[target]
-    if program:
-        found = state.names.bind(program, lambda n: AssemblyObject(n, target), False)
-    if found.target != target:
-        raise invalid_operation(f"program {program} belongs to another target")
+    state, found = ctx.assembly, _named(ctx, program, target)
     state.bound[target] = swap(state.bound[target], found) or found
     ctx.dirty |= Dirty.PROGRAM | Dirty.BUILTINS
 
@@ -219,7 +230,7 @@ def get_program_string_arb(ctx: Context, target: int, pname: int, string: Any) -
     _check(target)
     if pname != GL.PROGRAM_STRING_ARB:
         raise invalid_enum(pname, "program string")
-    text = ctx.assembly.bound[target].text
+    text: str = ctx.assembly.bound[target].text
     if string is OMITTED:
         return text
     if string is not None:
@@ -366,3 +377,30 @@ gets(
     },
     profiles="compat",
 )
+gets_indexed(
+    compat_only(MATRICES),
+    {
+        "PROGRAM_MATRIX_EXT": lambda c, i: c.assembly.matrices[i][-1].T.reshape(-1).tolist(),
+        "TRANSPOSE_PROGRAM_MATRIX_EXT": lambda c, i: (
+            c.assembly.matrices[i][-1].reshape(-1).tolist()
+        ),
+        "PROGRAM_MATRIX_STACK_DEPTH_EXT": lambda c, i: len(c.assembly.matrices[i]),
+    },
+)
+says(GL.PROGRAM_ERROR_STRING_ARB, lambda ctx: str(ctx.assembly.error))
+
+
+@contextmanager
+def _selected(ctx: Context, name: int, target: int) -> Iterator[tuple[Any, ...]]:
+    """Select an assembly program, for functions of EXT_direct_state_access."""
+    _check(target)
+    state = ctx.assembly
+    found = _named(ctx, name, target)
+    saved, state.bound[target] = state.bound[target], found
+    try:
+        yield (target,)
+    finally:
+        state.bound[target] = saved
+
+
+SELECTORS["program"] = 2, _selected

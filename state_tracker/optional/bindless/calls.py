@@ -1,14 +1,9 @@
-"""The functions of ARB_bindless_texture: handles, their residency, uniforms set to them.
-
-Handles are defined in `handles.py`, and their use in shaders is implemented by the compiler.
-"""
+"""The functions of ARB_bindless_texture: handles, their residency, uniforms set to them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.pipe.enums import Target
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
@@ -22,19 +17,18 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.programs import Executable
 from gallette.state_tracker.shading.uniforms import in_use, linked
 from gallette.state_tracker.texturing.format_classes import IMAGE_FORMATS
-from gallette.state_tracker.texturing.handles import (
-    ACCESSES,
-    PLAIN_BORDERS,
-    ImageHandle,
-    TextureHandle,
-)
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.sampling import SamplerParams
     from gallette.state_tracker.texturing.textures import TextureObject
 
-__all__ = ["let_go"]
+__all__: list[str] = []
+
+PLAIN_BORDERS = frozenset(((0, 0, 0, 0), (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1)))
+"""The border colours that a texture with a handle may have."""
+
+ACCESSES = frozenset((GL.READ_ONLY, GL.WRITE_ONLY, GL.READ_WRITE))
 
 
 def _texture(ctx: Context, name: int) -> TextureObject:
@@ -118,31 +112,15 @@ def get_image_handle_arb(
 # -- residency -------------------------------------------------------------------------------------
 
 
-def let_go(ctx: Context, handle: TextureHandle | ImageHandle) -> None:
-    """Make a handle non-resident: unbind its view, and release its references."""
-    place = FIRST_HANDLE + handle.place
-    for stage in Stage:
-        if stage.value not in ctx.caps.stages:
-            continue
-        if isinstance(handle, TextureHandle):
-            ctx.pipe.set_sampler_views(stage, place, [None])
-            ctx.pipe.bind_sampler_states(stage, place, [None])
-        else:
-            ctx.pipe.set_shader_images(stage, place, [None])
-    if isinstance(handle, TextureHandle) and handle.sampler is not None:
-        handle.sampler.release()
-    handle.texture.release()
-
-
 @entry
 def make_texture_handle_resident_arb(ctx: Context, handle: int) -> None:
-    ctx.residents.add_texture(handle)
+    ctx.bindless.add_texture(handle)
     ctx.dirty |= Dirty.TEXTURES
 
 
 @entry
 def make_texture_handle_non_resident_arb(ctx: Context, handle: int) -> None:
-    let_go(ctx, ctx.residents.drop_texture(handle))
+    ctx.bindless.drop_texture(handle)
     ctx.dirty |= Dirty.TEXTURES
 
 
@@ -150,13 +128,13 @@ def make_texture_handle_non_resident_arb(ctx: Context, handle: int) -> None:
 def make_image_handle_resident_arb(ctx: Context, handle: int, access: int) -> None:
     if access not in ACCESSES:
         raise invalid_enum(access, "image access")
-    ctx.residents.add_image(handle, access)
+    ctx.bindless.add_image(handle, access)
     ctx.dirty |= Dirty.IMAGES
 
 
 @entry
 def make_image_handle_non_resident_arb(ctx: Context, handle: int) -> None:
-    let_go(ctx, ctx.residents.drop_image(handle))
+    ctx.bindless.drop_image(handle)
     ctx.dirty |= Dirty.IMAGES
 
 
@@ -164,14 +142,14 @@ def make_image_handle_non_resident_arb(ctx: Context, handle: int) -> None:
 def is_texture_handle_resident_arb(ctx: Context, handle: int) -> int:
     if handle not in ctx.group.handles.textures:
         raise invalid_operation("this is no handle of a texture")
-    return int(handle in ctx.residents.textures)
+    return int(handle in ctx.bindless.textures)
 
 
 @entry
 def is_image_handle_resident_arb(ctx: Context, handle: int) -> int:
     if handle not in ctx.group.handles.images:
         raise invalid_operation("this is no handle of an image")
-    return int(handle in ctx.residents.images)
+    return int(handle in ctx.bindless.images)
 
 
 # -- uniforms --------------------------------------------------------------------------------------

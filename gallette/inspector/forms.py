@@ -1,0 +1,124 @@
+"""The forms that a pane of the explorer can show a shader in, beside its passes.
+
+A form is what one driver, or a front end, makes of it. The driver that draws has made its own
+already; another driver is given the linked program when a pane asks for its form, and answers for
+the null key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.inspector.flow_graph import control_flow, data_flow
+from gallette.inspector.programs import compiled_for, marked_code
+
+__all__ = ["FORMS", "form_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A title for the menu, the driver that makes it ("" the one that draws), and how it is read
+    off a variant and the code that the driver tells of it."""
+
+    title: str
+    driver: str
+    text: Callable[[Any, str], str]
+    is_text: bool = True  # or a drawing
+
+
+def _nir(variant: Any, code: str) -> str:
+    return print_shader(variant.shader, lines=True)
+
+
+def _code(variant: Any, code: str) -> str:
+    return marked_code(variant, code)
+
+
+def _section(title: str) -> Callable[[Any, str], str]:
+    """The last section with this title of what jit tells: that of the code made last."""
+
+    def read(variant: Any, code: str) -> str:
+        parts = re.split(r"^; ---- (.*)$", code, flags=re.M)
+        found = dict(zip(parts[1::2], parts[2::2], strict=True))
+        text = re.split(r"^; ==== ", found.get(title, ""), flags=re.M)[0]
+        return marked_code(None, text.strip("\n"))
+
+    return read
+
+
+FORMS = {
+    "nir": Form("NIR that is compiled", "", _nir),
+    "control": Form("control flow", "", lambda v, code: control_flow(v.shader), False),
+    "data": Form("data flow", "", lambda v, code: data_flow(v.shader), False),
+    "python": Form("numpipe: Python", "numpipe", _code),
+    "llvm": Form("jit: LLVM IR", "jit", _section("LLVM IR, optimised")),
+    "assembly": Form("jit: assembly", "jit", _section("assembly")),
+    "simd": Form("simd: instructions", "simd", _code),
+    "tiler": Form("tiler: instructions", "tiler", _code),
+    "spirv": Form("SPIR-V", "spirv", lambda v, code: code),
+}
+
+
+def form_of(
+    name: str,
+    texts: dict[str, str],
+    variants: dict[str, list[tuple[Any, dict[str, Any]]]],
+    driver: str,
+    options: dict[str, Any],
+) -> dict[str, str]:
+    """A form of each stage; `variants` are those of the driver that has drawn, newest first."""
+    form = FORMS[name]
+    if form.driver == "spirv":
+        return {stage: _spirv(stage, text) for stage, text in texts.items()}
+    if form.driver in ("", driver):
+        return {stage: form.text(*_first(made)) if made else "" for stage, made in variants.items()}
+    with compiled_for(form.driver, texts, options) as handles:
+        return {
+            stage: "\n".join(
+                form.text(variant, told["code"])
+                for variant, told in zip(
+                    handle.variants.values(), handle.explain()["variants"], strict=True
+                )
+            )
+            for stage, handle in handles.items()
+        }
+
+
+def _first(made: list[tuple[Any, dict[str, Any]]]) -> tuple[Any, str]:
+    variant, told = made[0]
+    return variant, told["code"]
+
+
+def _spirv(stage: str, text: str) -> str:
+    """A stage as a SPIR-V module, each instruction with its source line."""
+    from gallette.compiler.glsl.alone import nir_of
+    from gallette.compiler.spirv.disassembler import disassemble
+    from gallette.compiler.spirv.emit import nir_to_spirv
+
+    try:
+        shader = nir_of(Stage(stage), text)
+        try:
+            module = nir_to_spirv(shader, stage)
+        finally:
+            shader.unref()
+    except GalletteError as error:
+        return f"; {error}"
+    lines, now = [], ""
+    for line in disassemble(module).splitlines():
+        told = _LINE.match(line)
+        if told:
+            now = told[1]
+        elif now and line.strip() not in ("OpReturn", "OpFunctionEnd"):
+            lines.append(f"{line} //@{now}")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+_LINE = re.compile(r"^\s*OpLine \S+ (\d+) \d+$")

@@ -1,0 +1,5 @@
+"""ATI_fragment_shader."""
+
+from . import shaders
+
+__all__ = ["shaders"]

@@ -1,0 +1,5 @@
+"""OpenGL ES 1.1: the compatibility profile without some of it, and what only ES 1.1 has."""
+
+from . import draw_texture, enums, fixed_point, small_extensions
+
+__all__ = ["draw_texture", "enums", "fixed_point", "small_extensions"]

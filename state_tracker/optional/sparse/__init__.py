@@ -1,0 +1,5 @@
+"""ARB_sparse_texture and ARB_sparse_buffer."""
+
+from . import commitment, pages
+
+__all__ = ["commitment", "pages"]
