@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
@@ -43,7 +44,7 @@ from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode, emit_tiles
-from .shader.tile_keys import DepthKey, Shape, TileKey, can_store
+from .shader.tile_keys import Shape, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram

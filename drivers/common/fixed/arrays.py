@@ -79,8 +79,8 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
         found = types.get((number, dtype))
         if found is not None:
             return found
-        name = f"v{number}_{dtype.char}"
-        kind = f"t_{dtype.char}"
+        name = f"v{number}_{dtype.name}"
+        kind = f"t_{dtype.name}"
         names[kind] = dtype
         if number < len(routine.inputs):
             lines.append(f"{name} = a[{number}].view({kind})")

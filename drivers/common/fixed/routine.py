@@ -108,7 +108,7 @@ def remove_unused(routine: Routine) -> None:
             instr.remove()
 
 
-_TYPES = {8: Base.UINT8, 16: Base.UINT16, 32: Base.FLOAT, 64: Base.UINT64}
+_TYPES = {1: Base.BOOL, 8: Base.UINT8, 16: Base.UINT16, 32: Base.FLOAT, 64: Base.UINT64}
 
 
 class _Flattening:

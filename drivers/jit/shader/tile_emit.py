@@ -15,6 +15,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.fixed.depth import DepthKey, depth_code, tested
 from gallette.drivers.common.fixed.formats import layout
 from gallette.drivers.common.fixed.output import ColorKey, stored
 from gallette.pipe.enums import CompareFunc
@@ -24,7 +25,6 @@ from ..llvm.text import Builder, Var
 from ..llvm.values import V
 from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
 from . import storage as _storage  # noqa: F401 - and this one of intrinsics
-from .depth_code import depth_codes, test
 from .emitter import Emitter
 from .flow import emit_body, weight
 from .layout import Record, TileWords, Words
@@ -32,7 +32,7 @@ from .locals import declare_locals
 from .routines import inlined
 from .setup import TILE
 from .tile import TileStage
-from .tile_keys import DepthKey, Shape, TileKey
+from .tile_keys import Shape, TileKey
 
 __all__ = ["TileCode", "emit_tiles"]
 
@@ -505,14 +505,16 @@ class _Tiles:
                     for k in range(2)
                 ]
                 depth = b.math("minnum", b.math("maxnum", depth, limits[0]), limits[1])
-            codes = depth_codes(b, key, depth)
+            codes = inlined(b, depth_code(key.bits, key.is_float), [depth])[0].as_int()
         front = b.load_at(record, Record.FRONT, "i32").ne(0)
         wide = words if key.word >= 32 else words.to("i32", False)
-        found = test(b, key, mask, wide, codes, front, e.word(TileWords.REFERENCES))
-        if writing and (key.write or key.stencil is not None):
-            new = found.words if key.word >= 32 else found.words.to(t)
-            self._store(rows, found.changed, new)
-        return found.passing
+        references = e.word(TileWords.REFERENCES)
+        of_faces = [(references & 0xFF).to("i32"), references.lshr(32).to("i32") & 0xFF]
+        given = [mask, wide, codes, front, *of_faces]
+        passing, new, changed = inlined(b, tested(key), given)
+        if writing and key.writes:
+            self._store(rows, changed, b.spread(new if key.word >= 32 else new.to(t), self.w))
+        return b.spread(passing, self.w)
 
     def _color(
         self,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
-from gallette.pipe.enums import CompareFunc
 from gallette.pipe.formats import Format
-from gallette.pipe.state import StencilState
 
 from .texture_keys import TexelsKey, UnitKey
 
@@ -18,22 +17,7 @@ Shape = Literal["triangle", "line", "rectangle", "point"]
 A line is a rectangle with multisampling.
 """
 
-__all__ = ["DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
-
-
-@dataclass(frozen=True, slots=True)
-class DepthKey:
-    """The depth and stencil buffer, and the tests against it."""
-
-    word: int  # bits loaded and stored
-    step: int  # bits from pixel to pixel
-    bits: int  # of depth; 0: none
-    shift: int
-    is_float: bool
-    stencil_shift: int
-    func: CompareFunc | None  # None: depth is not tested
-    write: bool
-    stencil: tuple[StencilState, StencilState] | None
+__all__ = ["ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
