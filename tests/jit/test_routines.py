@@ -17,7 +17,8 @@ import pytest
 from gallette.drivers.common.fixed import addressing, filtering
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.depth import depth_code, tested
+from gallette.drivers.common.fixed.depth import depth_code
+from gallette.drivers.common.fixed.depth import tested as depth_and_stencil
 from gallette.drivers.common.fixed.formats import packed, unpacked
 from gallette.drivers.common.fixed.output import stored
 from gallette.drivers.common.fixed.routine import Routine
@@ -106,7 +107,7 @@ def test_random_depth_and_stencil_states_leave_the_same() -> None:
         wide = words.astype(np.uint32) if key.word < 32 else words
         references = [np.full(LANES, r, np.uint32) for r in (0x35, 0xA1)]
         given = [lanes % 5 > 0, wide, codes, lanes % 3 > 0, *references]
-        cases.append((tested(key), given, str(state)))
+        cases.append((depth_and_stencil(key), given, str(state)))
     check(cases)
 
 

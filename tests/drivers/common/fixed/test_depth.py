@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.depth import depth_code, stencil_test, tested
+from gallette.drivers.common.fixed.depth import depth_code, stencil_test
+from gallette.drivers.common.fixed.depth import tested as depth_and_stencil
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.output.depth import DepthTarget
 from gallette.pipe.enums import CompareFunc, StencilOp, Target
@@ -46,7 +47,7 @@ def test_buffers_hold_what_the_algebra_leaves(seed: int) -> None:
         key = key_of(format, state)
         wide = words.astype(np.uint32) if key.word < 32 else words
         given = [np.ones(LANES, np.bool_), wide, codes, front, np.uint32(0x35), np.uint32(0xA1)]
-        ok, new, changed = evaluate(tested(key), [np.asarray(g) for g in given])
+        ok, new, changed = evaluate(depth_and_stencil(key), [np.asarray(g) for g in given])
         wanted = np.ones(LANES, np.bool_) if passed is None else passed
         assert np.broadcast_to(ok, LANES).tolist() == wanted.tolist(), (format, state)
         left = np.where(changed, new.astype(words.dtype), words)
