@@ -1,7 +1,7 @@
 """Stepping into a texture lookup: the routines that it consists of, instruction by instruction.
 
-The driver's texture unit evaluates routines (`gallette.drivers.common.fixed`) on all lanes. They
-are listed while a shader is traced, and traced one after the other when somebody asks for them.
+The driver's texture unit evaluates routines (`gallette.drivers.common.fixed`) on all lanes. The
+tracer of the shader lists them; they are traced when the user steps into the lookup.
 """
 
 from __future__ import annotations
