@@ -71,7 +71,8 @@ class Series:
     """For each entry of what kind it is, the bytes that go with it, and where it starts: a draw's
     first vertex, or where in a buffer is written.
 
-    Kinds are answers of the driver's `prepared_draw`, `BufferWrite`, `QueryChange`, `ClearCall`.
+    Kinds are answers of the driver's `prepared_draw`, `BufferWrite`, `TextureWrite`, `QueryChange`,
+    `ClearCall`.
     """
 
     def __init__(self, kinds: Sequence[Any], which: Ints, pieces: Pieces, starts: Ints) -> None:

@@ -55,6 +55,7 @@ __all__ = [
     "StreamOutputInfo",
     "StreamOutputTarget",
     "Surface",
+    "TextureWrite",
     "VertexBuffer",
     "VertexElement",
     "ViewportState",
@@ -399,6 +400,15 @@ class BufferWrite:
     """A write to a buffer, between the draws of a series."""
 
     buffer: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class TextureWrite:
+    """A write of texels, as they are stored, to a box of a level, between the draws of a series."""
+
+    texture: Resource
+    level: int
+    box: Box
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,9 @@ class Stream:
         self._running: list[Batch] = []
         self._current: Batch | None = None
         self.written = True  # something was, since the last barrier
-        self._everything = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
+        barrier = make("VkMemoryBarrier2", srcStageMask=0x10000, srcAccessMask=0x10000,
+                       dstStageMask=0x10000, dstAccessMask=0x18000)  # fmt: skip
+        self.everything = make("VkDependencyInfo", memoryBarrierCount=1, pMemoryBarriers=barrier)
 
     @property
     def batch(self) -> Batch:
@@ -234,10 +236,7 @@ class Stream:
         """What is recorded next sees what was written before, by this batch or another."""
         if self.written:
             self.written = False
-            self.device.vk.vkCmdPipelineBarrier(
-                self.batch.commands, 0x10000, 0x10000, 0, 1, byref(self._everything), 0, None,
-                0, None,
-            )  # fmt: skip
+            self.device.vk.vkCmdPipelineBarrier2(self.batch.commands, byref(self.everything))
 
     def prepare(self, image: DeviceImage, aspect: int) -> None:
         """Bring a new image into the layout it keeps."""

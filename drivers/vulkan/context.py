@@ -30,6 +30,7 @@ from gallette.pipe.state import (
     ScissorState,
     StreamOutputInfo,
     Surface,
+    TextureWrite,
 )
 
 from .batch import Batch, Stream
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VulkanContext"]
 
+_WRITES = MapFlags.WRITE | MapFlags.DISCARD_RANGE
 _RENAMED = 1 << 22
 """The largest buffer that gets other memory when it is written while the device reads it."""
 
@@ -244,6 +246,14 @@ class VulkanContext(MemoryContext):
 
     def transfer_unmap(self, transfer: Transfer) -> None:
         transfer_unmap(transfer)
+
+    def texture_subdata(self, write: TextureWrite, data: bytes) -> None:
+        """Write texels to the mirror."""
+        texture = write.texture
+        assert isinstance(texture, VulkanTexture)
+        transfer = self.transfer_map(texture, write.level, _WRITES, write.box)
+        transfer.data[...] = np.frombuffer(data, np.uint8).reshape(transfer.data.shape)
+        self.transfer_unmap(transfer)
 
     def buffer_subdata(
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]

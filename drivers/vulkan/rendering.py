@@ -26,7 +26,8 @@ class Rendering:
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
         self.target: FramebufferState | None = None  # that of the pass that has begun
-        self._info: tuple[FramebufferState | None, Any] = None, None
+        self.info: Any = None  # VkRenderingInfo of that pass, or of the last
+        self._of: FramebufferState | None = None
 
     def begin(self, framebuffer: FramebufferState | None = None) -> None:
         """Begin to draw into a framebuffer, by default the one that is bound."""
@@ -40,9 +41,9 @@ class Rendering:
             if surface is not None:
                 context.on_device(surface.resource, (surface.level,), write=True)
         context.stream.barrier()
-        if self._info[0] is not target:
-            self._info = target, self._described(target)
-        context.device.vk.vkCmdBeginRendering(context.stream.batch.commands, byref(self._info[1]))
+        if self._of is not target:
+            self._of, self.info = target, self._described(target)
+        context.device.vk.vkCmdBeginRendering(context.stream.batch.commands, byref(self.info))
         self.target = target
         context.queries.resume()
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,11 +21,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues
-from gallette.pipe.series import Series
-from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
+from gallette.pipe.series import Pieces, Series
+from gallette.pipe.state import (
+    BufferWrite,
+    ClearCall,
+    DrawInfo,
+    FramebufferState,
+    QueryChange,
+    TextureWrite,
+)
 
+from .api.binding import address, struct
 from .clears import clear_on_device
 from .dynamic import Row, State, pointer
+from .memory.formats import COLOR
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
@@ -159,6 +170,11 @@ def numbers(vk: Any, row: Row) -> list[int]:
     return [vk.address(name), 0, *whole, *[0] * (7 - len(whole)), *bits]
 
 
+def _copies(texture: Any) -> bool:
+    """Whether the device copies to a texture what the host parts store."""
+    return texture.stored is None and texture.samples == 1 and texture.format.aspect == COLOR
+
+
 def _has_versions(buffer: Any) -> bool:
     """Whether each of many writes is better copied than given other memory."""
     return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
@@ -197,6 +213,8 @@ class Repeating:
                 elif isinstance(kind, ClearCall):
                     values = ClearValues(kind.color, kind.depth, kind.stencil)
                     clear_on_device(context, kind.flags, values, kind.scissor, kind.framebuffer)
+                elif isinstance(kind, TextureWrite):
+                    context.texture_subdata(kind, series.data[done])
                 else:
                     context.buffer_subdata(kind.buffer, series.firsts[done], series.data[done])
                 done += 1
@@ -205,41 +223,54 @@ class Repeating:
         return done
 
     def _draws(self, series: Series, first: int) -> int:
-        """Make draws of one framebuffer with what may be between them, queries of samples and
-        writes of what only vertices are read from, until there is something else; answers how many
-        entries that were."""
+        """Make draws of one framebuffer with what may be between them until there is something
+        else: queries of samples, or writes of textures, and writes of what only vertices are read
+        from. Answers how many entries that were."""
         entries, starts = series.entries, series.firsts
         target, epoch = None, self.context.bound.epoch
         good: dict[Recorded, bool] = {}
-        writes: dict[VulkanBuffer, list[int]] = {}
-        end = first
+        writes: dict[VulkanBuffer, list[int]] = defaultdict(list)
+        texels: list[int] = []
+        counted, end = bool(self.context.queries.active), first
         for end in range(first, len(entries)):
             draw = entries[end]
             if type(draw) is Recorded:
                 target = target or draw.target
-                if draw not in good:
-                    good[draw] = draw.target is target and draw.epoch == epoch and draw.serves()
-                if not good[draw] or (starts[end] != draw.info.start and not draw.moves):
+                serves = good.get(draw)
+                if serves is None:
+                    serves = draw.target is target and draw.epoch == epoch and draw.serves()
+                    good[draw] = serves
+                if not serves or (starts[end] != draw.info.start and not draw.moves):
                     break
-                if writes and any(buffer in writes for buffer, _ in draw.buffers):
+                if writes and draw.buffers and any(buffer in writes for buffer, _ in draw.buffers):
                     break
-            elif type(draw) is BufferWrite and _has_versions(draw.buffer):
-                writes.setdefault(draw.buffer, []).append(end)  # type: ignore[arg-type]
-            elif type(draw) is not QueryChange or not draw.query.counts_samples:
+            elif type(draw) is BufferWrite and (
+                draw.buffer in writes or _has_versions(draw.buffer)
+            ):
+                writes[draw.buffer].append(end)  # type: ignore[index]
+            elif type(draw) is TextureWrite and not counted and _copies(draw.texture):
+                texels.append(end)
+            elif type(draw) is QueryChange and draw.query.counts_samples and not texels:
+                counted = True  # a query ends in the render pass that it began in
+            else:
                 break
         else:
             end = len(entries)
         draws = [draw for draw, serves in good.items() if serves]
         if draws and target is not None:
-            self._prepare(draws, target)
-            self._run(series, first, end, writes)
+            self._prepare(draws, target, [entries[at] for at in texels])
+            self._run(series, first, end, writes, texels)
         return end - first if draws else 0
 
-    def _prepare(self, draws: list[Recorded], target: FramebufferState) -> None:
+    def _prepare(
+        self, draws: list[Recorded], target: FramebufferState, writes: list[TextureWrite]
+    ) -> None:
         context = self.context
         for draw in draws:
             for texture, levels in draw.textures:
                 context.on_device(texture, levels)
+        for write in writes:
+            context.on_device(write.texture, (write.level,), write=True)
         context.rendering.begin(target)
         batch = context.stream.batch
         for draw in draws:
@@ -251,8 +282,9 @@ class Repeating:
                 batch.uses(buffer.gpu, write=False)
 
     def _run(
-        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]]
-    ) -> None:
+        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]],
+        texels: list[int],
+    ) -> None:  # fmt: skip
         """Record the draws: rows for each, then what differs between those of a kind."""
         context, vk = self.context, self.context.device.vk
         entries = series.entries
@@ -260,14 +292,32 @@ class Repeating:
         places = [at for at in range(first, end) if type(entries[at]) is Recorded]
         where = np.array(places)
         handle, offsets = self._uniforms(series, where)
+        copies, enter, leave = self._copies_of(series, texels)
+        drawing = True  # in the render pass
         pieces: list[Ints] = []
+        known: dict[Any, tuple[Ints, int]] = {}  # by a draw and the one before it: rows, set
         before, sets, totals, total = None, [], [], 0
         for draw in entries[first:end]:
-            if type(draw) is Recorded:
-                pieces.append(draw.rows_after(before, vk, draw.reads(versions)))
-                sets.append(draw.descriptor_set(context, handle))
+            if type(draw) is TextureWrite:
+                if drawing:
+                    pieces.append(leave)
+                    total, drawing = total + len(leave), False
+                pieces.append(next(copies))
+                total += 1
+            elif type(draw) is Recorded:
+                if not drawing:
+                    pieces.append(enter)
+                    total, drawing = total + len(enter), True
+                found = known.get((before, draw))
+                if found is None:
+                    found = known[before, draw] = (
+                        draw.rows_after(before, vk, draw.reads(versions)),
+                        draw.descriptor_set(context, handle),
+                    )
+                pieces.append(found[0])
+                sets.append(found[1])
                 before = draw
-                total += len(pieces[-1])
+                total += len(found[0])
                 totals.append(total)
             elif type(draw) is QueryChange:
                 pieces.append(self._query_rows(draw))
@@ -287,8 +337,40 @@ class Repeating:
                 for column in range(3):
                     rows[ends[some] - 3, 4 + column] = bases + column * table.strides[1]
         execute(rows)
+        if not drawing:
+            context.rendering.target, context.stream.written = None, True
         for buffer, (_, _, _, contents) in versions.items():
             context.buffer_subdata(buffer, 0, contents)
+
+    def _copies_of(self, series: Series, places: list[int]) -> tuple[Iterator[Ints], Ints, Ints]:
+        """The commands of writes to textures: a copy for each, and those around copies, which begin
+        the render pass again and end it."""
+        context, pieces = self.context, series.pieces
+        vk, nothing = context.device.vk, np.zeros((0, _WORDS), np.int64)
+        if not places:
+            return iter(()), nothing, nothing
+        barrier: Row = ("vkCmdPipelineBarrier2", (address(context.stream.everything),))
+        begin: Row = ("vkCmdBeginRendering", (address(context.rendering.info),))
+        enter, leave = (
+            np.array([numbers(vk, row) for row in rows], np.int64)
+            for rows in ((barrier, begin), (("vkCmdEndRendering", ()), barrier))
+        )
+        offsets = pieces.offsets[places]
+        first, end = int(offsets.min()), int((offsets + pieces.sizes[places]).max())
+        handle, at, room = context.stream.batch.room(end - first)
+        memory = pieces.memories[pieces.which[places[0]]]
+        room[:] = np.frombuffer(memory, np.uint8, end - first, first)
+        self._regions = regions = (struct("VkBufferImageCopy") * len(places))()
+        rows = np.zeros((len(places), 1, _WORDS), np.int64)
+        for number, (place, offset) in enumerate(zip(places, offsets.tolist(), strict=True)):
+            write = series.entries[place]
+            texture, where = write.texture, at + offset - first
+            regions[number] = texture.region(write.level, COLOR, where, write.box)
+            rows[number, 0, 3] = texture.image.handle
+        rows[:, 0, 0], rows[:, 0, 2] = vk.address("vkCmdCopyBufferToImage"), handle
+        rows[:, 0, 4:6] = 1
+        rows[:, 0, 6] = address(regions) + ctypes.sizeof(regions[0]) * np.arange(len(places))
+        return iter(rows), enter, leave
 
     def _query_rows(self, change: QueryChange) -> Ints:
         """The commands of a query that begins or ends."""
@@ -307,28 +389,39 @@ class Repeating:
         contents = buffer.bytes_at(0, size).copy()
         stride = -(-size // 64) * 64
         handle, offset, where = self.context.stream.batch.room(stride * len(places))
-        for row, at in zip(where.reshape(len(places), stride), places, strict=True):
-            data, start = series.data[at], series.firsts[at]
-            contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
-            row[:size] = contents
+        rows = where.reshape(len(places), stride)
+        if (series.pieces.sizes[places] == size).all():  # each writes everything
+            contents = rows[:, :size] = _gathered(series.pieces, np.array(places), size)
+            contents = contents[-1]
+        else:
+            for row, at in zip(rows, places, strict=True):
+                data, start = series.data[at], series.firsts[at]
+                contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
+                row[:size] = contents
         starts = np.append(buffer.gpu.offset, offset + stride * np.arange(len(places)))
         handles = np.array([buffer.gpu.handle, *[handle] * len(places)], np.uint64)
         return np.array(places), handles, starts, contents
 
     def _uniforms(self, series: Series, places: Ints) -> tuple[int, Any]:
         """The uniforms of draws in memory of the batch: the buffer, and offsets for each stage."""
-        pieces, count = series.pieces, len(places)
-        sizes, starts = pieces.sizes[places], pieces.offsets[places]
+        count, sizes = len(places), series.pieces.sizes[places]
         stride = -(-max(int(sizes.max()), 16) // 256) * 256
         handle, offset, where = self.context.stream.batch.room(stride * count)
-        rows, memory = where.reshape(count, stride), np.frombuffer(pieces.memories[0], np.uint8)
+        rows = where.reshape(count, stride)
         for size in np.unique(sizes).tolist():
             if size:
                 some = np.flatnonzero(sizes == size)
-                rows[some, :size] = memory[starts[some, None] + np.arange(size)]
+                rows[some, :size] = _gathered(series.pieces, places[some], size)
         offsets = np.empty((count, 4), np.uint32)
         offsets[:] = (offset + stride * np.arange(count))[:, None]
         return handle, offsets
+
+
+def _gathered(pieces: Pieces, places: Ints, size: int) -> npt.NDArray[np.uint8]:
+    """The bytes of some entries, which have as many each and lie in one memory, as rows."""
+    memory = np.frombuffer(pieces.memories[pieces.which[places[0]]], np.uint8)
+    found: npt.NDArray[np.uint8] = memory[pieces.offsets[places, None] + np.arange(size)]
+    return found
 
 
 def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
@@ -386,12 +479,6 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
         info, bound.framebuffer, bound.epoch, pipeline, state, vertices,
         descriptors.record.copy(), buffers, textures, moves, draw,
     )  # fmt: skip
-
-
-@lru_cache(1024)
-def _push_row(layout: int, pushed: bytes) -> Row:
-    words = (ctypes.c_uint8 * len(pushed)).from_buffer_copy(pushed)
-    return "vkCmdPushConstants", (layout, 0x3F, 0, len(pushed), pointer(words))
 
 
 def index_row(info: DrawInfo, buffer: VulkanBuffer) -> Row:

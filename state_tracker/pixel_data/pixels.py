@@ -140,6 +140,12 @@ class PackState:
     compressed_block_size: int = 0
 
     @property
+    def is_plain(self) -> bool:
+        """Whether rows of 4-byte texels lie without gaps between them."""
+        skips = self.row_length or self.skip_rows or self.skip_pixels
+        return self.alignment <= 4 and not skips
+
+    @property
     def compressed_block(self) -> tuple[int, int, int]:
         """The declared width, height and depth of a block, in texels."""
         return (

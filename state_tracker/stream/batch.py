@@ -23,6 +23,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.registry import implemented
 from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
+from gallette.state_tracker.texturing.teximage import texture_write
 
 from .calls import (
     CALLS,
@@ -50,7 +51,7 @@ _ENTRIES = np.array([call.role not in (Role.STATE, Role.UNIFORM) for call in CAL
 _ARRAYS = np.array([call.name.startswith("DrawArrays") for call in CALLS])
 _BEGIN = NUMBERS["BeginQuery"]
 _WRITTEN = 1
-"""The memory of `Pieces` that holds data written to buffers; 0 holds uniforms."""
+"""The memory of `Pieces` that holds data for buffers and textures; 0 holds uniforms."""
 
 
 class Batch:
@@ -90,6 +91,7 @@ class Batch:
         roles = _ROLES[numbers[self._entries]]
         self._add_known(roles)
         self._add_writes(np.flatnonzero(roles == _ROLE[Role.WRITE]))
+        self._add_texels(np.flatnonzero(roles == _ROLE[Role.TEXELS]))
         self._add_queries(np.flatnonzero(roles == _ROLE[Role.QUERY]).tolist())
         unknown = np.array([kind is None for kind in self._kinds], bool)
         self._blocked = unknown[self._which] if len(unknown) else np.zeros(0, bool)
@@ -132,6 +134,22 @@ class Batch:
             self._which[some[these]] = np.where(good, len(self._kinds), len(self._kinds) + 1)
             self._kinds += [None if resource is None else BufferWrite(resource), None]
 
+    def _add_texels(self, some: Ints) -> None:
+        """Add writes to textures: each box of a level is a kind."""
+        if not len(some):
+            return
+        at = self._entries[some]
+        rows = self._rows[at, 1:7]
+        rows[:, 0] = np.where(
+            rows[:, 0] == GL.TEXTURE_2D, self._states.texture(int(GL.TEXTURE_2D), at), 0
+        )
+        found: dict[tuple[int, ...], int] = {}
+        for entry, row in zip(some.tolist(), map(tuple, rows.tolist()), strict=True):
+            if row not in found:
+                found[row] = len(self._kinds)
+                self._kinds.append(texture_write(self._ctx, *row))
+            self._which[entry] = found[row]
+
     def _add_queries(self, some: list[int]) -> None:
         """Add queries of samples: each begin and end is a kind of its own."""
         if not some:
@@ -167,7 +185,7 @@ class Batch:
         return sorted({place for value, place in first.items() if value not in accepted})
 
     def _where_bytes_are(self, roles: Ints) -> Pieces:
-        """Locate the uniforms of draws, and the data written to buffers."""
+        """Locate the uniforms of draws, and the data written to buffers and textures."""
         count = len(self._entries)
         offsets, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
         which = np.zeros(count, np.int64)
@@ -185,12 +203,14 @@ class Batch:
             sizes[some] = stride
             blocks.append(rows.tobytes())
             total += rows.size
-        writes = roles == _ROLE[Role.WRITE]
-        if writes.any():
-            at = self._entries[writes]
-            offsets[writes] = self._rows[at, 4] - self._written_at
-            sizes[writes] = self._rows[at, 3]
-            which[writes] = _WRITTEN
+        for role, pointer in ((Role.WRITE, 4), (Role.TEXELS, 9)):
+            writes = roles == _ROLE[role]
+            if writes.any():
+                rows = self._rows[self._entries[writes]]
+                offsets[writes] = rows[:, pointer] - self._written_at
+                texels = role is Role.TEXELS
+                sizes[writes] = 4 * rows[:, 5] * rows[:, 6] if texels else rows[:, 3]
+                which[writes] = _WRITTEN
         return Pieces.of((b"".join(blocks), self._written), which, offsets, sizes)
 
     # -- execution ---------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class Role(Enum):
     DRAW = auto()
     CLEAR = auto()
     WRITE = auto()
+    TEXELS = auto()
     QUERY = auto()
 
 
@@ -94,6 +95,7 @@ class Family(Enum):
     ACTIVE_TEXTURE = auto()
     BOUND_BUFFER = auto()
     READ_FRAMEBUFFER = auto()
+    PIXEL_STORE = auto()
     # Only clears do.
     CLEAR_COLOR = auto()
     CLEAR_DEPTH = auto()
@@ -231,6 +233,7 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "LineWidth": (Family.LINE_WIDTH, whole),
     "PointSize": (Family.POINT_SIZE, whole),
     "PrimitiveRestartIndex": (Family.RESTART_INDEX, whole),
+    "PixelStorei": (Family.PIXEL_STORE, by_first),
     "ClearColor": (Family.CLEAR_COLOR, whole),
     "ClearDepth": (Family.CLEAR_DEPTH, whole),
     "ClearDepthf": (Family.CLEAR_DEPTH, whole),
@@ -247,6 +250,7 @@ _ROLES = {
     "DrawElementsInstanced": Role.DRAW,
     "Clear": Role.CLEAR,
     "BufferSubData": Role.WRITE,
+    "TexSubImage2D": Role.TEXELS,
     "BeginQuery": Role.QUERY,
     "EndQuery": Role.QUERY,
 }
@@ -335,7 +339,7 @@ class Call:
     @cached_property
     def points_at_payload(self) -> bool:
         """Whether the address of the payload is its last argument."""
-        return self.pointer and self.role is not Role.WRITE
+        return self.pointer and self.role not in (Role.WRITE, Role.TEXELS)
 
     @cached_property
     def _layout(self) -> struct.Struct:

@@ -14,9 +14,19 @@ from gallette.pipe.deferral import may_defer
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS
-from .stubs import MOST_WRITTEN, WORDS, Word, stub
+from .stubs import MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
 
-__all__ = ["PENDING", "Recorder", "drop", "flush", "forget", "in_front", "own", "words"]
+__all__ = [
+    "PENDING",
+    "Recorder",
+    "drop",
+    "flush",
+    "forget",
+    "in_front",
+    "own",
+    "rows_are_plain",
+    "words",
+]
 
 _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
@@ -99,6 +109,14 @@ def forget(recorder: Recorder) -> None:
     """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
         words[_LAST:] = _NOTHING
+
+
+def rows_are_plain(recorder: Recorder, plain: bool) -> None:
+    """Record whether rows of 4-byte texels lie in client memory without gaps between them: if so,
+    updates of textures may become commands.
+    """
+    if _owners and _owners[0][0] is recorder:
+        words[PLAIN_ROWS] = plain
 
 
 def drop(recorder: Recorder) -> None:

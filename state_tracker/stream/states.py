@@ -44,8 +44,9 @@ for _family in Family:
     _BY_DRAWS[_family.value] = _family.seen_by_draws
     _BY_CLEARS[_family.value] = _family.seen_by_clears
 
-_USE, _ARRAY, _ACTIVE, _FRAMEBUFFER = (
-    NUMBERS[name] for name in ("UseProgram", "BindVertexArray", "ActiveTexture", "BindFramebuffer")
+_USE, _ARRAY, _ACTIVE, _BIND, _FRAMEBUFFER = (
+    NUMBERS[name]
+    for name in ("UseProgram", "BindVertexArray", "ActiveTexture", "BindTexture", "BindFramebuffer")
 )
 _BUFFER_NAME_AT = {
     NUMBERS["BindBuffer"]: 2,
@@ -171,6 +172,19 @@ class States:
         where = self.where[_FRAMEBUFFER]
         where = where[self._rows[where, 1] != GL.READ_FRAMEBUFFER]
         return _last(where, self._rows[where, 2], self._framebuffer, at)
+
+    def texture(self, target: int, at: Ints) -> Ints:
+        """The names of the textures that are bound to a target of the active units."""
+        units, names = self.unit(at), np.zeros(len(at), np.int64)
+        binds = self.where[_BIND]
+        binds = binds[self._rows[binds, 1] == target]
+        bound_in = self.unit(binds)
+        for unit in np.unique(units).tolist():
+            where = binds[bound_in == unit]
+            now = self._ctx.textures.units[unit].bound.get(target)
+            name = 0 if now is None else now.name
+            names = np.where(units == unit, _last(where, self._rows[where, 2], name, at), names)
+        return names
 
     def buffer(self, target: int, at: Ints) -> Ints:
         """The names of the buffers that are bound to a target."""

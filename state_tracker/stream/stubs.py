@@ -18,10 +18,13 @@ from gallette.state_tracker.entry_points.machine_code import Assembler
 
 from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Role
 
-__all__ = ["MOST_WRITTEN", "WORDS", "Word", "stub"]
+__all__ = ["MOST_WRITTEN", "PLAIN_ROWS", "WORDS", "Word", "stub"]
 
 MOST_WRITTEN = 1 << 14
-"""Limit on the bytes that a command may write to a buffer."""
+"""Limit on the bytes that a command may write to a buffer or a texture."""
+
+_MOST_TEXELS = 1 << 12
+"""Limit on the width and the height of what a command writes to a texture."""
 
 _ALONE = [call.number for call in CALLS if call.stands_alone]
 
@@ -50,7 +53,10 @@ _SWITCHES = [
 """Capabilities that programs toggle often, each with a word of its own after those of `Word`."""
 
 _ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
-WORDS = _ARRAY_BUFFER + 1
+PLAIN_ROWS = _ARRAY_BUFFER + 1
+"""The word that is 1 if rows of 4-byte texels lie in client memory without gaps between them."""
+
+WORDS = PLAIN_ROWS + 1
 
 
 _ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
@@ -96,6 +102,8 @@ class _Stub(Assembler):
             self._leave_if_switched(self._call.name == "Enable")
         if self._call.name == "BindBuffer":
             self._leave_if_bound()
+        if self._call.name == "PixelStorei":
+            self._check_alignment()
         if self._call.stands_alone:
             last = _at(Word.LAST + _ALONE.index(self._call.number))
             self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
@@ -144,13 +152,49 @@ class _Stub(Assembler):
         self.label("write")
 
     def _leave_if_bound(self) -> None:
-        """Return early if this buffer is already bound for vertex arrays."""
+        """Return early if this buffer is already bound for vertex arrays. Texels come from client
+        memory only as long as no buffer of pixels is bound."""
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.PIXEL_UNPACK_BUFFER))  # cmp edi, ...
+        self.branch(_NOT_EQUAL, "vertices")
+        self.raw(b"\x49\xc7\x82" + _at(PLAIN_ROWS) + bytes(4))  # mov qword [r10 + ...], 0
+        self.label("vertices")
         self.raw(b"\x81\xff" + struct.pack("<I", GL.ARRAY_BUFFER))  # cmp edi, ...
         self.branch(_NOT_EQUAL, "write")
         self.raw(_UNSIGNED[1] + b"\x49\x39\x82" + _at(_ARRAY_BUFFER))  # mov eax, esi; cmp
         self.branch(_EQUAL, "done")
         self.raw(b"\x49\x89\x82" + _at(_ARRAY_BUFFER))  # mov [r10 + ...], rax
         self.label("write")
+
+    def _check_alignment(self) -> None:
+        """Check that an alignment is set, to what 4-byte texels always have."""
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.UNPACK_ALIGNMENT))  # cmp edi, ...
+        self.branch(_EQUAL, "alignment")
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.PACK_ALIGNMENT))
+        self.on_if(_NOT_EQUAL)
+        self.label("alignment")
+        self.raw(b"\x83\xfe\x04")  # cmp esi, 4
+        self.on_if(_ABOVE)
+
+    def _check_texels(self) -> None:
+        """Check that a part of a texture is given as RGBA bytes, and is small."""
+        self.raw(b"\x49\x83\xba" + _at(PLAIN_ROWS) + b"\x01")  # cmp qword [r10 + ...], 1
+        self.on_if(_NOT_EQUAL)
+        for place, wanted in ((8, GL.RGBA), (16, GL.UNSIGNED_BYTE)):
+            self.raw(b"\x8b\x44\x24" + bytes([place]))  # mov eax, [rsp + ...]
+            self.raw(b"\x3d" + struct.pack("<I", wanted))  # cmp eax, ...
+            self.on_if(_NOT_EQUAL)
+        self.raw(b"\x45\x89\xcb\x44\x89\xc0")  # mov r11d, r9d; mov eax, r8d
+        self.raw(b"\x41\x81\xfb" + struct.pack("<I", _MOST_TEXELS))  # cmp r11d, ...
+        self.on_if(_ABOVE)
+        self.raw(b"\x3d" + struct.pack("<I", _MOST_TEXELS))  # cmp eax, ...
+        self.on_if(_ABOVE)
+        self.raw(b"\x49\x0f\xaf\xc3\x48\xc1\xe0\x02")  # imul rax, r11; shl rax, 2
+        self.on_if(_EQUAL)
+        self.raw(b"\x48\x3d" + struct.pack("<I", MOST_WRITTEN))  # cmp rax, ...
+        self.on_if(_ABOVE)
+        self.raw(b"\x49\x03\x82" + _at(Word.WRITTEN))  # add rax, [r10 + ...]
+        self.raw(b"\x49\x3b\x82" + _at(Word.WRITTEN_END))  # cmp rax, [r10 + ...]
+        self.on_if(_ABOVE)
 
     def _check(self) -> None:
         """Check that the data behind a pointer can be copied."""
@@ -171,13 +215,15 @@ class _Stub(Assembler):
             self.raw(b"\x49\x8b\x82" + _at(Word.WRITTEN))  # mov rax, [r10 + ...]
             self.raw(b"\x48\x01\xd0\x49\x3b\x82" + _at(Word.WRITTEN_END))  # add rax, rdx; cmp
             self.on_if(_ABOVE)
+        elif call.role is Role.TEXELS:
+            self._check_texels()
         else:
             self.raw(b"\x85\xff")  # test edi, edi
             self.on_if(_EQUAL)
             self.raw(b"\x83\xff" + bytes([MOST_DRAW_BUFFERS]))  # cmp edi, ...
             self.on_if(_ABOVE)
-        register = _LONG[len(call.function.params) - 1]
-        self.raw(register + b"\x48\x85\xc0")  # mov rax, ...; test rax, rax
+        self.raw(self._read(len(call.function.params) - 1, _LONG))
+        self.raw(b"\x48\x85\xc0")  # test rax, rax
         self.on_if(_EQUAL)
 
     def _store_arguments(self) -> None:
@@ -195,20 +241,35 @@ class _Stub(Assembler):
                 self.raw(b"\x66\x48\x0f\x7e" + bytes([0xC0 | real << 3]))  # movq rax, xmm
                 real += 1
             else:
-                self.raw(_INTEGERS[param.ctype][integer])
+                self.raw(self._read(integer, _INTEGERS[param.ctype]))
                 integer += 1
             if not (scalar and param.stars):
                 self.raw(store + bytes([place]))
+
+    @staticmethod
+    def _read(integer: int, registers: tuple[bytes, ...]) -> bytes:
+        """Code that reads an integer argument into RAX: from a register, or from the stack."""
+        if integer < len(registers):
+            return registers[integer]
+        # mov eax or rax, [rsp + ...]
+        wide = b"\x48" if registers is _LONG else b""
+        return wide + b"\x8b\x44\x24" + bytes([8 * (integer - len(registers) + 1)])
 
     def _store_payload(self) -> None:
         call = self._call
         if not call.pointer:
             return
-        register = _LONG[len(call.function.params) - 1]
-        if call.role is Role.WRITE:
-            self.raw(register + b"\x48\x89\xd1")  # mov rax, rcx; mov rcx, rdx
+        last = len(call.function.params) - 1
+        register = self._read(last, _LONG)
+        if call.role in (Role.WRITE, Role.TEXELS):
+            self.raw(register + b"\x48\x89\xc6")  # mov rax, ...; mov rsi, rax
+            if call.role is Role.WRITE:
+                self.raw(b"\x48\x89\xd1")  # mov rcx, rdx
+            else:
+                self.raw(b"\x44\x89\xc1\x41\x0f\xaf\xc9")  # mov ecx, r8d; imul ecx, r9d
+                self.raw(b"\xc1\xe1\x02")  # shl ecx, 2
             self.raw(b"\x49\x8b\xba" + _at(Word.WRITTEN))  # mov rdi, [r10 + ...]
-            self.raw(b"\x49\x89\x7b\x20\x48\x89\xc6\xf3\xa4")  # mov [r11+32], rdi; rsi, rax; movsb
+            self.raw(b"\x49\x89\x7b" + bytes([8 + 8 * last]) + b"\xf3\xa4")  # mov [r11 + ...], rdi
             self.raw(b"\x48\x83\xc7\x07\x48\x83\xe7\xf8")  # add rdi, 7; and rdi, -8
             self.raw(b"\x49\x89\xba" + _at(Word.WRITTEN))  # mov [r10 + ...], rdi
             return

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags, Target
-from gallette.pipe.state import Box
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.state import Box, TextureWrite
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -21,6 +22,7 @@ from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
+from gallette.state_tracker.stream import ring
 from gallette.state_tracker.texturing.es_formats import (
     ETC,
     check_es_compressing,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.share import ShareGroup
 
-__all__ = ["store_pixels"]
+__all__ = ["store_pixels", "texture_write"]
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -85,6 +87,26 @@ def store_pixels(
     transfer = owner.pipe.transfer_map(resource, at_level, _WRITES, box)
     transfer.data[...] = rows.reshape(transfer.data.shape)
     owner.pipe.transfer_unmap(transfer)
+
+
+_RGBA_BYTES = frozenset((FORMATS["R8G8B8A8_UNORM"], FORMATS["R8G8B8A8_SRGB"]))
+
+
+def texture_write(
+    ctx: Context, name: int, level: int, x: int, y: int, width: int, height: int
+) -> TextureWrite | None:
+    """glTexSubImage2D with RGBA bytes as a single write; None if it takes more, or is an error."""
+    texture = ctx.textures.names.get(name) if name else None
+    if texture is None or texture.target.pipe is not Target.TEXTURE_2D or texture.generate_mipmap:
+        return None
+    image, place = texture.image(0, level), texture.storage(0, level)
+    if image is None or place is None or image.info.base != "RGBA" or image.compressed:
+        return None
+    if image.format not in _RGBA_BYTES or any(i.stray for i in texture.images[0].values()):
+        return None
+    if min(x, y, width, height) < 0 or x + width > image.width or y + height > image.height:
+        return None
+    return TextureWrite(place[0], place[1], pipe_box(texture, place[2], x, y, 0, width, height, 1))
 
 
 def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]) -> bool:
@@ -431,6 +453,9 @@ def _sub_image_family(dimensions: int) -> None:
         if proxy:
             raise invalid_enum(target, "texture image target")
         tex_sub_image(ctx, dimensions, current(ctx, info.value), face, level, *split(args))
+        if dimensions == 2:
+            buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
+            ring.rows_are_plain(ctx.stream, buffer is None and ctx.unpack.is_plain)
 
     def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
         texture = named_image(ctx, name, dimensions)

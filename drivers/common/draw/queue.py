@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
-from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.enums import MapFlags
@@ -24,6 +24,7 @@ from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
     QueryChange,
+    TextureWrite,
 )
 
 from .copy_on_write import CopyOnWrite
@@ -334,13 +335,22 @@ class DrawQueue:
             self._spoiled()
             raise
 
-    def _performed(self, what: BufferWrite | ClearCall, start: int, data: bytes) -> bool:
+    def _performed(
+        self, what: BufferWrite | TextureWrite | ClearCall, start: int, data: bytes
+    ) -> bool:
         """Write or clear; false if the batch has to be flushed before."""
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
                 return False
             clear(what.framebuffer, what.flags, values, what.scissor)
+            return True
+        if type(what) is TextureWrite:
+            texture = what.texture
+            assert isinstance(texture, HostResource)
+            if self._entries and not self._copies.may_write(texture, self._entries):
+                return False
+            write_texels(texture, what.level, what.box, data)
             return True
         assert type(what) is BufferWrite
         buffer = what.buffer

@@ -37,6 +37,7 @@ __all__ = [
     "level_bytes",
     "transfer_map",
     "transfer_unmap",
+    "write_texels",
 ]
 
 
@@ -178,6 +179,13 @@ def transfer_map(resource: HostResource, level: int, flags: MapFlags, box: Box) 
         resource.touch()
         resource.live |= bool(wanted & _PERSISTENT)
     return Transfer(resource, level, box, flags, resource.storage[level][window])
+
+
+def write_texels(resource: HostResource, level: int, box: Box, data: bytes) -> None:
+    """Write texels, as they are stored, to a box of a level."""
+    window = resource.storage[level][box_window(resource.desc, level, box)]
+    window[...] = np.frombuffer(data, np.uint8).reshape(window.shape)
+    resource.touch()
 
 
 def transfer_unmap(transfer: Transfer) -> None:

@@ -14,7 +14,9 @@ import pytest
 from gallette.pipe.loader import create_screen
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points import abi, machine_code
 from tests.state_tracker.helpers import pixels, program, quad
+from tests.state_tracker.stream.test_textures import WAYS, in_turn
 
 from .device import needs_device, said, validated
 
@@ -116,6 +118,13 @@ def test_comparisons_with_depth_are_filtered_where_depth_itself_is_not() -> None
     ((ours, theirs),) = both(draw)
     assert np.abs(ours.astype(int) - theirs).max() <= 1
     assert len(np.unique(theirs[..., 0])) > 2  # neither passed nor failed only
+
+
+@pytest.mark.parametrize("what", WAYS)
+@pytest.mark.skipif(not machine_code.possible(), reason="there is no command stream")
+def test_textures_are_written_between_draws(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abi, "_ADDRESSES", {})
+    in_turn(what, "vulkan", monkeypatch)
 
 
 def _target(gl: Any, format: int, samples: int) -> tuple[int, int]:

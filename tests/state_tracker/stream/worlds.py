@@ -313,7 +313,7 @@ THROUGH_C = (
     *("viewport", "begin_query", "end_query", "bind_buffer_base", "bind_buffer_range", "clear"),
     *("clear_color", "clear_depth", "clear_depthf", "clear_stencil", "color_mask", "color_maski"),
     *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
-    *("depth_func", "stencil_op", "finish"),
+    *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
 )
 CLEARED = (
     GL.COLOR_BUFFER_BIT,
@@ -392,6 +392,10 @@ class Recorded(World):
             gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * first, size, vertices)
             if number % 3:
                 gl.uniform4fv(self.tint, 1, self.numbers(4))
+            if number % 4 == 1:
+                texels = random.integers(0, 256, 4, dtype=np.uint8)
+                box = (number % 2, 0, 1, 1)
+                gl.tex_sub_image2d(GL.TEXTURE_2D, 0, *box, GL.RGBA, GL.UNSIGNED_BYTE, texels)
             gl.draw_arrays(GL.TRIANGLE_STRIP, first % 2, 4)
 
     def clear(self) -> None:
