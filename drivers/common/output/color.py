@@ -74,11 +74,13 @@ class ColorTarget:
     """A colour surface, flattened, with its blend state."""
 
     __slots__ = (
+        "_reads",
         "_shifts",
         "_texels",
         "_wide",
         "constant",
         "key",
+        "ordered",
         "plane",
         "resource",
         "state",
@@ -98,6 +100,7 @@ class ColorTarget:
         self.resource = surface.resource
         self.state = state.target(index)
         self.key = ColorKey.of(surface.format, state, index)
+        self.ordered, self._reads = self.key.ordered, self.key.reads
         self.constant = tuple(constant)
         self._shifts = byte_shifts(surface.format)
 
@@ -171,7 +174,7 @@ class ColorTarget:
     def _source(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any) -> Array:
         """The texels to store."""
         key = self.key
-        if not key.reads:
+        if not self._reads:
             assert prepared.texels is not None
             return prepared.texels if which is None else prepared.texels.take(which, axis=0)
         current = self._texels.take(pixel, axis=0)

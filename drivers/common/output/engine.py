@@ -154,14 +154,14 @@ class FragmentEngine:
             and not state.counting
             and not self._in_order
             and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
-            and not any(color.key.ordered for _, color in self._colors)
+            and not any(color.ordered for _, color in self._colors)
             and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
         )
         self._ordered = (
             self._shades
             and not self._in_order
             and not (facts is not None and facts.has_side_effects)
-            and (self.tests.stencil or any(color.key.ordered for _, color in self._colors))
+            and (self.tests.stencil or any(color.ordered for _, color in self._colors))
         )
         self._inputs = None if facts is None else varying_inputs(facts)
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
@@ -603,7 +603,7 @@ class FragmentEngine:
     ) -> None:
         """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
-        if not color.key.ordered:
+        if not color.ordered:
             color.write(at, prepared, which)
             return
         for layer in layers(pixel, self._who, distinct):
