@@ -17,6 +17,7 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.output.depth import compare
 from gallette.drivers.common.output.engine import FragmentRun
+from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
@@ -52,7 +53,7 @@ class PixelWitness:
         return PixelSink(self, draw, vertices, batch, run)
 
 
-class _Listening:
+class _Listening(BoundProgram):
     """A fragment program that remembers what it put out for a lane."""
 
     watched = True  # it is run for every fragment, also where one would do for a primitive

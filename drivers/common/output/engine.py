@@ -102,24 +102,25 @@ class FragmentRun:
 
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles with the program's compiled code, if it has any for them."""
-        if self.shader.several is not None:
+        program = self.shader.program
+        if self.shader.several is not None or program is None:
             return False
-        own = getattr(self.shader.program, "fill", None)
-        return own is not None and bool(own(self.engine, context, vertices, batch))
+        return program.fill(self.engine, context, vertices, batch)
 
     def outline(
         self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
     ) -> bool:
         """Draw points or lines with the program's compiled code, if it has any for them."""
-        if self.shader.several is not None:
+        program = self.shader.program
+        if self.shader.several is not None or program is None:
             return False
-        own = getattr(self.shader.program, "outline", None)
-        return own is not None and bool(own(self.engine, context, vertices, batch, front))
+        return program.outline(self.engine, context, vertices, batch, front)
 
     @property
     def cut(self) -> Cutter | None:
         """The program's compiled clipping of triangles, or None."""
-        return getattr(self.shader.program, "cut", None)
+        program = self.shader.program
+        return None if program is None else program.cut
 
 
 class FragmentEngine:
@@ -489,7 +490,7 @@ class FragmentEngine:
         """Shade once per primitive, if the result is the same, and write that to all its pixels."""
         program = shader.program
         assert program is not None
-        if not self._tests_first or shader.quads or getattr(program, "watched", False):
+        if not self._tests_first or shader.quads or program.watched:
             return False  # an observer expects its own fragment to run
         found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
         if found is None:
