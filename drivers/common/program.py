@@ -187,7 +187,9 @@ class BoundProgram:
     __slots__ = ()
 
     fills: ClassVar[bool] = False
-    """Whether `fill` may draw, so that fragments are not available to the shared code."""
+    """Whether the driver compiles more than shaders: only then `fill`, `outline`, `cut` and `plan`
+    are called, and the shared code may not see all fragments.
+    """
     watched: ClassVar[bool] = False
     """Whether an observer expects each of its fragments to run."""
 

@@ -239,7 +239,7 @@ class Snapshot:
         if any(shader.reads.deciding for shader, _ in state.fixed.selection.origin):
             return None
         program = state.fragment.program
-        return None if program is None else program.plan(state, mode)
+        return program.plan(state, mode) if program is not None and program.fills else None
 
     def can_be_pending(self, mode: Primitive) -> bool:
         """Can the programs run for many draws at once, without an observable order?"""

@@ -103,7 +103,7 @@ class FragmentRun:
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles with the program's compiled code, if it has any for them."""
         program = self.shader.program
-        if self.shader.several is not None or program is None:
+        if self.shader.several is not None or program is None or not program.fills:
             return False
         return program.fill(self.engine, context, vertices, batch)
 
@@ -112,7 +112,7 @@ class FragmentRun:
     ) -> bool:
         """Draw points or lines with the program's compiled code, if it has any for them."""
         program = self.shader.program
-        if self.shader.several is not None or program is None:
+        if self.shader.several is not None or program is None or not program.fills:
             return False
         return program.outline(self.engine, context, vertices, batch, front)
 
@@ -120,7 +120,7 @@ class FragmentRun:
     def cut(self) -> Cutter | None:
         """The program's compiled clipping of triangles, or None."""
         program = self.shader.program
-        return None if program is None else program.cut
+        return None if program is None or not program.fills else program.cut
 
 
 class FragmentEngine:
