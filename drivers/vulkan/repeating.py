@@ -481,12 +481,6 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
     )  # fmt: skip
 
 
-@lru_cache(1024)
-def _push_row(layout: int, pushed: bytes) -> Row:
-    words = (ctypes.c_uint8 * len(pushed)).from_buffer_copy(pushed)
-    return "vkCmdPushConstants", (layout, 0x3F, 0, len(pushed), pointer(words))
-
-
 def index_row(info: DrawInfo, buffer: VulkanBuffer) -> Row:
     """The command that binds an index buffer."""
     kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]

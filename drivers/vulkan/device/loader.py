@@ -206,12 +206,6 @@ class PhysicalDevice:
         links = [make(name) for name in names]
         return self._asked("VkPhysicalDeviceFeatures2", "vkGetPhysicalDeviceFeatures2", *links)
 
-    def property(self, name: str) -> Any:
-        """A struct of properties."""
-        link = make(name)
-        self._asked("VkPhysicalDeviceProperties2", "vkGetPhysicalDeviceProperties2", link)
-        return link
-
     def _extensions(self) -> frozenset[str]:
         vk, count = self.instance.vk, ctypes.c_uint32()
         vk.vkEnumerateDeviceExtensionProperties(self.handle, None, byref(count), None)

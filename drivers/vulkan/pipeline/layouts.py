@@ -51,8 +51,6 @@ class Layout:
         self.set_layout = device.new(
             "DescriptorSetLayout", bindingCount=len(bindings), pBindings=bindings or None
         )
-        compute = any(bit == 0x20 for bit, _, _ in shape)
-        self.push_stages = 0x20 if compute else 0x1F
         sets = ctypes.c_uint64(self.set_layout)
         push = make("VkPushConstantRange", stageFlags=0x3F, size=4 * PUSH_WORDS)
         self.handle = device.new(
