@@ -26,7 +26,8 @@ suppress_warnings = ["myst.xref_missing"]
 exclude_patterns = ["live_pages.py", "ci/sample"]
 html_theme = "furo"
 html_title = f"gallette {__version__}"
-_STYLE = (Path(__file__).parent.parent / "gallette" / "templates" / "style.css").read_text("utf-8")
+_TEMPLATES = Path(__file__).parent.parent / "gallette" / "templates"
+_STYLE = "".join((_TEMPLATES / f"{name}.css").read_text("utf-8") for name in ("shared", "style"))
 _ROLES = {
     "color-background-primary": "ground",
     "color-background-secondary": "card",
@@ -48,7 +49,7 @@ _ROLES = {
 
 
 def _colors(scheme: int) -> dict[str, str]:
-    """The colours of gallette's pages: light (the style sheet's first `:root`) or dark."""
+    """The colours of gallette's pages: light (the style sheets' first `:root`) or dark."""
     roots = re.findall(r":root \{(.*?)\}", _STYLE, re.S)
     found = dict(re.findall(r"--([\w-]+): (#\w+);", roots[scheme]))
     return {name: found[ours] for name, ours in _ROLES.items()} | {"font-stack": _FONT}

@@ -70,6 +70,7 @@ GROUPS: dict[str, dict[str, Command]] = {
             "gallette bench --against softpipe,llvmpipe\n"
             "gallette bench mandelbrot --repeat 5 --json bench.json\n"
             "gallette bench overdraw tiny_triangles --size 512,1024,2048\n"
+            "gallette bench game.gcap --driver jit --against llvmpipe,noop\n"
             "gallette bench --scenes mine.py",
         ),
         "drivers": Command(

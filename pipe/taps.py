@@ -13,7 +13,7 @@ from typing import Any
 from .derived_methods import calls
 from .interface import Context
 
-__all__ = ["DRAWING", "PipeCall", "Tap", "is_tapped", "tap"]
+__all__ = ["DRAWING", "PipeCall", "Tap", "is_tapped", "tap", "untap"]
 
 DRAWING = (
     "draw_vbo",
@@ -87,6 +87,16 @@ def tap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
             setattr(pipe, name, taps.method(name, getattr(pipe, name)))
         if observer not in taps.by_name[name]:  # contexts of OpenGL that share have one pipe
             taps.by_name[name].append(observer)
+
+
+def untap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
+    """Show calls of these methods to an observer no longer."""
+    taps: _Taps = pipe.__dict__["_taps"]
+    for name in names:
+        taps.by_name[name].remove(observer)
+        if not taps.by_name[name]:
+            del taps.by_name[name]
+            delattr(pipe, name)
 
 
 def is_tapped(pipe: Any, name: str) -> bool:

@@ -17,6 +17,7 @@ from gallette.compiler.errors import InputError, printable
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.text.printer import print_shader
 
 __all__ = ["add_arguments", "run"]
 
@@ -125,8 +126,6 @@ def run(args: argparse.Namespace) -> int:
             print(printable(program.info_log), end="", file=sys.stderr)
     if program is not None:
         if args.nir and not args.json:
-            from gallette.compiler.nir.text.printer import print_shader
-
             for nir in program.shaders.values():
                 print(print_shader(nir), end="")
         for nir in program.shaders.values():

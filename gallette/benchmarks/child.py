@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gallette.benchmarks.captures import capture_frame
 from gallette.compiler.errors import GalletteError
 
 __all__ = ["TURN", "main"]
@@ -24,10 +25,18 @@ TURN = 0.04
 processor's caches filled by other processes, and applications draw one frame after another."""
 
 
-def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
+def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
     from gallette.benchmarks import find
 
     bench = find(name)
+    if bench.capture is not None:
+        replayed = capture_frame(bench.capture, driver)
+
+        def again() -> None:
+            replayed()
+            ctx.extra.make_current()  # for the other benchmarks
+
+        return again
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -63,11 +72,11 @@ def main(driver: str, scenes: str = "") -> int:
     ctx = moderngl.create_context(standalone=True, context=window)
     ctx.extra = window  # for what moderngl does not offer
     print(json.dumps({"renderer": str(ctx.info["GL_RENDERER"])}), flush=True)
-    frames: dict[str, Callable[[], bytes]] = {}
+    frames: dict[str, Callable[[], object]] = {}
     for line in sys.stdin:
         what, _, name = line.strip().rpartition(" ")
         try:
-            answer = _answer(ctx, frames, name, what)
+            answer = _answer(ctx, driver, frames, name, what)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
@@ -75,7 +84,7 @@ def main(driver: str, scenes: str = "") -> int:
 
 
 def _answer(
-    ctx: Any, frames: dict[str, Callable[[], bytes]], name: str, what: str
+    ctx: Any, driver: str, frames: dict[str, Callable[[], object]], name: str, what: str
 ) -> dict[str, Any]:
     from gallette.benchmarks import find
     from gallette.benchmarks.memory import memory
@@ -86,14 +95,14 @@ def _answer(
         return {"lacks": lacks}
     first = time.perf_counter()
     if name not in frames:
-        frames[name] = _prepare(ctx, name)
+        frames[name] = _prepare(ctx, name, driver)
         frames[name]()
         seconds, error = time.perf_counter() - first, ctx.error
         return {"first": seconds} if error == "GL_NO_ERROR" else {"error": error}
     if what == "profile":
         return {"profile": profile(frames[name])}
     if what == "memory":
-        return {"memory": memory(lambda: _prepare(ctx, name)).table()}
+        return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
     return _turn(frames[name])
 
 

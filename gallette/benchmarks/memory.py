@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.taps import PipeCall, tap, untap
 
 __all__ = ["FrameMemory", "memory"]
 
@@ -33,33 +33,30 @@ class FrameMemory:
         return asdict(self)
 
 
-def memory(prepare: Callable[[], Callable[[], Any]]) -> FrameMemory:
-    """Prepare a scene and draw some of its frames."""
-    from gallette.drivers.common.context import HostContext
-
+def memory(pipe: Any, prepare: Callable[[], Callable[[], Any]]) -> FrameMemory:
+    """Prepare a scene on this pipe context and draw some of its frames."""
     attachments: dict[tuple[int, int], int] = {}
     buffers: dict[int, int] = {}
-    draw = HostContext.draw_vbo
 
-    def noted(context: HostContext, info: DrawInfo) -> None:
-        framebuffer = context.bound.framebuffer
+    def note(call: PipeCall) -> None:
+        framebuffer = pipe.bound.framebuffer
         for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
             if surface is not None:
                 level = surface.resource.storage[surface.level]
                 attachments[id(surface.resource), surface.level] = level.nbytes
-        used = [each.buffer for each in context.bound.vertex_buffers if each is not None]
-        for buffer in (*used, info.index_buffer):
+        used = [each.buffer for each in pipe.bound.vertex_buffers if each is not None]
+        for buffer in (*used, call.arguments["info"].index_buffer):
             if buffer is not None:
                 buffers[id(buffer)] = buffer.desc.width
-        draw(context, info)
+        call.run()
 
-    # Frames that are like the last ones come another way: the first one tells.
-    HostContext.draw_vbo = noted  # type: ignore[assignment, method-assign]
+    # Only the first frame, because each draw of a context with a tap is executed by itself.
+    tap(pipe, ["draw_vbo"], note)
     try:
         frame = prepare()
         frame()
     finally:
-        HostContext.draw_vbo = draw  # type: ignore[method-assign]
+        untap(pipe, ["draw_vbo"], note)
     frame()
     tracemalloc.start()
     try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gallette.benchmarks.captures import SUFFIX
 from gallette.compiler.errors import GalletteError, InputError
 
 __all__ = ["BENCHMARKS", "Benchmark", "benchmark", "find", "read_scenes"]
@@ -31,6 +32,7 @@ class Benchmark:
     size: tuple[int, int]  # `name@size` is the same scene in another one
     version: int = 330
     samples: int = 0
+    capture: Path | None = None  # it makes the calls of this file instead
 
     def lacks(self, version: int, samples: int) -> str:
         """What a context would need and does not have, or nothing."""
@@ -53,8 +55,20 @@ def benchmark(
     return register
 
 
+def _prepare_nothing(ctx: Any, size: tuple[int, int]) -> Callable[[], None]:
+    raise AssertionError("captures make contexts of their own")
+
+
 def find(name: str) -> Benchmark:
-    """A benchmark by its name, `overdraw`, or by name and size, `overdraw@1024`."""
+    """A benchmark by its name, `overdraw`, by name and size, `overdraw@1024`, or the path of a
+    capture.
+    """
+    if name.endswith(SUFFIX):
+        if not Path(name).is_file():
+            raise InputError(f"{name}: no such file")
+        return Benchmark(
+            name, "the last frame of a capture", _prepare_nothing, (0, 0), 0, 0, Path(name)
+        )
     plain, *sizes = name.split("@", 1)
     found = BENCHMARKS.get(plain)
     if found is None:

@@ -12,7 +12,8 @@ machine's own GL reads memory without asking, and how much of it depends on its 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from gallette.capture.arguments import keeps_pointer, object_kind
 from gallette.capture.container import CaptureError, content_hash
 from gallette.capture.memory import Arena
 from gallette.capture.records import as_passed
-from gallette.capture.story import Call, Capture, Event, open_capture
+from gallette.capture.story import Call, Capture, Event, Step, open_capture
 from gallette.compiler.errors import GalletteError
 from gallette.pipe.loader import create_screen
 from gallette.state_tracker.entry_points.enums import GL
@@ -102,26 +103,38 @@ class Replayer:
         """Make the calls up to number `until` (the last one of all). `before` and `after` see
         each call and the GL it is made on.
         """
+        steps: Iterable[Step] = self.capture.steps
+        if until is not None:
+            steps = itertools.takewhile(
+                lambda step: isinstance(step, Event) or step.number <= until, steps
+            )
         try:
-            with self._arena.guarding():
-                self._steps(until, after, before)
+            self.play(steps, after, before)
         finally:
             if release:
                 self.release()
         return self.result
 
-    def _steps(
+    def play(
         self,
-        until: int | None,
+        steps: Iterable[Step],
+        after: Callable[[Call, Any], None] | None = None,
+        before: Callable[[Call, Any], None] | None = None,
+    ) -> None:
+        """Make some of the calls, after those that were made before."""
+        with self._arena.guarding():
+            self._play(steps, after, before)
+
+    def _play(
+        self,
+        steps: Iterable[Step],
         after: Callable[[Call, Any], None] | None,
         before: Callable[[Call, Any], None] | None,
     ) -> None:
-        for step in self.capture.steps:
+        for step in steps:
             if isinstance(step, Event):
                 self._event(step)
                 continue
-            if until is not None and step.number > until:
-                break
             if self.gl is None:
                 raise self._wrong(f"call {step.number} has no context")
             if before is not None:

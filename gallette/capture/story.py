@@ -18,7 +18,7 @@ from gallette.capture.records import Misfit, check_call, check_event
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 
-__all__ = ["Call", "Capture", "Event", "Target", "draws", "open_capture"]
+__all__ = ["Call", "Capture", "Event", "Step", "Target", "draws", "open_capture"]
 
 _DRAWING = (
     "DrawArrays", "DrawElements", "DrawRangeElements", "DrawTransformFeedback", "DrawPixels",

@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "benchmarks",
         nargs="*",
         metavar="NAME",
-        help="a benchmark, or NAME@SIZE for a picture of SIZE x SIZE (default: all)",
+        help="a benchmark, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of which the last "
+        "frame is made again and again (default: all benchmarks)",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument(

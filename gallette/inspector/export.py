@@ -15,7 +15,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.inspector.frames import Frame, Picture
 from gallette.inspector.programs import way_of
-from gallette.inspector.server import ASSETS
+from gallette.inspector.server import ASSETS, style_sheet
 
 __all__ = ["LIMIT", "export_page"]
 
@@ -51,8 +51,8 @@ def _page(frame: Frame, programs: Any, widest: int, triangles: int) -> bytes:
     # In a script element, `</script` and `<!--` mean something wherever they stand.
     text = json.dumps(data, separators=(",", ":"), default=str).replace("<", "\\u003c")
     page = (ASSETS / "index.html").read_text(encoding="utf-8")
-    style = (ASSETS / "app.css").read_text(encoding="utf-8")
-    page = page.replace('<link rel="stylesheet" href="app.css">', f"<style>{style}</style>")
+    style = f"<style>{style_sheet()}</style>"
+    page = page.replace('<link rel="stylesheet" href="app.css">', style)
     scripts = f"<script>window.GALLETTE={text}</script>"
     for name in ("htm-preact.js", "views.js", "explore.js", "app.js"):
         source = (ASSETS / name).read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -23,7 +23,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
 from gallette.terminal import console
 
-__all__ = ["ASSETS", "LocalHandler", "make_server", "show"]
+__all__ = ["ASSETS", "LocalHandler", "make_server", "show", "style_sheet"]
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -34,6 +34,14 @@ _POLICY = (
 )
 MOST = 1 << 22  # bytes of a question
 PATIENCE = 20.0  # seconds in which a request has to arrive
+
+
+def style_sheet() -> str:
+    """The styles of the pages: what all of gallette's pages share, and their own."""
+    from gallette.reports.html import TEMPLATES
+
+    files = TEMPLATES / "shared.css", ASSETS / "app.css"
+    return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def own_page(headers: Message, port: int) -> bool:
@@ -192,7 +200,8 @@ class _Handler(LocalHandler):
         if "/" in name or ".." in name or not path.is_file():
             self.answer(404, b"no such page", "text/plain")
             return
-        self.answer(200, path.read_bytes(), _TYPES.get(path.suffix, "text/plain"))
+        data = style_sheet().encode() if name == "app.css" else path.read_bytes()
+        self.answer(200, data, _TYPES.get(path.suffix, "text/plain"))
 
 
 def make_server(service: Questions, port: int = 0, view: str = "inspect") -> ThreadingHTTPServer:

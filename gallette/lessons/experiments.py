@@ -98,6 +98,11 @@ def _on_numpipe(scene: str) -> list[Pass]:
     return render_scenes("numpipe", [scene]).passes[scene]
 
 
+def expected(scene: str, number: int = 0) -> npt.NDArray[Any]:
+    """A pass of a scene as numpipe draws it."""
+    return to_rgb8(_on_numpipe(scene)[number].color)
+
+
 def compared(
     driver: str, scene: str, options: dict[str, str], number: int = 0, tolerance: int = 0
 ) -> tuple[int, npt.NDArray[Any]]:

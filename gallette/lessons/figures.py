@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -12,6 +12,7 @@ from gallette.lessons.page import Drawing, shown
 __all__ = ["bars", "cells", "curves", "number_line", "spans", "steps"]
 
 WIDTH = 640
+LETTER = 7.2  # the width of a letter of 13 px, at most
 _KINDS = ("a", "b", "c", "d", "e")
 """Classes of series; the style sheet has their colours."""
 
@@ -34,15 +35,28 @@ def _rect(kind: str, x: float, y: float, width: float, height: float) -> str:
     )
 
 
+def _beside(names: Iterable[str]) -> float:
+    """The width of a column of names: that of the longest, and at most half of the figure."""
+    return min(max((len(name) for name in names), default=0) * LETTER + 8, WIDTH / 2)
+
+
+def _fitting(text: str, room: float) -> str:
+    """The text, cut where the room ends."""
+    most = max(int(room / LETTER), 1)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def bars(values: Mapping[str, float], caption: str = "", unit: str = "") -> Drawing:
     """A bar for each name, with its value beside it; the longest is as wide as there is room."""
     most = max((abs(v) for v in values.values()), default=0) or 1
     parts = []
+    left = _beside(values)
+    room = WIDTH - left - 100  # for the value
     for row, (name, value) in enumerate(values.items()):
-        y = 8 + 30 * row
-        parts.append(_text(196, y + 16, name, "", "end"))
-        parts.append(_rect(_KINDS[0], 206, y, 330 * abs(value) / most, 22))
-        parts.append(_text(214 + 330 * abs(value) / most, y + 16, f"{shown(value)}{unit}", "faint"))
+        y, wide = 8 + 30 * row, room * abs(value) / most
+        parts.append(_text(left, y + 16, _fitting(name, left), "", "end"))
+        parts.append(_rect(_KINDS[0], left + 10, y, wide, 22))
+        parts.append(_text(left + 18 + wide, y + 16, f"{shown(value)}{unit}", "faint"))
     words = ", ".join(f"{name} {shown(value)}{unit}" for name, value in values.items())
     return _svg(12 + 30 * len(values), parts, words, caption)
 
@@ -104,15 +118,17 @@ def spans(
     low = min(first for _, first, _, _ in rows)
     reach = (max(last for _, _, last, _ in rows) - low) or 1
     parts = []
+    left = _beside([name for name, _, _, _ in rows])
+    room = WIDTH - left - 24
     for row, (name, first, last, kind) in enumerate(rows):
         y = 6 + 20 * row
-        parts.append(_text(146, y + 12, name, "", "end"))
-        x, wide = 156 + 460 * (first - low) / reach, 460 * (last - first) / reach
+        parts.append(_text(left, y + 12, _fitting(name, left), "", "end"))
+        x, wide = left + 10 + room * (first - low) / reach, room * (last - first) / reach
         parts.append(_rect(kind, x, y, max(wide, 4), 14))
     height = 10 + 20 * len(rows)
     if axis:
         height += 18
-        parts.append(_text(156, height - 6, axis, "faint"))
+        parts.append(_text(left + 10, height - 6, axis, "faint"))
     words = "; ".join(f"{n} from {shown(a)} to {shown(b)}" for n, a, b, _ in rows)
     return _svg(height, parts, words, caption)
 
@@ -158,6 +174,6 @@ def cells(
         for text, kind, share in boxes:
             wide = 480 * share / total
             parts.append(_rect(kind, x, y, wide - 2, 34))
-            parts.append(_text(x + 8, y + 22, text))
+            parts.append(_text(x + 8, y + 22, _fitting(text, wide - 10)))
             x += wide
     return _svg(10 + 44 * len(rows), parts, words, caption)

@@ -72,7 +72,7 @@ class Visit:
         assert self.elsewhere == []
 
 
-SIZES = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+SIZES = [(1280, "light"), (1920, "dark"), (400, "light"), (400, "dark")]
 
 
 @pytest.mark.parametrize(("width", "scheme"), SIZES)

@@ -143,7 +143,7 @@ def test_each_remedy_of_is_used_once_is_seen_and_counted(monkeypatch: pytest.Mon
         assert isinstance(shown, Pictures) and isinstance(table, Table)
         ((caption, picture),) = shown.pictures
         lost, seen = (int(n.replace(",", "")) for n in table.rows[0][0].split(" of "))
-        assert caption == f"{lost:,} pixels lost (orange)"
+        assert caption == f"{lost:,} lost pixels (orange)"
         assert (picture == (255, 120, 0)).all(axis=-1).sum() == lost
         rows.append((lost, seen, *map(int, table.rows[0][1:])))
     assert 0 < rows[0][0] < rows[0][1] and [row[0] for row in rows[1:]] == [0, 0, 0]

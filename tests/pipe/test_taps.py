@@ -10,7 +10,7 @@ import pytest
 
 from gallette.pipe.derived_methods import calls
 from gallette.pipe.interface import Context
-from gallette.pipe.taps import DRAWING, PipeCall, is_tapped, tap
+from gallette.pipe.taps import DRAWING, PipeCall, is_tapped, tap, untap
 
 
 class Pipe:
@@ -66,6 +66,23 @@ def test_taps_are_called_in_order_and_once_each() -> None:
     ]  # fmt: skip
     assert is_tapped(pipe, "draw_vbo") and not is_tapped(pipe, "flush")
     assert not is_tapped(Pipe(), "draw_vbo")
+
+
+def test_a_tap_is_taken_off() -> None:
+    pipe = Pipe()
+    first, second = seeing(pipe, "first"), seeing(pipe, "second")
+    tap(pipe, ["draw_vbo", "flush"], first)
+    tap(pipe, ["draw_vbo"], second)
+    untap(pipe, ["draw_vbo"], first)
+    pipe.draw_vbo(1)
+    assert pipe.said == [("second", "draw_vbo"), ("draw", 1), ("second", "after")]
+    untap(pipe, ["draw_vbo"], second)
+    assert is_tapped(pipe, "flush") and not is_tapped(pipe, "draw_vbo")
+    pipe.draw_vbo(2)
+    assert pipe.said[3:] == [("draw", 2)]
+    tap(pipe, ["draw_vbo"], first)
+    pipe.draw_vbo(3)
+    assert pipe.said[4:] == [("first", "draw_vbo"), ("draw", 3), ("first", "after")]
 
 
 def test_calls_of_taps_and_of_the_driver_are_not_shown() -> None:

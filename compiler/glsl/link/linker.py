@@ -38,6 +38,7 @@ from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
+from gallette.compiler.nir.text.printer import print_shader
 
 __all__ = ["link"]
 
@@ -205,8 +206,6 @@ class _Linker:
         dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
             if dump:
-                from gallette.compiler.nir.text.printer import print_shader
-
                 tell(print_shader(shader))
             check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
             if self.options.optimize:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
@@ -248,8 +249,6 @@ _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
 
 def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariables) -> None:
     """Map `gl_in[i].gl_Position` to element i of a per-vertex variable at that slot."""
-    from gallette.compiler.glsl.builtins.variables import per_vertex_fields
-
     block = var.block
     assert block is not None
     slots = {f.name: slot for f, slot in per_vertex_fields(unit.language)}

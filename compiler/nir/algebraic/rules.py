@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
+from gallette.compiler.nir.algebraic import (
+    rules_convert,
+    rules_float,
+    rules_int,
+    rules_late,
+    rules_logic,
+    rules_lower,
+)
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
@@ -14,15 +22,6 @@ PHASES = ("main", "late")
 
 def rule_groups(phase: str) -> list[RuleGroup]:
     """The groups of a phase, as written."""
-    from gallette.compiler.nir.algebraic import (
-        rules_convert,
-        rules_float,
-        rules_int,
-        rules_late,
-        rules_logic,
-        rules_lower,
-    )
-
     if phase == "late":
         return rules_late.RULES
     return [

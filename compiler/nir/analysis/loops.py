@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gallette.compiler.nir.ir.cf import Block, If, Loop, walk
+from gallette.compiler.nir.ir.cf import Block, If, Loop, enclosing_loop, walk
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import Alu, Jump, LoadConst, Phi
 from gallette.compiler.nir.ir.values import Def
@@ -82,8 +82,6 @@ def analyse_loop(loop: Loop, max_trips: int = MAX_TRIPS) -> LoopInfo:
 
 def _inside(block: Block, loops: list[Loop], outer: Loop) -> bool:
     """Whether a break in `block` leaves a loop nested in `outer`."""
-    from gallette.compiler.nir.ir.cf import enclosing_loop
-
     return enclosing_loop(block) is not outer and bool(loops)
 
 

@@ -24,8 +24,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError, ValidationError, tell
+from gallette.compiler.nir.check.metadata import check_metadata
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.text.printer import print_shader
 
 PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
 PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
@@ -217,8 +220,6 @@ def _run_recorded(
     log: PassLog | None,
     active: dict[str, str],
 ) -> bool:
-    from gallette.compiler.nir.text.printer import print_shader
-
     texts = log is not None and log.texts
     lines = log is not None and log.lines
     numbers = log.numbers if log is not None and lines else None
@@ -243,12 +244,8 @@ def _run_recorded(
     if progress and "nir:print" in active:
         tell(f"// after {info.name}\n{print_shader(shader, annotate=True)}")
     if progress and "nir:validate" in active:
-        from gallette.compiler.nir.check.validate import validate
-
         validate(shader, info.name)
     if "nir:metadata" in active:
-        from gallette.compiler.nir.check.metadata import check_metadata
-
         for impl in shader.impls():
             check_metadata(impl, info.name)
     return progress

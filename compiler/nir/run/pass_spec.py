@@ -14,6 +14,7 @@ from typing import Any
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, get_pass, run_pass
 from gallette.compiler.nir.text.lexer import Tokens
 
@@ -47,8 +48,6 @@ def _step(tokens: Tokens) -> Step:
     where = tokens.current
     name = tokens.word("the name of a pass")
     if name == "optimize":
-        from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-
         defaults = {f.name: f.default for f in fields(OptimizeOptions)}
         options = _options(tokens, name, defaults)
         return Step(

@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import Any, get_type_hints
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
@@ -338,7 +339,5 @@ def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:
     parser = ShaderParser(text, file)
     shader = parser.shader()
     if check:
-        from gallette.compiler.nir.check.validate import validate
-
         validate(shader, "parsing")
     return shader

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gallette.compiler.nir.ir.bits import float_bits
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.types import Types
@@ -82,7 +83,5 @@ class Values:
 
     def number(self, v: Value, value: float) -> int:
         """A constant of the same type as `v`, repeated in every component."""
-        from gallette.compiler.nir.ir.bits import float_bits
-
         raw = float_bits(value, v.bits) if v.kind == "f" else int(value) & (1 << v.bits) - 1
         return self.constant(v.kind, v.bits, (raw,) * v.components).id

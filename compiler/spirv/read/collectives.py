@@ -12,6 +12,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
+from gallette.compiler.spirv.read.kernel_pointers import cast, deref_at, element
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -126,8 +127,6 @@ def _broadcast(r: FunctionReader, i: Instruction) -> None:
 @does("OpGroupAsyncCopy")
 def _copy(r: FunctionReader, i: Instruction) -> None:
     """Copy each invocation's share; the event is the barrier of `OpGroupWaitEvents`."""
-    from gallette.compiler.spirv.read.kernels import cast, deref_at, element
-
     b, w = r.b, i.words
     target, source = r.place(w[3]), r.place(w[4])
     ends = [

@@ -99,13 +99,6 @@ def _sampler(d: Declarations, i: Instruction) -> None:
     d.constants[i.words[1]] = Constant(_SAMPLER, (address << 2 | normalized << 1 | linear,))
 
 
-def _spec_op(d: Declarations, i: Instruction) -> None:
-    from gallette.compiler.spirv.read.spec_constants import evaluate_operation
-
-    type = d.type(i.words[0], i)
-    d.constants[i.words[1]] = Constant(type, evaluate_operation(d, i, type))
-
-
 CONSTANTS = by_name(
     {
         "OpConstantTrue OpConstantFalse OpSpecConstantTrue OpSpecConstantFalse": _bool_constant,
@@ -114,6 +107,5 @@ CONSTANTS = by_name(
         "OpConstantNull": _null,
         "OpUndef": _undef,
         "OpConstantSampler": _sampler,
-        "OpSpecConstantOp": _spec_op,
     }
 )

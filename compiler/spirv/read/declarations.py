@@ -26,7 +26,7 @@ from gallette.compiler.spirv.read.model import (
 from gallette.compiler.spirv.read.names import DECORATIONS, ENTRIES
 from gallette.compiler.spirv.read.type_rules import TYPES
 
-__all__ = ["Declarations"]
+__all__ = ["HANDLERS", "Declarations"]
 
 
 class Declarations:
@@ -217,14 +217,14 @@ def _decorations() -> _Rows:
 
 @cache
 def _handlers() -> _Rows:
-    return {op: (handler, _required()[op]) for op, handler in _HANDLERS.items()}
+    return {op: (handler, _required()[op]) for op, handler in HANDLERS.items()}
 
 
 def _variable(d: Declarations, i: Instruction) -> None:
     d.variables[i.words[1]] = i
 
 
-_HANDLERS = ENTRIES | TYPES | CONSTANTS | by_name({"OpVariable": _variable})
+HANDLERS = ENTRIES | TYPES | CONSTANTS | by_name({"OpVariable": _variable})
 _IGNORED_NAMES = """
 OpNop OpCapability OpExtension OpSourceContinued OpSourceExtension OpLine OpNoLine
 OpModuleProcessed OpDecorationGroup OpExtInst OpMemberDecorateString

@@ -24,6 +24,7 @@ from gallette.compiler.spirv.read.pointers import (
     Place,
     RootPlace,
     Value,
+    element_of,
 )
 
 if TYPE_CHECKING:
@@ -136,8 +137,6 @@ def _interpolate(r: FunctionReader, name: str, i: Instruction, args: tuple[int, 
     srcs = [deref.result, *[r.ssa(a) for a in args[1:]]]
     value = r.b.intrinsic(f"interp_deref_at_{kind}", srcs, num_components=deref.type.components)
     if component is not None:
-        from gallette.compiler.spirv.read.pointers import element_of
-
         value = element_of(r.b, place.type, value, component)
     return value
 

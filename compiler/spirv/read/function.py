@@ -22,13 +22,16 @@ from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
 from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
+from gallette.compiler.spirv.read.opencl import opencl_std
 from gallette.compiler.spirv.read.pointers import (
     DerefPlace,
     Index,
     Place,
     RootPlace,
     Value,
+    handle,
 )
+from gallette.compiler.spirv.read.structure import Structure
 from gallette.compiler.spirv.read.variables import Variables
 
 if TYPE_CHECKING:
@@ -177,8 +180,6 @@ class FunctionReader:
     # The function.
 
     def run(self) -> None:
-        from gallette.compiler.spirv.read.structure import Structure
-
         self.module.merges(self.code)
         self._parameters()
         self._phi_variables()
@@ -334,8 +335,6 @@ def _extended(r: FunctionReader, i: Instruction) -> None:
     if name == "GLSL.std.450":
         glsl_std_450(r, i)
     elif name == "OpenCL.std":
-        from gallette.compiler.spirv.read.opencl import opencl_std
-
         opencl_std(r, i)
     elif not name.startswith("NonSemantic.") and "DebugInfo" not in name:
         raise i.error(f"the extended instructions {name or '(none)'} are not supported")
@@ -363,8 +362,8 @@ def _call(r: FunctionReader, i: Instruction) -> None:
         if type.kind == "pointer":
             args.append(deref_of(r, r.place(id), i).result)
         elif type.nir.is_opaque:
-            handle = images.handle(r, id, i)
-            deref = handle.texture or handle.sampler
+            given = handle(r, id, i)
+            deref = given.texture or given.sampler
             assert deref is not None
             args.append(deref.result)
         elif param.is_deref:

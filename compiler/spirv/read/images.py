@@ -10,20 +10,14 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
+from gallette.compiler.spirv.read.kernel_images import sample
 from gallette.compiler.spirv.read.model import SpvType
-from gallette.compiler.spirv.read.pointers import Handle, Texel
+from gallette.compiler.spirv.read.pointers import Handle, Texel, handle
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
 _RESULT = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
-
-
-def handle(r: FunctionReader, id: int, i: Instruction) -> Handle:
-    found = r.value(id)
-    if not isinstance(found, Handle):
-        raise i.error(f"%{id} is no image")
-    return found
 
 
 def image_type(h: Handle) -> SpvType:
@@ -133,8 +127,6 @@ _SAMPLES = [
 @does(*_SAMPLES)
 def _sample(r: FunctionReader, i: Instruction) -> None:
     if r.stage is Stage.KERNEL:
-        from gallette.compiler.spirv.read.kernel_images import sample
-
         sample(r, i)
         return
     b, w, name = r.b, i.words, i.name

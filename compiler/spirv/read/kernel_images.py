@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.pointers import handle
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -24,8 +25,6 @@ _EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
 
 def sample(r: FunctionReader, i: Instruction) -> None:
     """`OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
-    from gallette.compiler.spirv.read.images import handle
-
     w, b = i.words, r.b
     h = handle(r, w[2], i)
     if i.name != "OpImageSampleExplicitLod" or h.mode is None or h.texture is None:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.instrs import Deref
-from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_size, explicit_type, size_align
+from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
 from gallette.compiler.nir.ir.values import Def
@@ -22,9 +20,10 @@ from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.kernel_pointers import address_of, cast, deref_at, element
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
-from gallette.compiler.spirv.read.translate import ModuleReader
+from gallette.compiler.spirv.read.translate import ModuleReader, reads
 
 __all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
 
@@ -111,8 +110,11 @@ def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
     return []
 
 
+@reads("Kernel")
 class KernelReader(ModuleReader):
     """A module reader with pointers."""
+
+    prints = True
 
     def merges(self, code: FunctionCode) -> None:
         if not code.merged:
@@ -235,18 +237,6 @@ class KernelReader(ModuleReader):
         return DerefPlace(type.inner, cast(r.b, deref.result, modes, type.inner))
 
 
-def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:
-    return b.deref_cast(address, modes, *_in_memory(type.nir))
-
-
-@cache
-def _in_memory(type: Type) -> tuple[Type, int]:
-    """A type with its layout, and the stride of its elements."""
-    nir = explicit_type(type, OPENCL)
-    size, alignment = size_align(type, OPENCL)
-    return nir, max(align(size, alignment), explicit_size(nir), 1)
-
-
 def _passed(b: Builder, type: Type, offset: int) -> Value:
     """Load an argument from the block of arguments, part by part."""
     if type.is_struct:
@@ -260,23 +250,6 @@ def _passed(b: Builder, type: Type, offset: int) -> Value:
         num_components=type.components,
         bit_size=type.bit_size,
     )
-
-
-def deref_at(r: FunctionReader, place: Value) -> Deref:
-    if isinstance(place, RootPlace):
-        place = place.place(r.b)
-    if not isinstance(place, DerefPlace):
-        raise SpirvError("expected a pointer to memory")
-    return place.deref
-
-
-def address_of(r: FunctionReader, place: Value) -> Def:
-    """The address of a pointer."""
-    if isinstance(place, Def):
-        return place
-    deref = deref_at(r, place)
-    deref.result.bit_size = 64 if deref.modes & Mode.GLOBAL else 32
-    return deref.result
 
 
 # Operations on pointers that only kernels have.
@@ -314,15 +287,6 @@ def _copy(r: FunctionReader, i: Instruction) -> None:
     for at in range(size // step):
         target, source = (element(b, end, b.imm_int(at, 64)) for end in ends)
         b.store_deref(target, b.load_deref(source))
-
-
-def element(b: Builder, parent: Deref, index: Def) -> Deref:
-    deref = Deref("ptr_as_array", parent.modes, parent.type)
-    deref.stride = parent.stride
-    deref.add_src(parent.result)
-    deref.add_src(index)
-    b.insert(deref)
-    return deref
 
 
 @does("OpGenericCastToPtr", "OpPtrCastToGeneric", "OpConvertUToPtr", "OpConvertPtrToU")

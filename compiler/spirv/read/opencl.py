@@ -12,6 +12,8 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.extended import math, math_results
+from gallette.compiler.spirv.read.kernel_pointers import cast, deref_at, element
+from gallette.compiler.spirv.read.printing import printf
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -99,8 +101,6 @@ def _does(*names: str) -> Callable[[_Handler], _Handler]:
 
 @_does("printf")
 def _printf(r: FunctionReader, i: Instruction, name: str) -> None:
-    from gallette.compiler.spirv.read.printing import printf
-
     printf(r, i)
 
 
@@ -154,8 +154,6 @@ def _shuffle(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 def _run(r: FunctionReader, id: int, offset: Def, n: int, stride: int) -> list[Deref]:
     """`n` consecutive elements from `stride * offset` on, at a pointer to a scalar."""
-    from gallette.compiler.spirv.read.kernels import cast, deref_at, element
-
     b, place = r.b, r.place(id)
     parent = deref_at(r, place)
     if parent.form not in ("cast", "ptr_as_array"):

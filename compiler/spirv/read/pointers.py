@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
-from gallette.compiler.spirv.module import SpirvError
+from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.model import SpvType
 
-__all__ = ["Handle", "Index", "Place", "Value", "load_tree"]
+if TYPE_CHECKING:
+    from gallette.compiler.spirv.read.function import FunctionReader
+
+__all__ = ["Handle", "Index", "Place", "Value", "handle", "load_tree"]
 
 Index: TypeAlias = "int | Def"
 Value: TypeAlias = Any
@@ -441,3 +444,11 @@ class Texel(Place):
         self.image = image
         self.coord = coord
         self.sample = sample
+
+
+def handle(r: FunctionReader, id: int, i: Instruction) -> Handle:
+    """The handle that an operand must be."""
+    found = r.value(id)
+    if not isinstance(found, Handle):
+        raise i.error(f"%{id} is no image")
+    return found

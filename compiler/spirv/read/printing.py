@@ -49,9 +49,7 @@ def _words(type: Type) -> int:
 
 def printf(r: FunctionReader, i: Instruction) -> None:
     """Write the instruction's id and its arguments' bits to the buffer."""
-    from gallette.compiler.spirv.read.kernels import KernelReader
-
-    if not isinstance(r.module, KernelReader):
+    if not r.module.prints:
         raise i.error("only kernels print")
     b = r.b
     words: list[Def] = [b.imm_int(i.words[1])]

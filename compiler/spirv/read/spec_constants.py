@@ -13,9 +13,12 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
+from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
+from gallette.compiler.spirv.read.declarations import HANDLERS, Declarations
+from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.model import Constant, Data, FunctionCode, SpvType, by_name
 from gallette.compiler.spirv.read.pointers import Value
+from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["evaluate_operation"]
 
@@ -24,8 +27,6 @@ _RESULT = 0  # the id of the scratch result: no real id is zero
 
 def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
     """The constant of an `OpSpecConstantOp`."""
-    from gallette.compiler.spirv.read.translate import ModuleReader
-
     info = grammar().by_opcode.get(i.words[2])
     if info is None or info.name in ("OpSpecConstantOp", "OpPhi", "OpFunctionCall"):
         raise i.error(f"{i.words[2]} is no operation on constants")
@@ -33,8 +34,6 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
     try:
         reader = ModuleReader.scratch(d, shader)
         function = shader.add_function("constant", is_entry=True)
-        from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
-        from gallette.compiler.spirv.read.function import FunctionReader
 
         code = FunctionCode(0, type, SpvType("void"))
         r = FunctionReader(reader, code, function)
@@ -49,6 +48,14 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
             raise i.error(f"operands that do not fit ({error})") from error
     finally:
         shader.unref()
+
+
+def _spec_op(d: Declarations, i: Instruction) -> None:
+    type = d.type(i.words[0], i)
+    d.constants[i.words[1]] = Constant(type, evaluate_operation(d, i, type))
+
+
+HANDLERS |= by_name({"OpSpecConstantOp": _spec_op})
 
 
 def _data(value: Value, i: Instruction) -> Data:

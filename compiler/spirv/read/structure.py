@@ -23,6 +23,7 @@ from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.model import Block
 from gallette.compiler.spirv.read.pointers import RootPlace
+from gallette.compiler.spirv.read.repair_ssa import repair_dominance
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -64,8 +65,6 @@ class Structure:
         self.flagged = self.r.code.redirected
         self.walk(self.r.code.first)
         if self.flagged:
-            from gallette.compiler.spirv.read.repair_ssa import repair_dominance
-
             repair_dominance(self.r.impl)
 
     # Blocks.

@@ -6,7 +6,8 @@ phis. `pipeline.FRONT_END` and later passes bring it into the form that drivers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.gc_pause import gc_paused
@@ -31,7 +32,9 @@ from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 from gallette.compiler.work_limits import allow_nesting
 
-__all__ = ["ModuleReader", "entry_points", "read_entry", "spirv_to_nir"]
+__all__ = ["ModuleReader", "entry_points", "read_entry", "reads", "spirv_to_nir"]
+
+R = TypeVar("R", bound="ModuleReader")
 
 _STAGES = {
     "Vertex": Stage.VERTEX,
@@ -48,6 +51,9 @@ _MODELS = {stage: model for model, stage in _STAGES.items()}
 class ModuleReader:
     """Translates an entry point and the functions it calls."""
 
+    prints = False
+    """whether `printed` writes to a buffer"""
+
     def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
         self.d = d
         self.shader = shader
@@ -55,6 +61,10 @@ class ModuleReader:
         self.variables = Variables(d, shader, entry)
         self.functions: dict[int, Function] = {}
         self.pending: list[tuple[FunctionCode, Function]] = []
+
+    def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
+        """Write the words of a `printf`."""
+        raise AssertionError("only kernels print")
 
     @classmethod
     def scratch(cls, d: Declarations, shader: Shader) -> ModuleReader:
@@ -199,6 +209,19 @@ def _workgroup_size(m: ModuleReader) -> tuple[int, int, int]:
     return (int(size[0]), int(size[1]), int(size[2]))
 
 
+_READERS: dict[str, type[ModuleReader]] = {}
+
+
+def reads(model: str) -> Callable[[type[R]], type[R]]:
+    """Decorator: entry points of this execution model have a reader of their own."""
+
+    def register(reader: type[R]) -> type[R]:
+        _READERS[model] = reader
+        return reader
+
+    return register
+
+
 def entry_points(module: Module | Declarations) -> list[tuple[Stage, str]]:
     """The stage and name of each entry point."""
     found = []
@@ -277,12 +300,7 @@ def _translate(
         raise SpirvError(f"execution model {chosen.model} is not supported")
     shader = Shader(_STAGES[chosen.model], chosen.name)
     try:
-        if chosen.model == "Kernel":
-            from gallette.compiler.spirv.read.kernels import KernelReader
-
-            reader: ModuleReader = KernelReader(d, shader, chosen)
-        else:
-            reader = ModuleReader(d, shader, chosen)
+        reader = _READERS.get(chosen.model, ModuleReader)(d, shader, chosen)
         reader.run()
     except BaseException:
         shader.unref()

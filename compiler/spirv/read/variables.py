@@ -17,6 +17,7 @@ from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.initializers import initialise
+from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
 from gallette.compiler.spirv.read.pointers import (
     BlockArray,
@@ -277,7 +278,6 @@ class Variables:
         if name not in _INTRINSICS:
             if mode == Mode.SHADER_OUT or not name:
                 raise SpirvError(f"built-in {name or '(none)'} is not supported here")
-            from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
 
             return kernel_builtin(name, type)
         return Builtin(type, builtin_reader(name, type))
