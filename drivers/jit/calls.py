@@ -151,7 +151,7 @@ class CallArea:
 def answer(
     site: Any, area: CallArea, lanes: Any, resources: ShaderResources, base: int, count: int
 ) -> None:
-    """Execute a call site."""
+    """Execute a call of machine code into Python: a texture lookup, an image access, ..."""
     mask = area.row(0) != 0
     if isinstance(site, TextureSite):
         results = _texture(site, area, resources, mask)

@@ -83,12 +83,12 @@ class PlanMemory:
 
     @property
     def samples_passed(self) -> int:
-        """Samples of the draws since `tell`."""
+        """How many samples passed in the draws that the statistics do not include yet."""
         passed: int = self._tallied[TallyWords.PASSED]
         return passed
 
     def tell(self, counters: Counters) -> None:
-        """Count what was drawn since this was called last."""
+        """Add the draws since the last call to the pipeline statistics."""
         vertices, lanes, triangles, left, passed, shaded = self.tally.tolist()
         if not vertices:
             return
@@ -127,26 +127,26 @@ class PlanMemory:
         }
 
     def starts(self, size: int) -> Array:
-        """For the starts of so many lists."""
+        """An array for the starts of `size` lists."""
         found = self._starts.get(size)
         if found is None:
             found = self._starts[size] = np.zeros(size, np.int32)
         return found
 
     def make_room(self, size: int) -> None:
-        """Have room for so many numbers of triangles."""
+        """Make the lists' array large enough for `size` entries."""
         if size > self.room:
             self._items = np.empty(size + size // 2, np.int32)
             self.items_at, self.room = int(self._items.ctypes.data), len(self._items)
 
     def put_block(self, place: int, block: ConstantBuffer | None) -> int:
-        """Copy a block's bytes; how many there are: -1 if there is no room."""
+        """Copy a constant buffer; the number of its bytes, or -1 if it is too large."""
         if block is None:
             return self.put(place, b"")
         return self.put(place, block.raw if block.raw is not None else block.data.tobytes())
 
     def put(self, place: int, data: bytes | bytearray) -> int:
-        """Copy bytes; what follows them is zero. How many there are: -1 if there is no room."""
+        """Copy bytes and fill the rest with zeros; their number, or -1 if they are too many."""
         size, memory = len(data), self._bytes[place]
         if size > CONSTANTS:
             return -1
@@ -160,7 +160,10 @@ class PlanMemory:
     # -- streams -----------------------------------------------------------------------------------
 
     def stream(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """The triangles of a draw; None if it is too large or its vertices are far apart."""
+        """The draw's vertices and triangles; None if there are too many or indices are far apart.
+
+        What is made for one draw is kept for later ones of the same mode and counts.
+        """
         if info.index_size:
             return self._indexed(info, mode, first)
         key = mode, first, info.count, info.instance_count
@@ -169,7 +172,7 @@ class PlanMemory:
         return self._keep(key, self._made(info, mode, first))
 
     def _indexed(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """Indices may be others at each draw, and often are the same ones further on."""
+        """The stream of an indexed draw; equal bytes of an index buffer find an earlier one."""
         if info.count > MOST_LANES * 3:
             return None
         raw = _stored_indices(info)
@@ -182,7 +185,7 @@ class PlanMemory:
         return self._keep(key, self._of_indices(info, mode, first))
 
     def _of_indices(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """The stream of indices whose bytes are not known yet."""
+        """Make the stream of an index buffer that was not seen before."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
         low, high = low + info.index_bias, high + info.index_bias

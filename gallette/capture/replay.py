@@ -121,7 +121,7 @@ class Replayer:
         after: Callable[[Call, Any], None] | None = None,
         before: Callable[[Call, Any], None] | None = None,
     ) -> None:
-        """Make some of the calls, after those that were made before."""
+        """Replay these steps in the state that earlier ones left."""
         with self._arena.guarding():
             self._play(steps, after, before)
 

@@ -113,7 +113,10 @@ def unsupported(reason: str, *heads: str) -> None:
 
 
 def lookup(line: Line) -> tuple[Handler, Words]:
-    """The handler for a line and the cursor behind its head; an error if there is none."""
+    """The handler of a line's command, and the words after the command's name.
+
+    An unknown command raises an `InputError`.
+    """
     words = line.words()
     longest = _LONGEST.get(words.texts[0], 0) if words.texts else 0
     for length in range(min(longest, len(words.texts)), 0, -1):

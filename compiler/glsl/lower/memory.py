@@ -96,7 +96,11 @@ class MemoryLowering(TextureLowering):
         return b.load_var(found)
 
     def counter(self, e: hir.BuiltinCall) -> Def:
-        """An atomic counter operation; the counter of a function's parameter is not known yet."""
+        """An operation on an atomic counter.
+
+        The counter that a parameter stands for is known only after inlining, so these operations
+        keep the deref.
+        """
         b = self.b
         deref = self.place(e.args[0]).deref
         if deref.root_var is None:

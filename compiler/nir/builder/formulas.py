@@ -247,7 +247,7 @@ def _size(node: ast.expr, table: Formulas) -> int | str | None:
 
 
 def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
-    """The code of a number; None for other expressions."""
+    """What builds a number's constant; None if the expression is no number."""
     value = _value(node)
     if value is None:
         return None

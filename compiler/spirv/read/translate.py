@@ -63,7 +63,7 @@ class ModuleReader:
         self.pending: list[tuple[FunctionCode, Function]] = []
 
     def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
-        """Write the words of a `printf`."""
+        """Store a kernel's `printf` for the host; kernels override this."""
         raise AssertionError("only kernels print")
 
     @classmethod

@@ -364,7 +364,7 @@ def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Ou
 
 
 def _set_of(draw: DrawState, source: VertexSource, outputs: Outputs) -> VertexSet:
-    """Vertices from the outputs of their shader."""
+    """Shaded vertices, with the viewport of the draw each belongs to."""
     viewport: ViewportState | OwnViewports = draw.fixed.viewport
     if draw.viewports is not None:
         draws = source.draws
@@ -377,7 +377,7 @@ def _set_of(draw: DrawState, source: VertexSource, outputs: Outputs) -> VertexSe
 
 
 def _fetching(draw: DrawState, source: VertexSource) -> Callable[[int, int], VertexLanes]:
-    """What fetches the vertices of some lanes."""
+    """A function that fetches the vertices of the lanes from `start` to `stop`."""
     elements, gathered = draw.elements, draw.gathered
     if gathered is None:
         return lambda start, stop: FetchedVertices(source, elements, draw.buffers, start, stop)

@@ -242,7 +242,7 @@ class Unit:
 
     @staticmethod
     def _level(kit: FloatFilter | PackedFilter, filter: Filter, place: Place) -> Planes:
-        """Filter inside the place's level."""
+        """Filter inside one mipmap level, that of `place`."""
         planes: Planes = kit.linear(place) if filter is Filter.LINEAR else kit.nearest(place)
         return planes
 

@@ -239,7 +239,10 @@ class _Face:
 
 
 def _face(b: Builder, direction: Sequence[V]) -> _Face:
-    """If two components have equal length, z takes precedence over x and x over y."""
+    """The face of a cube map that a direction hits, and the coordinates on it.
+
+    The longest component decides; of equal ones, z takes precedence over x and x over y.
+    """
     x, y, z = direction
     ax, ay, az = (b.math("fabs", v) for v in direction)
     larger = b.select(ax > ay, ax, b.select(ax.ne(ax), ax, ay))

@@ -197,7 +197,7 @@ class Emitter(LoopEmitter):
         return any(isinstance(i, IfOp) and has_jump_inside(i) for i in side.items)
 
     def bring(self, side: Region, inner: Scope, index: str) -> None:
-        """Gather the outer values that a side reads for its lanes."""
+        """Emit the reads of values defined outside a branch, for the lanes that take the branch."""
         for value in side.livein:
             outer = self.read(value)
             register = inner.places.get(value.id)
