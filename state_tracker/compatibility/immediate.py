@@ -16,6 +16,7 @@ import numpy as np
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
+from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.dirty import Dirty
@@ -142,6 +143,7 @@ class ImmediateState:
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
             or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
+            or is_tapped(ctx.pipe, "draw_vbo")
         ) and may_defer()  # fmt: skip
 
     def leave(self) -> None:
