@@ -455,10 +455,12 @@ class Context(Topics, GLInterface):
             ring.flush(self.stream)
         with self.group.lock:
             self.group.take(self)
+            self.immediate.settle()
             yield
 
     def suspend(self) -> None:
         """Give up the pipe to another context of the group: suspends operations that span calls."""
+        self.immediate.settle()
         self.queries.suspend(self.pipe)
         if self.feedback.current.running:
             self.pipe.set_stream_output_targets([])

@@ -35,4 +35,5 @@ class Dirty:
     IMAGES = 1 << 17
     STORAGE = 1 << 18
     TRANSFORM_FEEDBACK = 1 << 19
-    ALL = (1 << 20) - 1
+    MATRICES = 1 << 20  # of those, what changes most often
+    ALL = (1 << 21) - 1

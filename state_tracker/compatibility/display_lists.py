@@ -76,6 +76,11 @@ class DisplayList(GLObject):
         super().__init__(name)
         self.calls: list[Call] = []
 
+    def destroy(self) -> None:
+        for call in self.calls:
+            if call.primitive is not None:
+                call.primitive.release()
+
     def finish(self) -> None:
         """Find the primitives that consist only of vertices and attributes."""
         start = -1
@@ -97,8 +102,10 @@ class DisplayList(GLObject):
                 if call.primitive is not None:
                     ctx.immediate.replay(call.primitive)
                 else:
+                    ctx.immediate.settle()
                     for inner in calls[index : call.end]:
                         inner.play(ctx)
+                    ctx.immediate.settle()
                     call.primitive = ctx.immediate.take_primitive()
                 index = call.end
                 continue

@@ -1,27 +1,32 @@
 """glBegin and glEnd, the current colour, normal and texture coordinates, and glRect.
 
-Vertices are collected in a list together with the attributes that were set between glBegin and
-glEnd, and drawn at glEnd as one draw call from a temporary buffer.
+glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
+since the first of them, and further primitives are appended to it: programs of the first years of
+OpenGL draw thousands of squares with nothing but a colour between them. The next call that is
+neither a vertex nor an attribute draws them all from one temporary buffer (`settle`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.pipe.deferral import may_defer
 from gallette.state_tracker.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.draw import check_mode, draw
+from gallette.state_tracker.drawing.draw import check_mode, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
+from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.vertices.buffers import BufferObject
 from gallette.state_tracker.vertices.current_attribs import set_current
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
 
@@ -31,6 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["ImmediateState", "Primitive"]
 
 POS = int(VertAttrib.POS)
+MOST = 1 << 14
+"""Vertices that wait: more of them are not drawn faster together."""
+
+_VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
+"""Of each primitive, in the modes in which one draw can make what two of them make."""
 
 
 def attribute_of(number: int) -> int:
@@ -50,59 +60,120 @@ class Primitive:
     data: Any
     count: int
     last: dict[int, Values]
+    vao: VertexArray | None = None  # with the data in a buffer, since it was drawn a second time
+    user: Any = None  # the context that drew from it last
+
+    def release(self) -> None:
+        if self.vao is not None and (buffer := self.vao.bindings[POS].buffer) is not None:
+            buffer.release()
+        self.vao = None
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Primitives that are not drawn yet, and their vertices."""
+
+    data: list[float] = field(default_factory=list)
+    slots: list[int] = field(default_factory=lambda: [POS])
+    values: dict[int, Values] = field(default_factory=dict)  # of the next vertex, but its position
+    count: int = 0
+    draws: list[tuple[int, int, int]] = field(default_factory=list)  # mode, first, count
+
+    def array(self) -> Any:
+        return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
 
 
 class ImmediateState:
-    """The primitive being specified, if any."""
+    """The primitive being specified, if any, and those that wait to be drawn."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self.active = False
+        self.busy = False  # active, or primitives wait
         self.mode: int = 0
-        self._vertices: list[tuple[Values, dict[int, Values]]] = []
-        self._current: dict[int, Values] = {}
+        self._waiting = _Waiting()
+        self._first = 0  # vertex of the primitive being specified
+        self._row: Values = ()  # the attributes of the next vertex
         self._depends = False  # on attribute values from before glBegin
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
 
     def begin(self, mode: int) -> None:
-        self.active, self.mode = True, mode
-        self._vertices, self._current = [], {}
-        self._depends, self._finished = False, None
+        self.active = self.busy = True
+        self.mode, self._first = mode, self._waiting.count
 
     def attribute(self, slot: int, values: Values, before: Values | None = None) -> None:
         """Set an attribute; it applies from the next vertex on."""
-        if slot not in self._current and self._vertices:
-            if before is None:
-                before = self._ctx.arrays.values[slot]
-            self._depends = True
-            self._vertices = [(p, {slot: before, **attrs}) for p, attrs in self._vertices]
-        self._current = {**self._current, slot: values}
+        waiting = self._waiting
+        if slot not in waiting.values:
+            if waiting.count:
+                if before is None:
+                    before = self._ctx.arrays.values[slot]
+                self._depends = True
+                data = waiting.array()
+                column = np.broadcast_to(np.array(before), (waiting.count, 1, 4))
+                waiting.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
+            waiting.slots.append(slot)
+        waiting.values[slot] = values
+        self._row = sum(waiting.values.values(), ())
 
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:
             return  # undefined by GL: harmless here
-        full = tuple(values) + (0.0, 0.0, 0.0, 1.0)[len(values) :]
-        self._vertices.append((full, self._current))  # `attribute` never changes a dictionary
+        self._waiting.data += values + (0.0, 0.0, 0.0, 1.0)[len(values) :] + self._row
+        self._waiting.count += 1
 
     def end(self) -> None:
-        self.active = False
-        vertices, self._vertices = self._vertices, []
-        if vertices:
-            self._draw(vertices)
+        self.active, waiting, first = False, self._waiting, self._first
+        count = waiting.count - first
+        if count:
+            whole = _VERTICES.get(self.mode, 0)
+            last = waiting.draws[-1] if waiting.draws else (-1, 0, 0)
+            if whole and last[0] == self.mode and not last[2] % whole:
+                waiting.draws[-1] = self.mode, last[1], last[2] + count
+            else:
+                waiting.draws.append((self.mode, first, count))
+        if waiting.count > MOST or not self._may_wait():
+            self._draw()
 
-    def _draw(self, vertices: list[tuple[Values, dict[int, Values]]]) -> None:
-        slots = [POS, *sorted(vertices[-1][1])]
-        rows = [[position, *(attrs[s] for s in slots[1:])] for position, attrs in vertices]
-        data = np.array(rows, np.float32)
-        if not self._depends:
-            self._finished = Primitive(self.mode, slots, data, len(vertices), dict(self._current))
-        if slots[-1] >= MATERIAL0:
-            slots, data = self._with_materials(slots, data)
-        self._draw_array(slots, data, len(vertices))
+    def _may_wait(self) -> bool:
+        ctx = self._ctx
+        return not (
+            ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
+            or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
+        ) and may_defer()  # fmt: skip
 
-    def _with_materials(self, slots: list[int], data: Any) -> tuple[list[int], Any]:
+    def leave(self) -> None:
+        """Prepare for a call that may not stand between glBegin and glEnd."""
+        if self.active:
+            raise invalid_operation("not between glBegin and glEnd")
+        self.settle()
+
+    def settle(self) -> None:
+        """Draw what waits, unless a primitive is being specified."""
+        if self.active or not self.busy:
+            return
+        try:
+            self._draw()
+        except GLError as error:
+            self._ctx.record_error(error, FUNCTIONS["End"])
+
+    def _draw(self) -> None:
+        """Draw all primitives, in order; the first error ends it."""
+        waiting, self._waiting = self._waiting, _Waiting()
+        depends, self._depends, self._row, self.busy = self._depends, False, (), False
+        self._finished = None
+        if not waiting.draws:
+            return
+        data, slots, draws = waiting.array(), waiting.slots, waiting.draws
+        if len(draws) == 1 and not depends:
+            self._finished = Primitive(draws[0][0], slots, data, waiting.count, waiting.values)
+        self._draw_array(slots, data, waiting.values, draws)
+
+    def _with_materials(
+        self, slots: list[int], data: Any, last: dict[int, Values]
+    ) -> tuple[list[int], Any]:
         """Add the per-vertex materials to the attributes.
 
         Materials that differ between vertices become attributes in fixed function, which has no
@@ -114,7 +185,7 @@ class ImmediateState:
         kept: list[int] = []
         for index, slot in enumerate(slots):
             if slot >= MATERIAL0:
-                if fixed and (data[:, index] != self._current[slot]).any():
+                if fixed and (data[:, index] != last[slot]).any():
                     kept.append(index)
             elif not fixed or slot < VertAttrib.GENERIC0:
                 kept.append(index)
@@ -124,8 +195,8 @@ class ImmediateState:
         return places, np.ascontiguousarray(data[:, kept])
 
     def take_primitive(self) -> Primitive | None:
-        """The primitive of the last glEnd, if it does not depend on attributes set before its
-        glBegin.
+        """The primitive that was drawn last, if nothing else was drawn with it, and it does not
+        depend on attributes set before its glBegin.
         """
         found, self._finished = self._finished, None
         return found
@@ -133,37 +204,65 @@ class ImmediateState:
     def replay(self, primitive: Primitive) -> None:
         """Draw a recorded primitive, and set the current attributes as the calls would have."""
         ctx = self._ctx
+        self.settle()
         check_mode(ctx, primitive.mode)
-        self.mode = primitive.mode
         for slot, values in primitive.last.items():
             set_current(ctx, slot, values)
         if int(VertAttrib.COLOR0) in primitive.last:
             ctx.lighting.track_color(ctx)
-        self._draw_array(primitive.slots, primitive.data, primitive.count)
+        whole = [(primitive.mode, 0, primitive.count)]
+        if primitive.vao is None:
+            buffer = BufferObject(0, ctx)
+            buffer.allocate(primitive.data.nbytes, primitive.data.reshape(-1), GL.STATIC_DRAW)
+            primitive.vao = _interleaved(primitive.slots)
+            primitive.vao.bindings[POS].buffer = buffer
+            primitive.vao.bindings[POS].move(0, 16 * len(primitive.slots))
+        if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
+            primitive.user, primitive.vao.layouts = ctx, {}
+        self._draw_from(primitive.vao, whole)
 
-    def _draw_array(self, slots: list[int], data: Any, count: int) -> None:
+    def draw_vertices(self, slots: list[int], data: Any, draws: list[tuple[int, int, int]]) -> None:
+        """Draw vertices that are an array already: `[vertex, attribute, 4]` floats."""
+        if draws:
+            self._draw_array(slots, data, {}, draws)
+
+    def _draw_array(
+        self, slots: list[int], data: Any, last: dict[int, Values],
+        draws: list[tuple[int, int, int]],
+    ) -> None:  # fmt: skip
         """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""
-        ctx, stride = self._ctx, 16 * len(slots)
+        ctx = self._ctx
+        if any(slot >= MATERIAL0 for slot in slots):
+            slots, data = self._with_materials(slots, data, last)
         vao = self._arrays.get(tuple(slots))
         if vao is None:
-            vao = self._arrays[tuple(slots)] = VertexArray(0)
-            for index, slot in enumerate(slots):
-                vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
-        vao.bindings[POS].move(0, stride, data.ctypes.data, data)
-        saved = ctx.arrays.current
-        ctx.arrays.current = vao
+            vao = self._arrays[tuple(slots)] = _interleaved(slots)
+        vao.bindings[POS].move(0, 16 * len(slots), data.ctypes.data, data)
         if self.materials:
             ctx.dirty |= Dirty.PROGRAM
-        types = ctx.arrays.types
         try:
-            draw(ctx, self.mode, 0, count)
+            self._draw_from(vao, draws)
         finally:
             vao.bindings[POS].keep = None
             if self.materials:
                 self.materials = ()
                 ctx.dirty |= Dirty.PROGRAM
-            ctx.arrays.current = saved
-            ctx.arrays.types = types
+
+    def _draw_from(self, vao: VertexArray, draws: list[tuple[int, int, int]]) -> None:
+        arrays = self._ctx.arrays
+        saved, types, arrays.current = arrays.current, arrays.types, vao
+        try:
+            draw_parts(self._ctx, draws)
+        finally:
+            arrays.current, arrays.types = saved, types
+
+
+def _interleaved(slots: list[int]) -> VertexArray:
+    """A vertex array with four floats of each attribute in turn."""
+    vao = VertexArray(0)
+    for index, slot in enumerate(slots):
+        vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
+    return vao
 
 
 @entry
@@ -207,9 +306,9 @@ def _family(
 
             def by_value(ctx: Context, *values: Any, scale: float | None = scale) -> None:
                 if scale is None:
-                    store(ctx, tuple(float(v) for v in values))
+                    store(ctx, tuple(map(float, values)))
                 else:
-                    store(ctx, tuple(max(v / scale, -1.0) for v in values))
+                    store(ctx, tuple([max(v / scale, -1.0) for v in values]))
 
             def by_pointer(
                 ctx: Context, pointer: Pointer, count: int = count, letter: str = letter,

@@ -153,6 +153,8 @@ class LightingState:
             before = getattr(material, name)
             pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
             ctx.immediate.attribute(slot, *pair)
+        else:
+            ctx.immediate.settle()
         setattr(material, name, value)
 
 

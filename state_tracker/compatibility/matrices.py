@@ -60,15 +60,14 @@ class MatrixState:
         Reading a matrix and loading it again must not change it: otherwise a second pass with
         GL_EQUAL would miss the depths of the first.
         """
-        stack, _ = self.stack()
-        with np.errstate(all="ignore"):
-            stack[-1] = matrix.astype(np.float32).astype(np.float64)
-        self._ctx.dirty |= Dirty.BUILTINS | Dirty.CLIP
+        self.multiply(matrix, replace=True)
 
-    def multiply(self, matrix: Matrix) -> None:
+    def multiply(self, matrix: Matrix, replace: bool = False) -> None:
         stack, _ = self.stack()
         with np.errstate(all="ignore"):
-            self.set_top(stack[-1] @ matrix)
+            product = matrix if replace else stack[-1] @ matrix
+            stack[-1] = product.astype(np.float32).astype(np.float64)
+        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property
     def modelview_projection(self) -> Matrix:
@@ -134,7 +133,7 @@ def pop_matrix(ctx: Context) -> None:
     if len(stack) == 1:
         raise GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
     stack.pop()
-    ctx.dirty |= Dirty.BUILTINS | Dirty.CLIP
+    ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
 
 def _load(gl_type: str, transpose: bool, multiply: bool) -> Any:

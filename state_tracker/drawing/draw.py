@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,6 +230,43 @@ def draw(
                 ctx.stream.drawn = info
     finally:
         ctx.vertex_input.finish()
+
+
+def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
+    """Draw mode, first and count of each part, which follow one another in the arrays.
+
+    Parts with equal modes in turn are one draw: strips and the like are restarted by indices.
+    """
+    for mode, group in groupby(parts, itemgetter(0)):
+        same = list(group)
+        first, end = same[0][1], same[-1][1] + same[-1][2]
+        if len(same) == 1:
+            draw(ctx, mode, first, end - first)
+            continue
+        ctx.screen.check_work(end - first)
+        numbers = np.arange(first, end, dtype="<u4")
+        indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], _RESTART)
+        try:
+            if not _prepare(ctx, mode, first, end - 1, 1):
+                continue
+            resource = upload(ctx, indices, Bind.INDEX_BUFFER)
+            ctx.vertex_input.keep(resource)
+            info = DrawInfo(
+                _PRIMITIVES[mode],
+                count=indices.size,
+                index_size=4,
+                index_buffer=resource,
+                primitive_restart=True,
+                restart_index=_RESTART,
+                vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
+            )
+            _submit(ctx)(info)
+        finally:
+            ctx.vertex_input.finish()
+
+
+_RESTART = 0xFFFFFFFF
 
 
 def _index_source(

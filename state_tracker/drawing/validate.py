@@ -194,12 +194,17 @@ def _program(ctx: Context) -> None:
 _STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
-def _builtins(ctx: Context) -> None:
+def _builtins(ctx: Context, matrices: bool = False) -> None:
     for executable in set(ctx.programs.stages.values()):
         if executable.has_builtins:
-            fill(ctx, executable)
+            fill(ctx, executable, matrices)
         if executable.fill is not None:
             executable.fill(ctx)
+
+
+def _matrices(ctx: Context) -> None:
+    if not ctx.dirty & Dirty.BUILTINS:  # which include them
+        _builtins(ctx, matrices=True)
 
 
 def _constants(ctx: Context) -> None:
@@ -290,6 +295,7 @@ def _textures(ctx: Context) -> None:
 ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.FRAMEBUFFER, _framebuffer),
     (Dirty.PROGRAM, _program),
+    (Dirty.MATRICES, _matrices),
     (Dirty.BUILTINS, _builtins),
     (Dirty.CONSTANTS, _constants),
     (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
@@ -315,7 +321,7 @@ _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
      | Dirty.BUILTINS),
-    (Dirty.BUILTINS, Dirty.CONSTANTS),
+    (Dirty.BUILTINS | Dirty.MATRICES, Dirty.CONSTANTS),
 )  # fmt: skip
 
 

@@ -35,6 +35,9 @@ def set_current(context: Context | None) -> None:
     """Make a context (or none) the calling thread's current one."""
     ring.own(None)
     thread = get_ident()
+    before = _CONTEXTS.get(thread)
+    if before is not None and not before.released:
+        before.immediate.settle()
     if context is None:
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

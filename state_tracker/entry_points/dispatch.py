@@ -21,7 +21,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.state_tracker.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
-from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.errors import GLError, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import (
     dtype_of,
@@ -54,13 +54,16 @@ _ZERO_IS_NONE = ("GL_EXT_debug_label", "GL_EXT_debug_marker")
 class _Never:
     """A context in which no primitive can be active."""
 
-    active = False
+    busy = False
+
+    def leave(self) -> None:
+        """There is nothing to leave."""
 
 
 _NEVER = _Never()
 _INSIDE = re.compile(
     r"EvalCoord[12][fd]v?|EvalPoint[12]|ArrayElement(EXT)?|Material[fi]v?|CallLists?|Begin|End"
-    r"|PrimitiveRestartNV|GetError"
+    r"|PrimitiveRestartNV|GetError|Rect[sifd]v?"
 )
 
 
@@ -270,8 +273,8 @@ def bind_method(
             stream.forget()
         given = args if len(args) >= padded else args + (OMITTED,) * (padded - len(args))
         try:
-            if begun.active:
-                raise invalid_operation("not between glBegin and glEnd")
+            if begun.busy:
+                begun.leave()
             return answer(*given)
         except GLError as error:
             named(args, error)
@@ -311,8 +314,8 @@ def bind_method(
         return None
 
     def outside(*args: Any) -> Any:
-        if begun.active:
-            raise invalid_operation("not between glBegin and glEnd")
+        if begun.busy:
+            begun.leave()
         return implementation(context, *args)
 
     if is_plain:  # as C calls it, with all arguments there are

@@ -15,11 +15,11 @@ from gallette.state_tracker.compatibility.matrices import inverse
 from gallette.state_tracker.shading.uniform_storage import element_count
 
 if TYPE_CHECKING:
-    from gallette.compiler.glsl import Uniform
+    from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["fill"]
+__all__ = ["fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 _NAME = re.compile(r"gl_(\w+?)(?:\[(\d+)\])?(?:\.(\w+))?(?:\[0\])?$")
@@ -138,12 +138,11 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
 
 def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None:
     kind = uniform.type.without_array
-    with np.errstate(over="ignore", invalid="ignore"):
-        array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
+    array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
     if kind.is_matrix:
         columns = array if uniform.row_major else array.T
         for i in range(len(columns)):
-            raw = np.ascontiguousarray(columns[i]).tobytes()
+            raw = columns[i].tobytes()
             at = offset + i * uniform.matrix_stride
             data[at : at + len(raw)] = raw
         return
@@ -158,17 +157,31 @@ def _parts(name: str) -> tuple[str, int, str] | None:
     return None if match is None else (match[1], int(match[2] or 0), match[3] or "")
 
 
-def fill(ctx: Context, executable: Executable) -> None:
-    """Write every built-in uniform of a program into its default block."""
-    for uniform in executable.linked.uniforms:
+def places(linked: LinkedProgram) -> list[tuple[Uniform, int, str, int, str, bool]]:
+    """Each element of each built-in uniform: its offset, name, index and field, and whether it
+    follows from the matrices.
+    """
+    found = []
+    for uniform in linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
             continue
         parts = _parts(uniform.name)
         if parts is None:
             continue
         name, index, field = parts
+        moves = uniform.type.without_array.is_matrix or name == "NormalScale"
         for element in range(element_count(uniform)):
-            value = value_of(ctx, name, index + element, field)
-            if value is not None:
-                offset = uniform.offset + element * uniform.array_stride
-                _store(executable.uniforms.data, uniform, offset, value)
+            offset = uniform.offset + element * uniform.array_stride
+            found.append((uniform, offset, name, index + element, field, moves))
+    return found
+
+
+def fill(ctx: Context, executable: Executable, matrices: bool) -> None:
+    """Write the built-in uniforms of a program into its default block, or only the `matrices`."""
+    data = executable.uniforms.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        for uniform, offset, name, index, field, moves in executable.builtin_places:
+            if moves or not matrices:
+                value = value_of(ctx, name, index, field)
+                if value is not None:
+                    _store(data, uniform, offset, value)

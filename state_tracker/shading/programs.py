@@ -28,6 +28,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading import builtin_uniforms
 from gallette.state_tracker.shading.feedback import stream_output
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.pipeline_rules import problem_of
@@ -174,6 +175,7 @@ class Executable:
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
+        self.builtin_places = builtin_uniforms.places(linked) if self.has_builtins else []
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
         """Per vertex element of the driver: attribute slot, and whether the shader reads it."""
@@ -305,6 +307,8 @@ class ProgramObject(GLObject):
     def choose_varyings(self, ctx: Context, varyings: list[str], mode: int) -> None:
         if mode not in (GL.INTERLEAVED_ATTRIBS, GL.SEPARATE_ATTRIBS):
             raise invalid_enum(mode, "transform feedback buffer mode")
+        if ctx.feedback.current.active:
+            raise invalid_operation("transform feedback is active")
         limit = ctx.limits.max_transform_feedback_separate_attribs
         if mode == GL.SEPARATE_ATTRIBS and len(varyings) > limit:
             raise invalid_value(f"at most {limit} separate varyings")

@@ -179,7 +179,12 @@ def _framebuffer_texture_nd(dimensions: int) -> Any:
         # Attaching the first layer of an array by its target is not in the specification, but
         # native GLs accept it and programs do it.
         array = dimensions == 2 and wanted == GL.TEXTURE_2D_ARRAY
-        if found.target.value != wanted or (_dimensions(found) != dimensions and not array):
+        whole_cube = textarget == GL.TEXTURE_CUBE_MAP
+        if (
+            whole_cube
+            or found.target.value != wanted
+            or (_dimensions(found) != dimensions and not array)
+        ):
             raise invalid_operation(f"texture {texture} is no {GL.name_of(textarget)}")
         _check_level(ctx, found, level)
         if dimensions == 3 and not 0 <= layer < ctx.caps.max_texture_3d_size:
@@ -247,7 +252,8 @@ def _layer(
         return
     found = _named(ctx, texture)
     target = found.target.pipe
-    if not (target.is_array or target in (Target.TEXTURE_3D, Target.TEXTURE_CUBE)):
+    cube = target is Target.TEXTURE_CUBE and ctx.profile != "es"
+    if not (target.is_array or target is Target.TEXTURE_3D or cube):
         raise invalid_operation("this texture has no layers")
     limit = {
         Target.TEXTURE_3D: ctx.caps.max_texture_3d_size,
@@ -307,6 +313,12 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
         _check_buffer(ctx, framebuffer, buffer)
     if len(set(used)) != len(used):
         raise invalid_operation("a draw buffer is named twice")
+    if ctx.profile == "es" and framebuffer.is_window and len(buffers) != 1:
+        raise invalid_operation("the default framebuffer has one draw buffer in OpenGL ES")
+    own = [GL.COLOR_ATTACHMENT0 + i for i in range(len(buffers))]
+    if ctx.profile == "es" and not framebuffer.is_window:
+        if any(b not in (GL.NONE, a) for a, b in zip(own, buffers, strict=True)):
+            raise invalid_operation("draw buffers are in the order of attachments in OpenGL ES")
     wanted = buffers + [GL.NONE] * (count - len(buffers))
     if framebuffer.draw_buffers != wanted:  # many programs set it at every bind
         framebuffer.draw_buffers = wanted

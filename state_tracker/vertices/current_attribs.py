@@ -29,8 +29,11 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
     """Set the value of an attribute without an array, padded with (0, 0, 0, 1)."""
     state = ctx.arrays
     full = values + ((0, 0, 0, 1) if kind != "float" else (0.0, 0.0, 0.0, 1.0))[len(values) :]
-    if ctx.immediate.active:
-        ctx.immediate.attribute(slot, full)
+    if ctx.immediate.busy:
+        if kind == "float" or ctx.immediate.active:
+            ctx.immediate.attribute(slot, full)
+        else:
+            ctx.immediate.settle()
     state.values[slot] = full
     if state.types[slot] != kind:
         state.types[slot] = kind

@@ -156,13 +156,15 @@ def generic(ctx: Context, index: int) -> int:
     return GENERIC0 + index
 
 
-def bound_array(ctx: Context) -> VertexArray:
-    """The bound vertex array object; core profiles have none by default.
+def bound_array(ctx: Context, pointer: bool = False) -> VertexArray:
+    """The bound vertex array object; core profiles have none by default, and ES has one for calls
+    with a `pointer` alone.
 
     As in Mesa, arrays can be enabled and disabled there nevertheless, which many programs do.
     """
     current = ctx.arrays.current
-    if ctx.is_core and current is ctx.arrays.default:
+    lacking = ctx.is_core or (not ctx.is_compat and not pointer)
+    if lacking and current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
     return current
 
@@ -280,7 +282,7 @@ def _set_format(
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
     """Check the location of an array, for every gl*Pointer function."""
-    vao = bound_array(ctx)
+    vao = bound_array(ctx, pointer=True)
     if not 0 <= stride <= ctx.limits.max_vertex_attrib_stride:
         raise invalid_value(f"a stride of {stride} is not 0..{ctx.limits.max_vertex_attrib_stride}")
     client = ctx.buffers.bound[GL.ARRAY_BUFFER] is None and address
@@ -411,7 +413,7 @@ def set_vertex_buffer(
     slot = _binding_index(ctx, index)
     if offset < 0 or stride < 0 or stride > ctx.limits.max_vertex_attrib_stride:
         raise invalid_value("bad offset or stride of a vertex buffer")
-    if buffer and not ctx.buffers.names.is_reserved(buffer) and ctx.is_core:
+    if buffer and not ctx.buffers.names.is_reserved(buffer) and not ctx.is_compat:
         raise invalid_operation(f"{buffer} was not generated as the name of a buffer")
     binding = vao.bindings[slot]
     binding.buffer = swap(binding.buffer, lookup(ctx, buffer))

@@ -188,7 +188,7 @@ def test_what_was_in_order_for_one_qualifier_is_not_for_another() -> None:
     """Declarations like one before are not checked again; one of another kind is."""
     assert log("#version 330\nvec4 a;\nvec4 b;\nvoid main() { b = a; }\n") == ""
     assert log("#version 330\nvec4 a;\ninvariant vec4 b;\nvoid main() { b = a; }\n") == (
-        "a.frag:3:16: error: only outputs can be declared invariant\n"
+        "a.frag:3:16: error: only inputs and outputs can be invariant\n"
         "  invariant vec4 b;\n"
         "                 ^\n"
     )

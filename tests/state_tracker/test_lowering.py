@@ -137,6 +137,7 @@ def test_a_shader_is_cloned_only_for_a_key_that_asks(monkeypatch: pytest.MonkeyP
     gl.use_program(name)
     before = COUNTERS.cloned
     gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    gl.flush()
     clamping = COUNTERS.cloned - before  # vertex colours are clamped by default
     assert clamping == 1
     gl.shade_model(GL.FLAT)
@@ -145,5 +146,6 @@ def test_a_shader_is_cloned_only_for_a_key_that_asks(monkeypatch: pytest.MonkeyP
     gl.rectf(-1.0, -1.0, 1.0, 1.0)
     gl.shade_model(GL.FLAT)
     gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    gl.flush()
     assert COUNTERS.cloned - before == clamping + 1
     gl.release()

@@ -219,7 +219,7 @@ def note_member_index(c: Checker, ref: hir.FieldRef, i: int) -> None:
         root = root.base
     if isinstance(root, hir.VarRef) and root.var.block is not None:
         quals = root.var.block.member_quals[ref.index]
-        quals.layout["#max_index"] = max(quals.layout.get("#max_index", -1), i)
+        quals.max_index = max(quals.max_index, i)
 
 
 def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:

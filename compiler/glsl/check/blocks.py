@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.check.freeze import copy_quals
 from gallette.compiler.glsl.check.interface_rules import (
     check_auxiliary,
     check_varying,
@@ -18,7 +19,7 @@ from gallette.compiler.glsl.check.layout_values import (
     inherit_defaults,
 )
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
-from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
+from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s
@@ -116,7 +117,7 @@ def block_members(
             elif "row_major" in quals.flags:
                 row_major = True
             fields.append(Field(d.name, type_, row_major=row_major))
-            member_quals.append(copy_quals(c, own))
+            member_quals.append(copy_quals(own))
     check_member_locations(c, node, quals, member_quals)
     return fields, member_quals
 

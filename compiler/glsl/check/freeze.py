@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from gallette.compiler.glsl.check import hir
 
-__all__ = ["freeze", "mutable_copy"]
+__all__ = ["copy_quals", "freeze", "mutable_copy"]
 
 
 class _Frozen:
@@ -136,6 +136,12 @@ def mutable_copy(thing: Any, **changes: Any) -> Any:
     new = _COPIES[type(thing)](thing)
     for name, value in changes.items():
         setattr(new, name, value)
+    return new
+
+
+def copy_quals(quals: hir.Quals) -> hir.Quals:
+    """A mutable copy that shares nothing."""
+    new: hir.Quals = mutable_copy(quals, layout=dict(quals.layout), flags=set(quals.flags))
     return new
 
 

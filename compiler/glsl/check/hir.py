@@ -49,6 +49,8 @@ class Quals:
     """layout identifiers without a value: std140, row_major, origin_upper_left, formats, ..."""
     legacy: str = ""
     """attribute or varying, if declared so"""
+    max_index: int = -1
+    """highest constant index of an implicitly sized member of a block with an instance name"""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +82,6 @@ class Variable:
     """whether a uniform array is used other than by constant elements"""
     dynamic_index: bool = False
     explicit_size: bool = False
-    declared_implicitly: bool = False
     redeclared: bool = False
 
 

@@ -58,32 +58,51 @@ def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, nam
         check_varying(c, quals, type_, node, name)
 
 
+_RULES = """
+interpolation: -: : '{word}' applies to inputs and outputs only
+interpolation: vertex in: : vertex shader inputs are not interpolated
+interpolation: fragment out: : fragment shader outputs are not interpolated
+interpolation: attribute, varying: 130: '{word}' cannot be used with '{legacy}'
+centroid sample patch: -: : '{word}' applies to inputs and outputs only
+patch: tess_ctrl out, tess_eval in: :
+patch: in, out: : 'patch' is for tessellation control outputs and evaluation inputs
+centroid sample: vertex in, fragment out: : '{word}' cannot be used here
+invariant: vertex in: : inputs cannot be declared invariant
+invariant: in: 420 es300: inputs cannot be declared invariant
+invariant: -: : only inputs and outputs can be invariant
+"""
+"""Qualifiers, the places that the row is for, the languages (all if empty), and the error. The
+first row that fits decides; without an error the qualifier is allowed, as it is without a row. A
+place is a storage qualifier, with or without a stage; `-` is any that is neither `in` nor `out`.
+"""
+
+
+def _rules() -> dict[str, list[tuple[frozenset[str], str, str]]]:
+    table: dict[str, list[tuple[frozenset[str], str, str]]] = {}
+    for line in _RULES.strip().split("\n"):
+        names, places, when, message = (part.strip() for part in line.split(":", 3))
+        for name in names.split():
+            table.setdefault(name, []).append((frozenset(places.split(", ")), when, message))
+    return table
+
+
+_BY_QUALIFIER = _rules()
+
+
 def check_auxiliary(c: Checker, quals: hir.Quals, storage: str, node: s.Node) -> None:
-    stage = c.stage
-    if quals.interpolation:
-        if storage not in ("in", "out"):
-            c.error(f"'{quals.interpolation}' applies to inputs and outputs only", node)
-        elif stage == "vertex" and storage == "in":
-            c.error("vertex shader inputs are not interpolated", node)
-        elif stage == "fragment" and storage == "out":
-            c.error("fragment shader outputs are not interpolated", node)
-        elif quals.legacy and c.lang.has("130"):
-            c.error(f"'{quals.interpolation}' cannot be used with '{quals.legacy}'", node)
-    for word in ("centroid", "sample", "patch"):
-        if not getattr(quals, word):
+    """Check interpolation, auxiliary and invariance qualifiers against the storage qualifier."""
+    places = {storage, f"{c.stage} {storage}"} if storage in ("in", "out") else {"-"}
+    places.add(quals.legacy)
+    for name, rows in _BY_QUALIFIER.items():
+        value = getattr(quals, name)
+        if not value:
             continue
-        if storage not in ("in", "out"):
-            c.error(f"'{word}' applies to inputs and outputs only", node)
-        elif word == "patch":
-            if (stage, storage) not in (("tess_ctrl", "out"), ("tess_eval", "in")):
-                c.error("'patch' is for tessellation control outputs and evaluation inputs", node)
-        elif (stage, storage) in (("vertex", "in"), ("fragment", "out")):
-            c.error(f"'{word}' cannot be used here", node)
-    if quals.invariant:
-        if storage == "in" and (stage == "vertex" or c.lang.has("420 es300")):
-            c.error("inputs cannot be declared invariant", node)
-        elif storage not in ("in", "out"):
-            c.error("only inputs and outputs can be invariant", node)
+        for where, when, message in rows:
+            if not where.isdisjoint(places) and (not when or c.lang.has(when)):
+                if message:
+                    word = value if isinstance(value, str) else name
+                    c.error(message.format(word=word, legacy=quals.legacy), node)
+                break
 
 
 def check_attribute(c: Checker, quals: hir.Quals, type_: Type, node: s.Node) -> None:

@@ -8,7 +8,7 @@ from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 
-__all__ = ["copy_quals", "read_qualifiers"]
+__all__ = ["read_qualifiers"]
 
 _INTERPOLATION = frozenset(("smooth", "flat", "noperspective"))
 _MEMORY = frozenset(("coherent", "volatile", "restrict", "readonly", "writeonly"))
@@ -205,20 +205,3 @@ def check_exclusive(c: Checker, quals: hir.Quals, name: str, ident: s.LayoutId) 
                 c.error(f"'{name}' contradicts '{min(clash)}'", ident)
             quals.flags -= group
     quals.flags.add(name)
-
-
-def copy_quals(c: Checker, q: hir.Quals) -> hir.Quals:
-    return hir.Quals(
-        q.storage,
-        q.interpolation,
-        q.centroid,
-        q.sample,
-        q.patch,
-        q.invariant,
-        q.precise,
-        q.precision,
-        q.memory,
-        dict(q.layout),
-        set(q.flags),
-        q.legacy,
-    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.stage_layout import default_layout
@@ -10,58 +12,56 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["redeclare_builtin", "redeclare_variable", "requalify"]
+__all__ = ["REDECLARATIONS", "redeclare_builtin", "redeclare_variable", "requalify"]
 
-_REDECLARABLE = frozenset(
-    [
-        "gl_FragCoord",
-        "gl_FragDepth",
-        "gl_TexCoord",
-        "gl_ClipDistance",
-        "gl_CullDistance",
-        "gl_FragData",
-        "gl_SampleMask",
-        "gl_SampleMaskIn",
-        "gl_LastFragData",
-        "gl_LastFragDepthARM",
-        "gl_LastFragStencilARM",
-        "gl_FrontColor",
-        "gl_BackColor",
-        "gl_Color",
-        "gl_FrontSecondaryColor",
-        "gl_BackSecondaryColor",
-        "gl_SecondaryColor",
-        "gl_Position",
-        "gl_PointSize",
-        "gl_ClipVertex",
-        "gl_FogFragCoord",
-        "gl_Layer",
-        "gl_ViewportIndex",
-        "gl_ViewportMask",
-        "gl_FragColor",
-        "gl_PositionIn",
-        "gl_ClipDistanceIn",
-        "gl_TexCoordIn",
-        "gl_FrontColorIn",
-        "gl_PointSizeIn",
-        "gl_PrimitiveID",
-        "gl_TessLevelOuter",
-        "gl_TessLevelInner",
-        "gl_SecondaryFragDataEXT",
-    ]
-)
-_PER_VERTEX = frozenset(["gl_Position", "gl_PointSize"])
-_SEPARATE = "EXT_separate_shader_objects"
-_COLORS = frozenset(
-    [
-        "gl_FrontColor",
-        "gl_BackColor",
-        "gl_Color",
-        "gl_FrontSecondaryColor",
-        "gl_BackSecondaryColor",
-        "gl_SecondaryColor",
-    ]
-)
+
+@dataclass(frozen=True, slots=True)
+class Redeclaration:
+    """How a built-in variable may be redeclared."""
+
+    when: str = ""
+    """availability, if not every language allows it"""
+    limit: str = ""
+    """the limit on the size of an array, an attribute of `Limits`"""
+    interpolated: bool = False
+    """whether an interpolation qualifier may be added"""
+    layouts: frozenset[str] = frozenset()
+    """layout qualifiers for this variable only; with them it must be redeclared before its first
+    use, and equally each time
+    """
+
+
+_POSITION = Redeclaration(when="desktop es310 EXT_separate_shader_objects")
+_COLOR = Redeclaration(interpolated=True)
+REDECLARATIONS: dict[str, Redeclaration] = {
+    **dict.fromkeys(
+        (
+            *("gl_ClipVertex", "gl_FogFragCoord", "gl_Layer", "gl_ViewportIndex"),
+            *("gl_ViewportMask", "gl_PrimitiveID", "gl_TessLevelOuter", "gl_TessLevelInner"),
+            *("gl_PositionIn", "gl_PointSizeIn", "gl_ClipDistanceIn", "gl_FrontColorIn"),
+            *("gl_SampleMask", "gl_SampleMaskIn", "gl_FragColor", "gl_SecondaryFragDataEXT"),
+            *("gl_LastFragData", "gl_LastFragDepthARM", "gl_LastFragStencilARM"),
+        ),
+        Redeclaration(),
+    ),
+    "gl_Position": _POSITION,
+    "gl_PointSize": _POSITION,
+    "gl_ClipDistance": Redeclaration(limit="max_clip_distances"),
+    "gl_CullDistance": Redeclaration(limit="max_cull_distances"),
+    "gl_FragData": Redeclaration(limit="max_draw_buffers"),
+    "gl_Color": _COLOR,
+    "gl_SecondaryColor": _COLOR,
+    "gl_FrontColor": _COLOR,
+    "gl_BackColor": _COLOR,
+    "gl_FrontSecondaryColor": _COLOR,
+    "gl_BackSecondaryColor": _COLOR,
+    "gl_TexCoord": Redeclaration(limit="max_texture_coords", interpolated=True),
+    "gl_TexCoordIn": Redeclaration(interpolated=True),
+    "gl_FragCoord": Redeclaration(layouts=frozenset(("origin_upper_left", "pixel_center_integer"))),
+    "gl_FragDepth": Redeclaration(
+        layouts=frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged"))
+    ),
+}
 
 
 def redeclare_variable(
@@ -94,9 +94,10 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
     if not c.at_global_scope:
         raise c.abort(f"names beginning with 'gl_' are reserved: '{d.name}'", d)
     var = c.find(d.name)
-    if not isinstance(var, hir.Variable) or d.name not in _REDECLARABLE:
+    row = REDECLARATIONS.get(d.name)
+    if not isinstance(var, hir.Variable) or row is None:
         raise c.abort(f"'{d.name}' cannot be redeclared", d, c.suggest(d.name))
-    if d.name in _PER_VERTEX and not c.lang.has(f"desktop es310 {_SEPARATE}"):
+    if row.when and not c.lang.has(row.when):
         raise c.abort(f"'{d.name}' cannot be redeclared in {c.lang.name}", d)
     if d.init is not None:
         raise c.abort(f"built-in '{d.name}' cannot be initialized", d)
@@ -111,23 +112,15 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         ):
             hint = f"its type is '{var.type}'"
             raise c.abort(f"'{d.name}' is redeclared with another type", d, hint)
-        resize_builtin(c, var, type_, d)
-    if d.name == "gl_FragCoord":
-        flags = frozenset(quals.flags)
-        if var.redeclared and frozenset(var.quals.flags) != flags:
-            raise c.abort("gl_FragCoord is redeclared with different layout qualifiers", d)
-        if var.used and not var.redeclared:
-            raise c.abort("gl_FragCoord must be redeclared before its first use", d)
-        if not var.redeclared:
-            var.declared_implicitly = False
-    if d.name == "gl_FragDepth":
-        if var.used and not var.redeclared:
-            raise c.abort("gl_FragDepth must be redeclared before its first use", d)
+        resize_builtin(c, var, type_, row, d)
+    if row.layouts:
         if var.redeclared and var.quals.flags != quals.flags:
-            raise c.abort("gl_FragDepth is redeclared with another layout", d)
+            raise c.abort(f"{d.name} is redeclared with different layout qualifiers", d)
+        if var.used and not var.redeclared:
+            raise c.abort(f"{d.name} must be redeclared before its first use", d)
     if quals.interpolation:
         given = c.stage == "vertex" and var.quals.storage == "in"
-        if given or (d.name not in _COLORS and not var.name.startswith("gl_Tex")):
+        if given or not row.interpolated:
             raise c.abort(f"'{d.name}' cannot be redeclared with interpolation", d)
         var.quals.interpolation = quals.interpolation
     var.quals.flags |= quals.flags
@@ -138,15 +131,11 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
     var.redeclared = True
 
 
-def resize_builtin(c: Checker, var: hir.Variable, type_: Type, d: s.Node) -> None:
-    limit = {
-        "gl_TexCoord": c.limits.max_texture_coords,
-        "gl_ClipDistance": c.limits.max_clip_distances,
-        "gl_CullDistance": c.limits.max_cull_distances,
-        "gl_FragData": c.limits.max_draw_buffers,
-    }.get(var.name)
+def resize_builtin(
+    c: Checker, var: hir.Variable, type_: Type, row: Redeclaration, d: s.Node
+) -> None:
     if type_.length:
-        if limit is not None and type_.length > limit:
+        if row.limit and type_.length > (limit := getattr(c.limits, row.limit)):
             raise c.abort(f"'{var.name}' has at most {limit} elements", d)
         if var.max_index >= type_.length:
             raise c.abort(f"'{var.name}' has been indexed beyond its size {type_.length}", d)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
+from gallette.compiler.glsl.check.freeze import copy_quals
 from gallette.compiler.glsl.check.interface_rules import (
+    check_auxiliary,
     check_interface,
     per_vertex_array,
     size_per_vertex,
@@ -16,8 +18,9 @@ from gallette.compiler.glsl.check.layout_values import (
     default_counter_offset,
 )
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
+from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.redeclarations import (
+    REDECLARATIONS,
     redeclare_builtin,
     redeclare_variable,
     requalify,
@@ -116,7 +119,7 @@ def declare_any(
     c.check_identifier(d.name, d)
     if c.lang.es and type_.is_unsized_array and d.init is None and not per_vertex_array(c, quals):
         raise c.abort(f"the array '{d.name}' needs a size", d)
-    own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
+    own = copy_quals(quals) if len(node.declarators) > 1 else quals
     var = hir.Variable(d.name, type_, own, d.loc, d.end)
     check_precision(c, type_, own, d)
     if c.at_global_scope:
@@ -225,22 +228,9 @@ def check_plain_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         raise c.abort(f"variables of type '{var.type}' must be uniforms", d)
     if quals.layout or quals.flags - {"subroutine"}:
         c.error("layout qualifiers need in, out, uniform or buffer", d)
-    if quals.interpolation:
-        c.error(f"'{quals.interpolation}' applies to inputs and outputs only", d)
-    if quals.invariant:
-        c.error("only outputs can be declared invariant", d)
+    check_auxiliary(c, quals, quals.storage, d)
     if quals.memory:
         c.error("memory qualifiers are for images and buffers", d)
-    for word in ("centroid", "sample", "patch"):
-        if getattr(quals, word):
-            c.error(f"'{word}' applies to inputs and outputs only", d)
-
-
-_OF_BUILT_INS = {
-    "gl_FragCoord": frozenset(("origin_upper_left", "pixel_center_integer")),
-    "gl_FragDepth": frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged")),
-}
-"""layout qualifiers that are only for redeclarations of built-in variables"""
 
 
 def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
@@ -260,8 +250,8 @@ def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None
     if quals.memory and not element.is_image:
         c.error("memory qualifiers are for images and buffers", d)
     if storage != "uniform":
-        for name, words in _OF_BUILT_INS.items():
-            if wrong := quals.flags & words:
+        for name, row in REDECLARATIONS.items():
+            if wrong := quals.flags & row.layouts:
                 c.error(f"layout qualifier '{min(wrong)}' is for {name} only", d)
         var.read_only = storage == "in"
         return

@@ -75,9 +75,7 @@ class BlockLinker:
         for x, y in zip(a.members, b.members, strict=False):
             x.max_index = y.max_index = max(x.max_index, y.max_index)
         for p, q in zip(a.member_quals, b.member_quals, strict=False):
-            high = max(p.layout.get("#max_index", -1), q.layout.get("#max_index", -1))
-            if high >= 0:
-                p.layout["#max_index"] = q.layout["#max_index"] = high
+            p.max_index = q.max_index = max(p.max_index, q.max_index)
 
     def block_live(self, unit: StageUnit, block: hir.Block) -> bool:
         return block.instance in unit.live or any(m in unit.live for m in block.members)

@@ -10,7 +10,7 @@ its copy; expressions and statements are immutable, so they are shared.
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.freeze import mutable_copy
+from gallette.compiler.glsl.check.freeze import copy_quals, mutable_copy
 
 __all__ = ["Declarations"]
 
@@ -33,9 +33,7 @@ class Declarations:
         """
         own = self.quals.get(quals)
         if own is None:
-            own = mutable_copy(quals, layout=dict(quals.layout), flags=set(quals.flags))
-            self.quals[quals] = own
-        assert own is not None
+            own = self.quals[quals] = copy_quals(quals)
         return own
 
     def variable(self, var: hir.Variable) -> hir.Variable:

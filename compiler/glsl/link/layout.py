@@ -112,7 +112,7 @@ def sized_block(block: hir.Block) -> Type:
     for i, f in enumerate(block.type.fields):
         type_ = f.type
         if type_.is_unsized_array and type_.element is not None:
-            highest = block.member_quals[i].layout.get("#max_index", -1)
+            highest = block.member_quals[i].max_index
             if block.members:
                 highest = max(highest, block.members[i].max_index)
                 type_ = block.members[i].type

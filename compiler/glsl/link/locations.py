@@ -256,7 +256,7 @@ def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariab
     for i, f in enumerate(block.type.fields):
         type_ = f.type
         if type_.is_unsized_array and type_.element is not None:
-            highest = block.member_quals[i].layout.get("#max_index", -1)
+            highest = block.member_quals[i].max_index
             type_ = t.array(type_.element, max(1, highest + 1))
         variables.members[var, i] = Variable(
             f.name,

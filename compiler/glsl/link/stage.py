@@ -113,7 +113,8 @@ class _Joiner:
             elif y >= 0:
                 a.layout[key] = y
         for key in ("invariant", "centroid", "sample", "patch", "interpolation"):
-            if getattr(a, key) != getattr(b, key):
+            x, y = getattr(a, key), getattr(b, key)
+            if x != y and {x, y} != {"", "smooth"}:
                 log.error(f"'{name}' is declared with different '{key}' qualifiers")
         if a.flags != b.flags and a.storage == "uniform":
             log.error(f"'{name}' is declared with different layout qualifiers")
@@ -164,7 +165,7 @@ class _Joiner:
         if old is None:
             unit.blocks[key] = block
             return
-        if not same_block(old, block):
+        if not same_block(old, block) or not _same_varyings(old, block):
             self.log.error(f"block '{block.name}' is declared in two different ways")
             return
         assert old.instance is not None
@@ -183,9 +184,7 @@ class _Joiner:
             a.used = a.used or b.used
             a.max_index = max(a.max_index, b.max_index)
         for a_quals, b_quals in zip(old.member_quals, block.member_quals, strict=False):
-            high = max(a_quals.layout.get("#max_index", -1), b_quals.layout.get("#max_index", -1))
-            if high >= 0:
-                a_quals.layout["#max_index"] = high
+            a_quals.max_index = max(a_quals.max_index, b_quals.max_index)
 
     def add_function(self, function: hir.Function) -> None:
         unit = self.unit
@@ -259,6 +258,16 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
             if p.layout.get(key, -1) != q.layout.get(key, -1):
                 return False
     return True
+
+
+def _same_varyings(a: hir.Block, b: hir.Block) -> bool:
+    """Whether two shaders of a stage name the block alike and interpolate its members alike."""
+    if a.quals.storage not in ("in", "out"):
+        return True
+    pairs = zip(a.member_quals, b.member_quals, strict=True)
+    return bool(a.instance_name) == bool(b.instance_name) and all(
+        (p.interpolation or "smooth") == (q.interpolation or "smooth") for p, q in pairs
+    )
 
 
 def _size_arrays(unit: StageUnit, log: LinkLog) -> None:

@@ -113,68 +113,92 @@ class EvaluatorState:
         return found
 
 
-def bernstein(order: int, t: float) -> Array:
-    """The Bernstein polynomials of degree `order - 1` at `t`."""
+def bernstein(order: int, t: Array) -> list[Array]:
+    """The Bernstein polynomials of degree `order - 1` at each `t`."""
+    powers, rest = [np.ones_like(t)], [np.ones_like(t)]
+    for _ in range(order - 1):
+        powers.append(powers[-1] * t)
+        rest.append(rest[-1] * (1.0 - t))
     n = order - 1
-    return np.array([math.comb(n, i) * t**i * (1.0 - t) ** (n - i) for i in range(order)])
+    return [math.comb(n, i) * powers[i] * rest[n - i] for i in range(order)]
 
 
-def slope(order: int, t: float) -> Array:
-    """The derivatives of the Bernstein polynomials of degree `order - 1` at `t`."""
+def slope(order: int, t: Array) -> list[Array]:
+    """The derivatives of the Bernstein polynomials of degree `order - 1` at each `t`."""
     if order == 1:
-        return np.zeros(1)
+        return [np.zeros_like(t)]
     lower = bernstein(order - 1, t)
-    result = np.zeros(order)
-    result[:-1] -= lower
-    result[1:] += lower
-    return np.asarray(result * (order - 1))
+    steps = zip([np.zeros_like(t), *lower], [*lower, np.zeros_like(t)], strict=True)
+    return [(order - 1) * (before - after) for before, after in steps]
 
 
-def _parameter(value: float, low: float, high: float) -> float:
+def _parameter(value: Array, low: float, high: float) -> Array:
     return (value - low) / (high - low)
 
 
-def _at(found: Map, parameters: tuple[float, ...]) -> Array:
-    result = found.points
-    for axis, value in enumerate(parameters):
-        low, high = found.domain[2 * axis : 2 * axis + 2]
-        weights = bernstein(result.shape[0], _parameter(value, low, high))
-        result = np.tensordot(weights, result, 1)
+def _sum(weights: list[Array], points: Any) -> Array:
+    """One weight for each point, whose last axis are its components.
+
+    The terms are added in order, so that an edge is the same in each mesh that has it.
+    """
+    result: Array = weights[0][..., None] * points[0]
+    for weight, point in zip(weights[1:], points[1:], strict=True):
+        result = result + weight[..., None] * point
     return result
 
 
-def _surface_normal(found: Map, u: float, v: float) -> tuple[float, ...]:
+def _at(found: Map, parameters: tuple[Array, ...], along: int = -1) -> Array:
+    """The map, or its derivative along one parameter, at parameters that broadcast together."""
+    ways = [slope if axis == along else bernstein for axis in range(len(parameters))]
+    weights = [
+        way(order, _parameter(value, *found.domain[2 * axis : 2 * axis + 2]))
+        for axis, (way, order, value) in enumerate(
+            zip(ways, found.points.shape, parameters, strict=False)
+        )
+    ]
+    if len(weights) == 1:
+        return _sum(weights[0], found.points)
+    return _sum(weights[0], [_sum(weights[1], row) for row in found.points])
+
+
+def _surface_normal(found: Map, parameters: tuple[Array, ...]) -> Array:
     """GL_AUTO_NORMAL: the cross product of the partial derivatives."""
-    pu = _parameter(u, *found.domain[:2])
-    pv = _parameter(v, *found.domain[2:])
-    rows, columns = found.points.shape[:2]
-    bu, bv = bernstein(rows, pu), bernstein(columns, pv)
-    du = np.tensordot(bv, np.tensordot(slope(rows, pu), found.points, 1), 1)
-    dv = np.tensordot(slope(columns, pv), np.tensordot(bu, found.points, 1), 1)
+    du, dv = _at(found, parameters, 0), _at(found, parameters, 1)
     if found.points.shape[-1] == 4:  # project the surface first
-        p = _at(found, (u, v))
-        du = du[:3] * p[3] - p[:3] * du[3]
-        dv = dv[:3] * p[3] - p[:3] * dv[3]
-    normal = np.cross(du[:3], dv[:3])
-    length = float(np.linalg.norm(normal))
-    x, y, z = (normal / length if length else normal).tolist()
-    return float(x), float(y), float(z)
+        p = _at(found, parameters)
+        du = du[..., :3] * p[..., 3:] - p[..., :3] * du[..., 3:]
+        dv = dv[..., :3] * p[..., 3:] - p[..., :3] * dv[..., 3:]
+    normal = np.cross(du[..., :3], dv[..., :3])
+    length = np.sqrt((normal * normal).sum(-1, keepdims=True))
+    return np.asarray(normal / np.where(length, length, 1.0))
 
 
-def _evaluate(ctx: Context, *parameters: float) -> None:
+def _evaluate(ctx: Context, *parameters: Array) -> dict[VertAttrib, Array]:
+    """The values of the enabled maps, in the order in which a vertex sets them."""
     state = ctx.evaluators
     maps = state.enabled(len(parameters))
     position = maps.pop(VertAttrib.POS, None)
-    values = {slot: tuple(_at(m, parameters).tolist()) for slot, (_, m) in maps.items()}
-    if position is not None and len(parameters) == 2 and state.auto_normal:
-        values[VertAttrib.NORMAL] = _surface_normal(position[1], *parameters)
+    with np.errstate(all="ignore"):
+        values = {slot: _at(m, parameters) for slot, (_, m) in maps.items()}
+        if position is not None and len(parameters) == 2 and state.auto_normal:
+            values[VertAttrib.NORMAL] = _surface_normal(position[1], parameters)
+        if position is not None:
+            values[VertAttrib.POS] = _at(position[1], parameters)
+    return values
+
+
+def _vertex(ctx: Context, *parameters: float) -> None:
+    """glEvalCoord: a vertex of the primitive being specified."""
+    found = _evaluate(ctx, *(np.array(p, np.float64) for p in parameters))
+    values = {slot: tuple(value.tolist()) for slot, value in found.items()}
+    position = values.pop(VertAttrib.POS, None)
     saved = {slot: ctx.arrays.values[slot] for slot in values}
     for slot, value in values.items():
         set_current(ctx, int(slot), value)
         if slot is VertAttrib.COLOR0:
             ctx.lighting.track_color(ctx)
     if position is not None:
-        ctx.immediate.vertex(tuple(_at(position[1], parameters).tolist()))
+        ctx.immediate.vertex(position)
     for slot, value in saved.items():
         set_current(ctx, int(slot), value)
 
@@ -225,15 +249,15 @@ for _letter, _type in (("f", "float"), ("d", "double")):
         _define(ctx, target, 2, domain, (ustride, vstride), (uorder, vorder), points, t)
 
     def _eval1v(ctx: Context, u: Pointer, t: str = _type) -> None:
-        _evaluate(ctx, float(read_array(u, t, 1)[0]))
+        _vertex(ctx, float(read_array(u, t, 1)[0]))
 
     def _eval2v(ctx: Context, u: Pointer, t: str = _type) -> None:
-        _evaluate(ctx, *map(float, read_array(u, t, 2)))
+        _vertex(ctx, *map(float, read_array(u, t, 2)))
 
     register(f"map1{_letter}", _map1)
     register(f"map2{_letter}", _map2)
-    register(f"eval_coord1{_letter}", lambda ctx, u: _evaluate(ctx, float(u)))
-    register(f"eval_coord2{_letter}", lambda ctx, u, v: _evaluate(ctx, float(u), float(v)))
+    register(f"eval_coord1{_letter}", lambda ctx, u: _vertex(ctx, float(u)))
+    register(f"eval_coord2{_letter}", lambda ctx, u, v: _vertex(ctx, float(u), float(v)))
     register(f"eval_coord1{_letter}v", _eval1v)
     register(f"eval_coord2{_letter}v", _eval2v)
 
@@ -257,32 +281,49 @@ for _letter in "fd":
     register(f"map_grid2{_letter}", _grid2)
 
 
-def _coordinate(grid: Grid, axis: int, i: int) -> float:
+def _coordinates(grid: Grid, axis: int, numbers: Any) -> Array:
+    """The parameters of points of a grid; the last one is the end of the domain, exactly."""
     low, high = grid.domain[2 * axis : 2 * axis + 2]
     n = grid.segments[axis]
-    return high if i == n else low + i * (high - low) / n
+    number = np.asarray(numbers, np.float64)
+    with np.errstate(all="ignore"):
+        return np.where(number == n, high, low + number * (high - low) / n)
 
 
 @entry
 def eval_point1(ctx: Context, i: int) -> None:
-    _evaluate(ctx, _coordinate(ctx.evaluators.grids[1], 0, i))
+    _vertex(ctx, float(_coordinates(ctx.evaluators.grids[1], 0, i)))
 
 
 @entry
 def eval_point2(ctx: Context, i: int, j: int) -> None:
     grid = ctx.evaluators.grids[2]
-    _evaluate(ctx, _coordinate(grid, 0, i), _coordinate(grid, 1, j))
+    _vertex(ctx, float(_coordinates(grid, 0, i)), float(_coordinates(grid, 1, j)))
 
 
 MOST_POINTS = 1 << 18
-"""Limit on the points of one mesh: each is evaluated on its own, and a call may ask for
-billions.
-"""
+"""Limit on the vertices of one mesh: a call may ask for billions."""
 
 
 def _check_mesh(points: int) -> None:
     if points > MOST_POINTS:
         raise out_of_memory(f"a mesh of {points} points; {MOST_POINTS} are evaluated at most")
+
+
+def _draw_strips(
+    ctx: Context, mode: int, values: dict[VertAttrib, Array], strips: npt.NDArray[np.int64]
+) -> None:
+    """Draw strips of vertices; each row has the numbers of the points of one."""
+    slots = [VertAttrib.POS, *(slot for slot in values if slot is not VertAttrib.POS)]
+    number, length = strips.shape
+    data = np.empty((number * length, len(slots), 4), np.float32)
+    data[:] = (0.0, 0.0, 0.0, 1.0)
+    for column, slot in enumerate(slots):
+        value = values[slot]
+        size = value.shape[-1]
+        data[:, column, :size] = value.reshape(-1, size)[strips.reshape(-1)]
+    draws = [(mode, row * length, length) for row in range(number)] if length else []
+    ctx.immediate.draw_vertices([int(slot) for slot in slots], data, draws)
 
 
 @entry
@@ -293,10 +334,10 @@ def eval_mesh1(ctx: Context, mode: int, i1: int, i2: int) -> None:
     if VertAttrib.POS not in ctx.evaluators.enabled(1):
         return
     _check_mesh(i2 + 1 - i1)
-    ctx.immediate.begin(GL.POINTS if mode == GL.POINT else GL.LINE_STRIP)
-    for i in range(i1, i2 + 1):
-        eval_point1(ctx, i)
-    ctx.immediate.end()
+    us = np.arange(i1, i2 + 1)
+    values = _evaluate(ctx, _coordinates(ctx.evaluators.grids[1], 0, us))
+    primitive = GL.POINTS if mode == GL.POINT else GL.LINE_STRIP
+    _draw_strips(ctx, primitive, values, np.arange(us.size)[None])
 
 
 @entry
@@ -306,21 +347,22 @@ def eval_mesh2(ctx: Context, mode: int, i1: int, i2: int, j1: int, j2: int) -> N
     check_mode(ctx, GL.POINTS)
     if VertAttrib.POS not in ctx.evaluators.enabled(2):
         return
-    us, vs = range(i1, i2 + 1), range(j1, j2 + 1)
-    _check_mesh(max(i2 + 1 - i1, 0) * max(j2 + 1 - j1, 0) * (1 if mode == GL.POINT else 2))
-    strips: list[tuple[int, list[tuple[int, int]]]] = []
+    columns, rows = max(i2 + 1 - i1, 0), max(j2 + 1 - j1, 0)
+    _check_mesh(columns * rows * (1 if mode == GL.POINT else 2))
+    grid = ctx.evaluators.grids[2]
+    us = _coordinates(grid, 0, np.arange(i1, i1 + columns))[:, None]
+    vs = _coordinates(grid, 1, np.arange(j1, j1 + rows))[None]
+    values = _evaluate(ctx, us, vs)
+    numbers = np.arange(columns * rows).reshape(columns, rows)
     if mode == GL.POINT:
-        strips.append((GL.POINTS, [(i, j) for i in us for j in vs]))
+        _draw_strips(ctx, GL.POINTS, values, numbers.reshape(1, -1))
     elif mode == GL.LINE:
-        strips += [(GL.LINE_STRIP, [(i, j) for i in us]) for j in vs]
-        strips += [(GL.LINE_STRIP, [(i, j) for j in vs]) for i in us]
-    else:
-        strips += [(GL.QUAD_STRIP, [(i, k) for i in us for k in (j, j + 1)]) for j in range(j1, j2)]
-    for primitive, points in strips:
-        ctx.immediate.begin(primitive)
-        for i, j in points:
-            eval_point2(ctx, i, j)
-        ctx.immediate.end()
+        _draw_strips(ctx, GL.LINE_STRIP, values, numbers.T)
+        _draw_strips(ctx, GL.LINE_STRIP, values, numbers)
+    elif columns and rows:
+        pairs = np.stack([numbers[:, :-1], numbers[:, 1:]], axis=-1)  # column, strip, side
+        strips = pairs.transpose(1, 0, 2).reshape(rows - 1, 2 * columns)
+        _draw_strips(ctx, GL.QUAD_STRIP, values, strips)
 
 
 def _get_map(ctx: Context, target: int, query: int) -> list[float]:

@@ -2,7 +2,8 @@
 
 What no single argument shows (a stack that is nearly full, a buffer that ends where an image does,
 a program that must be in use) has a row in `full_stacks_and_ends.txt`, what a state forbids one in
-`refusals.txt`. The errors are the native GL's, or stand in the row.
+`refusals.txt`, and what OpenGL ES forbids one in `es_refusals.txt`. The errors are the native GL's,
+or stand in the row.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ subroutine vec4 Way(); subroutine(Way) vec4 one() { return vec4(1.0); }
 subroutine(Way) vec4 two() { return vec4(0.5); } subroutine uniform Way way; out vec4 result;
 void main() { result = way(); }"""
 
+_ES_COMPUTE = "#version 310 es\nlayout(local_size_x = 1) in; void main() {}"
+_ES_VERTEX = "#version 310 es\nout vec4 v; void main() { gl_Position = v = vec4(0.0); }"
+_ES_FRAGMENT = "#version 310 es\nout highp vec4 c; void main() { c = vec4(1.0); }"
 _UNIFORMS = "uniform float f[2]; uniform float g; uniform int i; uniform bvec2 b; uniform mat2 m; "
 _READ = "result = vec4(f[1], g, m[0][0], i + int(b.x));"
 
@@ -52,6 +56,9 @@ class Names(dict[str, Any]):
             captured=self._captured,
             multisample=self._multisample,
             buffer_texture=self._buffer_texture,
+            buffer=self._buffer,
+            es_compute=lambda: self._linked({GL.COMPUTE_SHADER: _ES_COMPUTE}),
+            es_captured=self._es_captured,
         )
 
     def __missing__(self, name: str) -> Any:
@@ -100,6 +107,25 @@ class Names(dict[str, Any]):
         gl.transform_feedback_varyings(made, 1, ["gl_Position"], GL.INTERLEAVED_ATTRIBS)
         gl.link_program(made)
         return made
+
+    def _es_captured(self) -> int:
+        """A program of OpenGL ES in use whose output `v` is captured."""
+        gl = self.gl
+        made = self._linked({GL.VERTEX_SHADER: _ES_VERTEX, GL.FRAGMENT_SHADER: _ES_FRAGMENT})
+        gl.transform_feedback_varyings(made, 1, ["v"], GL.INTERLEAVED_ATTRIBS)
+        gl.link_program(made)
+        gl.use_program(made)
+        return made
+
+    def _buffer(self, target: int) -> int:
+        """64 bytes of zeros, bound to the target, and to its first index if it has any."""
+        gl = self.gl
+        name: int = gl.gen_buffers(1)[0]
+        gl.bind_buffer(target, name)
+        gl.buffer_data(target, 64, np.zeros(64, np.uint8), GL.STATIC_DRAW)
+        if target == GL.TRANSFORM_FEEDBACK_BUFFER:
+            gl.bind_buffer_base(target, 0, name)
+        return name
 
     def _multisample(self) -> int:
         """A texture of four samples."""
@@ -155,16 +181,17 @@ class Row:
     call: str
     values: str
     errors: list[str]
+    profile: str = "compat"
 
     @classmethod
-    def of(cls, text: str) -> Row:
+    def of(cls, text: str, profile: str) -> Row:
         setup, call, values, *errors = (part.strip() for part in f" {text}".split(" | "))
         own = [f"GL_{name.strip()}" for name in "".join(errors).split(",") if name]
-        return cls(text, setup, call, values, own)
+        return cls(text, setup, call, values, own, profile)
 
     def codes(self, gl: Any) -> list[str]:
         """The error of the call for each n, by name."""
-        names = Names(prepared(gl))
+        names = Names(prepared(gl) if self.profile == "compat" else gl)
         exec(self.setup, {}, names)
         assert gl.get_error() == GL.NO_ERROR, self.text
         found = []
@@ -179,28 +206,34 @@ class Row:
 
 
 FOLDER = Path(__file__).parent
-TABLE = [
-    line for n in ("full_stacks_and_ends", "refusals") for line in (FOLDER / f"{n}.txt").open()
+TABLES = {"full_stacks_and_ends": "compat", "refusals": "compat", "es_refusals": "es"}
+ROWS = [
+    Row.of(line, profile)
+    for name, profile in TABLES.items()
+    for line in map(str.rstrip, (FOLDER / f"{name}.txt").open())
+    if line and not line.startswith("#")
 ]
-ROWS = [Row.of(line) for line in map(str.rstrip, TABLE) if line and not line.startswith("#")]
 
 
-def ours() -> Any:
-    return create_context("numpipe", profile="compat", version=(4, 3), size=(16, 16))
+def ours(profile: str) -> Any:
+    version = (4, 3) if profile == "compat" else (3, 2)
+    return create_context("numpipe", profile=profile, version=version, size=(16, 16))
 
 
-def theirs() -> Any:
-    return native_context(profile="compat", version=(4, 5), size=(16, 16))
+def theirs(profile: str) -> Any:
+    version = (4, 5) if profile == "compat" else (3, 2)
+    return native_context(profile=profile, version=version, size=(16, 16))
 
 
 def _wrong(expected: Callable[[Row], list[str]], rows: list[Row]) -> list[str]:
-    found = ((row, row.codes(ours()), expected(row)) for row in rows)
+    found = ((row, row.codes(ours(row.profile)), expected(row)) for row in rows)
     return [f"{row.text}: {mine}, not {other}" for row, mine, other in found if mine != other]
 
 
 @pytest.mark.native
 def test_errors_where_something_is_full_are_the_native_gls() -> None:
-    assert _wrong(lambda row: row.codes(theirs()), [row for row in ROWS if not row.errors]) == []
+    rows = [row for row in ROWS if not row.errors]
+    assert _wrong(lambda row: row.codes(theirs(row.profile)), rows) == []
 
 
 def test_errors_where_something_is_full_are_those_of_the_table() -> None:
