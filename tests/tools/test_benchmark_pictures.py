@@ -22,7 +22,7 @@ def test_benchmarks_draw_what_they_drew(name: str) -> None:
     assert color_difference(statistics(name), recorded()[name]) <= 1
 
 
-def test_nothing_else_is_statistics() -> None:
+def test_the_file_has_a_line_for_each_benchmark() -> None:
     assert list(recorded()) == list(BENCHMARKS)
 
 

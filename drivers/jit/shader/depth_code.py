@@ -39,7 +39,7 @@ def depth_codes(b: Builder, key: DepthKey, z: V) -> V:
 
 
 def _compare(b: Builder, func: CompareFunc, x: V, y: V) -> V:
-    """Compare unsigned codes."""
+    """The lanes whose depth code `x` passes the comparison with the stored code `y`."""
     if func is CompareFunc.ALWAYS:
         return b.spread(b.const("i1", True), y.w)
     if func is CompareFunc.NEVER:

@@ -54,7 +54,7 @@ class PipelineCache:
         self._lock = threading.RLock()  # contexts of several threads make pipelines
 
     def link(self, programs: Sequence[Program]) -> Link:
-        """Programs with their numbers."""
+        """Link the shaders of a draw: their SPIR-V and pipeline layout, which are cached."""
         key = tuple(id(program) for program in programs)
         with self._lock:
             found = self._links.get(key)
