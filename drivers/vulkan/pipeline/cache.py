@@ -43,7 +43,7 @@ class Pipeline:
 
 
 class PipelineCache:
-    """Layouts, modules and pipelines by what they are made of."""
+    """Pipeline layouts, shader modules and pipelines, found by the state they are made from."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
