@@ -70,6 +70,7 @@ class MachineProgram(Generic[Made]):
     ) -> None:
         self.compiled = compiled
         self.listing = listing
+        self.lines = [0, *compiled.lines]  # source lines of a listing, which begins with a summary
         self.executable = executable = compiled.executable
         self.constants = compiled.code.constants
         self.counters = counters

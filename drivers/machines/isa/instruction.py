@@ -47,7 +47,7 @@ class Instruction:
     """One instruction."""
 
     table: ClassVar[Mapping[str, Opcode]]
-    unencoded: ClassVar[frozenset[str]] = frozenset({"fresh", "note"})
+    unencoded: ClassVar[frozenset[str]] = frozenset({"fresh", "line", "note"})
     opcode: InitVar[Opcode | str]
     dst: Any
     srcs: tuple[Any, ...] = ()
@@ -57,6 +57,7 @@ class Instruction:
     target: int = field(default=0, kw_only=True)  # where channels go: a label, then a number
     fresh: bool = field(default=True, kw_only=True)  # what the destination held is dead
     note: str = field(default="", kw_only=True)  # the NIR operation it begins, for people
+    line: int = field(default=0, kw_only=True)  # of the source that it was made for
 
     def __post_init__(self, opcode: Opcode | str) -> None:
         self.op = self.table[opcode] if isinstance(opcode, str) else opcode
