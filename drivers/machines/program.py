@@ -24,6 +24,7 @@ from gallette.drivers.common.lanes import (
 from gallette.drivers.common.program import (
     HELD,
     PER_SAMPLE,
+    BoundProgram,
     Emission,
     FragmentOutputs,
     InputUse,
@@ -149,8 +150,8 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
         return self.compiled(shader).measures()
 
 
-class BoundMachine:
-    """Implements `BoundProgram`: a program with the resources of one draw."""
+class BoundMachine(BoundProgram):
+    """A program with the resources of one draw."""
 
     def __init__(self, program: MachineProgram[Any], resources: ShaderResources) -> None:
         self.program = program

@@ -27,7 +27,13 @@ from gallette.drivers.common.lanes import (
     ShaderResources,
     VertexLanes,
 )
-from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, ProgramFacts
+from gallette.drivers.common.program import (
+    BoundProgram,
+    Emission,
+    FragmentOutputs,
+    Outputs,
+    ProgramFacts,
+)
 
 from . import runtime, runtime_shared, runtime_storage
 from .analyse import analyse
@@ -177,8 +183,8 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
     return view
 
 
-class BoundShader:
-    """Implements `BoundProgram` of the shared draw code."""
+class BoundShader(BoundProgram):
+    """A shader with the resources of one draw."""
 
     __slots__ = ("_views", "program", "run", "spend", "state")
 
@@ -196,9 +202,10 @@ class BoundShader:
             self._views = self.program.views_of(self.state)
         return self._views
 
-    def rebind(self) -> None:
+    def rebind(self) -> bool:
         """Update the views after the constant blocks were replaced."""
         self._views = None
+        return True
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices. (The caller suppresses NumPy's floating-point warnings.)"""

@@ -254,13 +254,17 @@ def test_programs_that_can_go_on_with_another_block_do(able: bool) -> None:
     joiner.rebind(Stage.VERTEX)  # there is nothing yet
     program: Any = joiner.program(Stage.VERTEX, code)  # type: ignore[arg-type]
     rebound: list[None] = []
-    if able:
-        program.rebind = lambda: rebound.append(None)
+
+    def rebind() -> bool:
+        rebound.append(None)
+        return able
+
+    program.rebind = rebind
     changes = joiner.changes
     bindings.constants[0] = SimpleNamespace(data=np.arange(9, dtype=np.uint8))
     joiner.rebind(Stage.VERTEX)
     assert (joiner.program(Stage.VERTEX, code) is program) is able  # type: ignore[arg-type]
-    assert len(rebound) == able
+    assert len(rebound) == 1
     assert (joiner.changes == changes) is able
     if able:
         assert program.resources.constants[0] is bindings.constants[0].data

@@ -336,7 +336,7 @@ def test_means_of_bytes_are_what_filtering_gives(
     made = []
     for quick in (True, False):
         if not quick:
-            monkeypatch.setattr(mipmap, "_is_bytes", lambda format: False)
+            monkeypatch.setattr(mipmap, "_is_power", lambda extent: False)
         levels = max(size).bit_length() - 1
         resource = make(name, *size, last_level=levels)
         generate_mipmap(resource, resource.desc.format, 0, levels, 0, 0)

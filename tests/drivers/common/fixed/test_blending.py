@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.output.blend import (
-    BYTES,
-    FLOATS,
-    Arithmetic,
-    blend,
-    logic_op,
-    needs_destination,
-)
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.blending import Colors, blend, needs_destination
+from gallette.drivers.common.fixed.output import ColorKey, merged
+from gallette.drivers.common.fixed.routine import routine
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
+from gallette.pipe.formats import FORMATS
 from gallette.pipe.state import RenderTargetBlend
 
 F = BlendFactor
@@ -69,11 +68,17 @@ def states() -> list[RenderTargetBlend]:
     return found
 
 
-def blended(state: RenderTargetBlend, operands: Array, arithmetic: Arithmetic) -> Array:
-    kind = type(arithmetic.one)
-    s, d, c, s1 = (list(o.astype(kind)) for o in operands)
-    planes = blend(state, s, d, c, s1, arithmetic)
-    return np.stack([np.broadcast_to(p, LANES) for p in planes]).astype(float)
+def blended(state: RenderTargetBlend, operands: Array, bytes8: bool) -> Array:
+    """Four colours of `[channel, lane]`, blended by a routine."""
+
+    def build(b: Builder, s: Def, d: Def, c: Def, s1: Def) -> list[Def]:
+        return [blend(b, state, Colors(s, d, c, s1), bytes8)]
+
+    made = routine("blend", dict.fromkeys("sdct", (4, 32)), build)
+    given = operands.astype(np.int32 if bytes8 else np.float32)
+    planes = evaluate(made, [plane for color in given for plane in color])
+    kind = np.int32 if bytes8 else np.float32
+    return np.stack([np.broadcast_to(p, LANES).view(kind) for p in planes]).astype(float)
 
 
 def test_every_factor_is_the_specifications() -> None:
@@ -82,9 +87,9 @@ def test_every_factor_is_the_specifications() -> None:
     floats = operands / 255
     for state in states():
         right = expected(state, *floats)
-        assert np.abs(blended(state, floats, FLOATS) - right).max() < 1e-6, state
+        assert np.abs(blended(state, floats, False) - right).max() < 1e-6, state
         # Each product may be rounded to a byte; nothing and everything are exact.
-        off = np.abs(blended(state, operands, BYTES) - 255 * right.clip(0, 1))
+        off = np.abs(blended(state, operands, True) - 255 * right.clip(0, 1))
         assert off.max() < 1.6 and off[:, :2].max() < 1e-9, state
 
 
@@ -121,7 +126,7 @@ def test_advanced_equations_need_the_destination(func: BlendFunc) -> None:
 def test_logic_operations_are_their_numbers(op: LogicOp) -> None:
     """GL numbers them by their truth tables: bit 0 for both bits set, 1 for the source's, ..."""
     s, d = np.array([0b1100], np.uint8), np.array([0b1010], np.uint8)
-    (result,) = logic_op(op, s, d)
+    (result,) = evaluate(merged(ColorKey(FORMATS["R8_UINT"], None, op, None)), [s, d])
     table = [op >> (3 - 2 * a - b) & 1 for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    assert [int(result) >> bit & 1 for bit in (3, 2, 1, 0)] == table
-    assert (int(result) >> 4 == 0b1111) == bool(op >> 3)
+    assert [int(result.item()) >> bit & 1 for bit in (3, 2, 1, 0)] == table
+    assert (int(result.item()) >> 4 == 0b1111) == bool(op >> 3)
