@@ -205,7 +205,7 @@ class HostContext(MemoryContext):
         resource.touch()
 
     def begin_query(self, query: Handle) -> None:
-        """Draws may wait: they will be counted one by one."""
+        """Begin a query; pending draws need no flush, because each draw is counted by itself."""
         if not self._counts_later(query):
             super().begin_query(query)
             return

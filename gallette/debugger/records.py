@@ -109,7 +109,7 @@ class Session:
         return 0
 
     def find_line(self, line: int, after: int = -1) -> int | None:
-        """The next step made for a source line (coming from another one)."""
+        """The next step at which execution enters a source line from another line."""
         for at in range(after + 1, len(self.steps)):
             if self.code[self.steps[at].line].source == line and (
                 at == 0 or self.code[self.steps[at - 1].line].source != line

@@ -629,9 +629,7 @@ class FragmentEngine:
 
 
 def _overdrawn(spans: Spans) -> bool:
-    """Whether enough pixels are certainly covered more than once for resolving visibility
-    to pay.
-    """
+    """Whether so many pixels are covered more than once that resolving visibility saves time."""
     fragments = spans.fragments
     if fragments < _WORTH_DEFERRING:
         return False

@@ -126,7 +126,7 @@ class Floats:
         return mixed([], [], len(taps) - 1)
 
     def gathered(self, coords: list[V], z: V | None, offset: list[V], component: int) -> list[V]:
-        """A component of the four texels around a point, counter-clockwise."""
+        """One component of the four texels of textureGather, counter-clockwise."""
         s = self.s
         if s.key.seamless:
             corners, _, _ = self._seamless(coords, z, None)

@@ -129,7 +129,7 @@ class Sampler:
     # -- addressing --------------------------------------------------------------------------------
 
     def place(self, coords: list[V]) -> tuple[list[V], V | None]:
-        """Filtered coordinates, and the layer or face."""
+        """The coordinates that are filtered, and the layer or cube face that is selected."""
         b, key = self.b, self.key
         if key.target.is_cube:
             face, s, t = texture_wrap.project(b, coords[:3])

@@ -66,7 +66,7 @@ class Instruction:
 
     @property
     def is_label(self) -> bool:
-        """It is a place that branches lead to, and no instruction of the machine."""
+        """Whether this is a label, which branches lead to, and no instruction of the machine."""
         return False
 
     @property
@@ -81,12 +81,12 @@ class Instruction:
 
     @property
     def replaces(self) -> bool:
-        """It overwrites all of its destination, in every channel that executes."""
+        """Whether all of the destination is overwritten, in every channel that executes."""
         return self.fresh
 
     @property
     def writes_registers(self) -> bool:
-        """It has a destination that is not a flag."""
+        """Whether the destination is a register, not a flag."""
         return self.dst.file not in "np"
 
     @property
@@ -101,7 +101,7 @@ class Instruction:
 
     @property
     def replaces_flag(self) -> bool:
-        """It overwrites all of the flag it sets."""
+        """Whether all bits of the flag that is set are overwritten."""
         return True
 
     def copy(self) -> Self:
