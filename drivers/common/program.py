@@ -190,6 +190,8 @@ class BoundProgram:
     """Whether the driver compiles more than shaders: only then `fill`, `outline`, `cut` and `plan`
     are called, and the shared code may not see all fragments.
     """
+    rebinds: ClassVar[bool] = False
+    """Whether `rebind` may be called: not if the driver holds programs until it draws."""
     watched: ClassVar[bool] = False
     """Whether an observer expects each of its fragments to run."""
 
@@ -252,11 +254,9 @@ class BoundProgram:
         """The fast path of single draws in a state; None if there is none."""
         return None
 
-    def rebind(self) -> bool:
-        """Continue with other constant blocks in the same resources; false if the program has to
-        be bound again.
-        """
-        return False
+    def rebind(self) -> None:
+        """Continue with other constant blocks in the same resources."""
+        raise NotImplementedError
 
 
 class Program(Protocol):

@@ -143,8 +143,15 @@ class ImmediateState:
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
             or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
-            or is_tapped(ctx.pipe, "draw_vbo")
+            or is_tapped(ctx.pipe, "draw_vbo") or self._counts_primitives()
         ) and may_defer()  # fmt: skip
+
+    def _counts_primitives(self) -> bool:
+        """Whether shaders may read gl_PrimitiveID, which glBegin sets to zero."""
+        executable = self._ctx.programs.executable
+        if executable is None:
+            return self._ctx.pipelines.current is not None
+        return executable.counts_primitives
 
     def leave(self) -> None:
         """Prepare for a call that may not stand between glBegin and glEnd."""

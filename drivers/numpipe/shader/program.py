@@ -188,6 +188,8 @@ class BoundShader(BoundProgram):
 
     __slots__ = ("_views", "program", "run", "spend", "state")
 
+    rebinds = True
+
     def __init__(self, program: CompiledShader, resources: ShaderResources):
         self.program = program
         self.run = program.run
@@ -202,10 +204,9 @@ class BoundShader(BoundProgram):
             self._views = self.program.views_of(self.state)
         return self._views
 
-    def rebind(self) -> bool:
+    def rebind(self) -> None:
         """Update the views after the constant blocks were replaced."""
         self._views = None
-        return True
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices. (The caller suppresses NumPy's floating-point warnings.)"""

@@ -255,16 +255,12 @@ def test_programs_that_can_go_on_with_another_block_do(able: bool) -> None:
     program: Any = joiner.program(Stage.VERTEX, code)  # type: ignore[arg-type]
     rebound: list[None] = []
 
-    def rebind() -> bool:
-        rebound.append(None)
-        return able
-
-    program.rebind = rebind
+    program.rebinds, program.rebind = able, lambda: rebound.append(None)
     changes = joiner.changes
     bindings.constants[0] = SimpleNamespace(data=np.arange(9, dtype=np.uint8))
     joiner.rebind(Stage.VERTEX)
     assert (joiner.program(Stage.VERTEX, code) is program) is able  # type: ignore[arg-type]
-    assert len(rebound) == 1
+    assert len(rebound) == able
     assert (joiner.changes == changes) is able
     if able:
         assert program.resources.constants[0] is bindings.constants[0].data
