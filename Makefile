@@ -55,9 +55,10 @@ types: $(READY)  ## mypy --strict over the whole tree
 unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-clients: $(READY)  ## other people's OpenGL programs on gallette, compared with llvmpipe's pictures
+DRIVER ?= numpipe
+clients: $(READY)  ## other people's OpenGL programs on gallette (DRIVER=numpipe), compared with llvmpipe's pictures
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
-	GALLETTE_REQUIRE_CLIENTS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/clients
+	GALLETTE_REQUIRE_CLIENTS=1 GALLETTE_DRIVER=$(DRIVER) $(BIN)/python -m pytest -q -n auto --dist worksteal tests/clients
 
 gallery: $(READY)  ## a page of what those programs draw on gallette and on llvmpipe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'

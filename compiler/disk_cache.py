@@ -163,7 +163,7 @@ def _opened(folder: Path, most_bytes: int) -> DiskCache:
 
 @functools.cache
 def code_version(*packages: str) -> str:
-    """A hash of the source files of these packages, by name, size and time."""
+    """A hash of the source files and tables of these packages, by name, size and time."""
     return "-".join(map(_version_of, packages))
 
 
@@ -180,7 +180,7 @@ def _sources(folder: str, where: str) -> Iterator[tuple[str, int, int]]:
     """The source files below a folder. (There are hundreds, so it avoids a `Path` for each.)"""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(".py"):
+            if entry.name.endswith((".py", ".txt")):  # tables are code, too
                 stat = entry.stat()
                 yield f"{where}/{entry.name}", stat.st_size, stat.st_mtime_ns
             elif entry.name != "__pycache__" and entry.is_dir():

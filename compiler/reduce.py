@@ -149,7 +149,7 @@ def reduce_text(
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """(position of `{`, position of its `}`), the longest first."""
+    """Pairs of braces, the longest block first: positions of `{` and of its `}`."""
     stack: list[int] = []
     found: list[tuple[int, int]] = []
     for i, c in enumerate(text):

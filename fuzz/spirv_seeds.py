@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gallette.commands.spirv import _compile, _module
+from gallette.commands.spirv import STAGES, _module
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.glsl.alone import nir_of
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, Module
@@ -42,7 +43,7 @@ def modules() -> list[Module]:
             if suffix is None or part.form != "glsl":
                 continue
             try:
-                found.append(_module(_compile(Path(f"a{suffix}"), part.text)))
+                found.append(_module(nir_of(STAGES[suffix], part.text)))
             except GalletteError:
                 continue
     return found

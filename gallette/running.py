@@ -155,7 +155,7 @@ def known_failures(driver: str) -> dict[str, str]:
 
 
 def judge_run(run: Run, update: bool = False) -> bool:
-    """Hold the run against its driver's list of known failures; is it all right?"""
+    """Compare a run with its driver's list of known failures; true if nothing is unexpected."""
     from rich.markup import escape
 
     out = console()

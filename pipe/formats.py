@@ -103,6 +103,17 @@ class Format:
         )
 
     @cached_property
+    def is_unorm8(self) -> bool:
+        """Whether all channels are 8-bit normalised and stored linearly, so that they are blended
+        and filtered in 8 bits.
+        """
+        return (
+            self.is_array
+            and not self.is_srgb
+            and all(c.bits == 8 and c.type == "UNORM" for c in self.channels)
+        )
+
+    @cached_property
     def component_count(self) -> int:
         return sum(c.name != "X" for c in self.channels)
 

@@ -43,7 +43,7 @@ TESTING_GROUP = "gallette.testing_drivers"
 
 
 class DriverError(GalletteError):
-    """No such driver, or one that does not load."""
+    """The requested driver does not exist, or its module cannot be imported."""
 
 
 @cache

@@ -366,6 +366,10 @@ class Context(Topics, GLInterface):
             function, self.profile, self._listed
         )
 
+    def leaves_out(self, function: Function) -> bool:
+        """Whether nothing implements the function: its topic was left out."""
+        return implementation(function) is None
+
     @cached_property
     def _listed(self) -> frozenset[str]:
         return frozenset(self.limits.extensions)

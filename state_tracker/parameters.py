@@ -42,12 +42,12 @@ class Parameter:
     """One line of the table."""
 
     name: str
-    """of the query, without GL_; "" if there is none"""
+    """what glGet calls it, without GL_; "" if glGet does not know it"""
     read: Read
     indexed: tuple[Callable[[Context], int], ReadAt] | None
     """how many values it has, and how one of them is read"""
     alone: bool
-    """whether it can be asked for without an index"""
+    """whether queries without an index know it"""
     place: str
     fields: tuple[tuple[str, str], ...]
     """holder in the context and attribute, of each place"""
@@ -62,7 +62,7 @@ class Parameter:
 
     @property
     def value(self) -> int:
-        """The enumerator that names it."""
+        """The parameter's enumerator, `pname` of glGet."""
         return int(getattr(GL, self.name))
 
 

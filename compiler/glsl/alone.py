@@ -15,9 +15,9 @@ __all__ = ["nir_of"]
 
 
 def nir_of(stage: Stage, text: str, name: str = "") -> Shader:
-    """The shader of a stage, optimised, its inputs and outputs still variables.
+    """Compile one shader to optimised NIR whose inputs and outputs are still variables.
 
-    An error in it is a `GalletteError` with the log; `name` is what the log calls the source.
+    An error in the text is a `GalletteError` with the log; `name` is what the log calls the source.
     """
     compiled = compile_shader(stage, [text], CompileOptions(), [name] if name else ())
     if not compiled.ok:

@@ -205,7 +205,7 @@ class HostContext(MemoryContext):
         resource.touch()
 
     def begin_query(self, query: Handle) -> None:
-        """Draws may wait: they will be counted one by one."""
+        """Begin a query; pending draws need no flush, because each draw is counted by itself."""
         if not self._counts_later(query):
             super().begin_query(query)
             return
@@ -225,13 +225,20 @@ class HostContext(MemoryContext):
         """Observers: each is called with the merged draws of a batch before they are executed."""
         return self._queue.taps
 
+    @property
+    def _draws_plainly(self) -> bool:
+        """Whether series may be drawn: a driver that overrides draw_vbo has to be called for each
+        draw, and it may hold draws that writes between them would have to check.
+        """
+        return type(self).draw_vbo is HostContext.draw_vbo
+
     def prepared_draw(self, info: DrawInfo) -> PreparedDraw | None:
-        if type(self).draw_vbo is not HostContext.draw_vbo or self._forgets:
-            return None  # the driver overrides draw_vbo, so it must be called for each draw
+        if not self._draws_plainly or self._forgets:
+            return None
         return self._queue.prepared(info)
 
     def draw_series(self, series: Series) -> int:
-        if is_tapped(self, "draw_vbo"):
+        if is_tapped(self, "draw_vbo") or not self._draws_plainly:
             return 0
         done = 0
         while done < len(series):

@@ -17,7 +17,7 @@ Returned values are *read-only*: they may alias the inputs, a constant or each o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,16 @@ from gallette.drivers.common.lanes import (
 from gallette.drivers.common.work import ShaderBudgetError
 
 if TYPE_CHECKING:
+    from gallette.drivers.common.draw.snapshot import Plan
+    from gallette.drivers.common.draw.state import DrawState
+    from gallette.drivers.common.output.engine import FragmentEngine
+    from gallette.drivers.common.raster.primitives import Batch, RasterContext
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
+    from gallette.drivers.common.vertex.clip import ClipContext
+    from gallette.drivers.common.vertex.vertices import VertexSet
+    from gallette.pipe.enums import Primitive
+    from gallette.pipe.state import RasterizerState
 
 __all__ = [
     "HELD",
@@ -169,35 +177,86 @@ class FragmentOutputs:
     dual: Outputs
 
 
-class BoundProgram(Protocol):
-    """A program joined with the resources of one draw."""
+class BoundProgram:
+    """A program joined with the resources of one draw.
+
+    Drivers implement the methods of the stages that they compile. The methods from `fill` on are
+    for drivers that compile more than shaders; the others keep the defaults.
+    """
+
+    __slots__ = ()
+
+    fills: ClassVar[bool] = False
+    """Whether the driver compiles more than shaders: only then `fill`, `outline`, `cut` and `plan`
+    are called, and the shared code may not see all fragments.
+    """
+    rebinds: ClassVar[bool] = False
+    """Whether `rebind` may be called: not if the driver holds programs until it draws."""
+    watched: ClassVar[bool] = False
+    """Whether an observer expects each of its fragments to run."""
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices; returns outputs by VaryingSlot."""
-        ...
+        raise NotImplementedError
 
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
         """Run one chunk of primitives; `geometry.expand` makes vertices of the result."""
-        ...
+        raise NotImplementedError
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
         """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches).
 
         A chunk holds all invocations of its patches, in order.
         """
-        ...
+        raise NotImplementedError
 
     def compute(self, lanes: ComputeLanes) -> None:
         """Run whole workgroups, all invocations of each."""
-        ...
+        raise NotImplementedError
 
     def evaluate(self, lanes: EvaluationLanes) -> Outputs:
         """Run one chunk of tessellated vertices; returns outputs by VaryingSlot."""
-        ...
+        raise NotImplementedError
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
         """Run one chunk of fragments; `lanes.quads` must hold if `needs_quads` said so."""
-        ...
+        raise NotImplementedError
+
+    def fill(
+        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+    ) -> bool:
+        """Fill triangles; false, and nothing is drawn, if the shared rasterizer has to."""
+        return False
+
+    def outline(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        vertices: VertexSet,
+        batch: Batch,
+        front: npt.NDArray[Any] | None,
+    ) -> bool:
+        """Draw points or lines; false, and nothing is drawn, if the shared rasterizer has to."""
+        return False
+
+    def cut(
+        self,
+        state: RasterizerState,
+        context: ClipContext,
+        corners: npt.NDArray[Any],
+        provoking: npt.NDArray[Any],
+        codes: npt.NDArray[Any],
+    ) -> tuple[Any, Any, Any] | None:
+        """Clip triangles; None if the shared code has to."""
+        return None
+
+    def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
+        """The fast path of single draws in a state; None if there is none."""
+        return None
+
+    def rebind(self) -> None:
+        """Continue with other constant blocks in the same resources."""
+        raise NotImplementedError
 
 
 class Program(Protocol):

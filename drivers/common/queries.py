@@ -92,7 +92,7 @@ class Counters:
         return Samples(passed)
 
     def gather(self) -> None:
-        """Collect the counts of components that count themselves."""
+        """Add what components with counters of their own have counted since the last call."""
         for other in self.apart:
             other.tell(self)
 
@@ -206,7 +206,11 @@ class Tally:
 
 
 class Moments:
-    """The counts at the marks between draws, once those have been executed."""
+    """Counts for queries that begin or end between the draws of a batch.
+
+    The draws are executed together, so the counts at each query's place are computed afterwards
+    from counts per draw.
+    """
 
     __slots__ = ("_after", "_before", "_counters", "_draws", "_marks", "_primitives", "_tally")
 
@@ -219,7 +223,7 @@ class Moments:
         self._primitives: dict[int, int] = {}  # by the number of preceding draws
 
     def end(self) -> None:
-        """The draws have been executed, or some of them."""
+        """Compute the counts of all marks, after the draws have been executed."""
         tally, counters, marks = self._tally, self._counters, self._marks
         assert tally is not None
         counters.gather()

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.memory.blit import Span, spans, writes_everything
 from gallette.drivers.common.memory.mipmap import centres
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.texture.fixed_point import linear_pair
-from gallette.drivers.common.texture.wrap import Axis
-from gallette.pipe.codecs.srgb import encode_tables
+from gallette.drivers.common.texture.wrap import linear_fixed
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import level_extent
@@ -60,7 +59,7 @@ def move(info: BlitInfo, cache: Any) -> bool:
         return True
     straight = _is_straight(info, xs, ys)
     if src.samples == 1 and info.filter is Filter.LINEAR:
-        if info.src_format is not info.dst_format or not _is_bytes(info.src_format):
+        if info.src_format is not info.dst_format or not _has_filter(info.src_format):
             return False
         work = _filtered
     elif straight and (src.samples > 1 or info.src_format is not info.dst_format):
@@ -78,7 +77,7 @@ def halve(resource: HostResource, format: Format, level: int, layer: int, cache:
     """Make a layer of a level from the level above; false, with nothing done, if there is no code
     for it.
     """
-    if not _is_bytes(format) or resource.desc.target is Target.TEXTURE_3D or resource.samples > 1:
+    if not _has_filter(format) or resource.desc.target is Target.TEXTURE_3D or resource.samples > 1:
         return False
     width, height, _ = level_extent(resource.desc, level)
     above = level_extent(resource.desc, level - 1)
@@ -104,16 +103,10 @@ def _is_plain(format: Format) -> bool:
     return fits and can_store(format) and format.block_bytes <= 8
 
 
-def _is_bytes(format: Format) -> bool:
-    """Whether texels are 8-bit channels without padding."""
-    return (
-        format.is_color
-        and format.is_array
-        and not format.is_compressed
-        and not format.is_srgb
-        and format.block_bytes in (1, 2, 4)
-        and all(c.type == "UNORM" and c.bits == 8 and c.name != "X" for c in format.channels)
-    )
+def _has_filter(format: Format) -> bool:
+    """Whether `filter` can scale texels: bytes without padding, in words."""
+    padded = any(c.name == "X" for c in format.channels)
+    return format.is_unorm8 and not padded and format.block_bytes in (1, 2, 4)
 
 
 def _is_straight(info: BlitInfo, xs: Span, ys: Span) -> bool:
@@ -138,9 +131,6 @@ def _converted(info: BlitInfo, dst: HostResource, src: HostResource, xs: Span, y
     block[MoveWords.SOURCE] += np.uint64(y * source.strides[1] + x * info.src_format.block_bytes)
     block[MoveWords.SOURCE_PLANE] = source.strides[0]
     block[MoveWords.WIDTH], block[MoveWords.HEIGHT] = xs.where.size, ys.where.size
-    if info.dst_format.is_srgb:
-        tables = encode_tables()
-        block[MoveWords.SRGB : MoveWords.SRGB + 2] = [table.ctypes.data for table in tables]
     _convert(info.src_format, info.dst_format, src.samples, cache)(int(block.ctypes.data))
 
 
@@ -170,7 +160,7 @@ def _run_filter(
         (MoveWords.COLUMNS, xs, extent[0]),
         (MoveWords.ROWS, ys, extent[1]),
     ):
-        found = linear_pair(_AXIS, (where / size).astype(np.float32), np.int32(size), 0)
+        found = linear_fixed(_AXIS, (where / size).astype(np.float32), np.int32(size), 0)
         tables = [np.ascontiguousarray(table, np.int32) for table in found]
         keep.append(tables)
         block[word : word + 3] = [table.ctypes.data for table in tables]

@@ -23,7 +23,6 @@ from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.pipe.codecs.srgb import encode_tables
 from gallette.pipe.enums import CullFace
 from gallette.pipe.state import RasterizerState
 
@@ -232,10 +231,6 @@ def _describe_targets(block: Array, engine: FragmentEngine) -> None:
         words = state.depth.depth_words
         block[TileWords.DEPTH_LAYER] = state.depth.plane * words.strides[0]
     block[TileWords.LAYERS] = state.layers
-    if any(color is not None and color.format.is_srgb for color in state.colors):
-        guesses, thresholds = encode_tables()
-        block[TileWords.SRGB] = guesses.ctypes.data
-        block[TileWords.SRGB + 1] = thresholds.ctypes.data
     for number, color in enumerate(state.colors):
         if color is not None:
             block[TileWords.COLORS + 2 * number] = color.texels.ctypes.data

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.fixed.depth import DepthKey
+from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
@@ -42,7 +44,7 @@ from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode, emit_tiles
-from .shader.tile_keys import ColorKey, DepthKey, Shape, TileKey, can_store
+from .shader.tile_keys import Shape, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
@@ -151,14 +153,12 @@ def _tile_key(
     depth = _depth_key(engine)
     colors: list[ColorKey | None] = []
     for color in state.colors:
-        if color is None or color.disabled or not engine.shades:
+        if color is None or color.key.mask == 0 or not engine.shades:
             colors.append(None)
             continue
-        if not can_store(color.format) or (color.blends and color.state.rgb_func.is_advanced):
+        if not can_store(color.format):
             return None
-        colors.append(
-            ColorKey(color.format, color.state, color.blends, color.logicop, color.kept_bits)
-        )
+        colors.append(color.key)
     half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
     coverage = opaque = per_sample = False
     if isinstance(engine, MultisampleEngine):

@@ -249,7 +249,10 @@ class PlanMemory:
 
 
 def _stored_indices(info: DrawInfo) -> bytes | None:
-    """The bytes of a draw's indices; None if there are too many to compare, or fewer."""
+    """The bytes of a draw's indices, for comparison with a later draw's.
+
+    None if they are too many to be worth comparing, or if the buffer ends before them.
+    """
     buffer, size = info.index_buffer, info.index_size
     start = info.index_offset + info.start * size
     end = start + info.count * size

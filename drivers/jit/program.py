@@ -30,6 +30,7 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.program import (
     HELD,
     PER_SAMPLE,
+    BoundProgram,
     Emission,
     FragmentOutputs,
     InputUse,
@@ -220,8 +221,10 @@ def contiguous(value: Array, count: int, dtype: Any) -> Array:
     return array if array.dtype.itemsize == np.dtype(dtype).itemsize else array.astype(dtype)
 
 
-class BoundJit:
-    """Implements `BoundProgram`: a program with the resources of one draw."""
+class BoundJit(BoundProgram):
+    """A program with the resources of one draw."""
+
+    fills = True
 
     def __init__(self, program: JitProgram, resources: ShaderResources) -> None:
         self.program = program

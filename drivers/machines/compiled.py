@@ -31,10 +31,12 @@ class Compiled(Generic[Machine, Selection, CodeOf]):
     block_cycles: list[int] = field(default_factory=list)
     stalls: list[int] = field(default_factory=list)  # cycles before each instruction
     notes: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
 
     def annotate(self, timing: Callable[[list[Any]], Timing]) -> None:
-        """Record the NIR operation of each instruction, and the cycles of each block."""
+        """Record NIR operation and source line of each instruction, and the cycles of blocks."""
         self.notes = [instr.note for instr in self.code.instrs]
+        self.lines = [instr.line for instr in self.code.instrs]
         for start, stop in self.executable.blocks:
             found = timing(self.code.instrs[start:stop])
             self.block_cycles.append(found.cycles)

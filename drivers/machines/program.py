@@ -24,6 +24,7 @@ from gallette.drivers.common.lanes import (
 from gallette.drivers.common.program import (
     HELD,
     PER_SAMPLE,
+    BoundProgram,
     Emission,
     FragmentOutputs,
     InputUse,
@@ -70,6 +71,7 @@ class MachineProgram(Generic[Made]):
     ) -> None:
         self.compiled = compiled
         self.listing = listing
+        self.lines = [0, *compiled.lines]  # source lines of a listing, which begins with a summary
         self.executable = executable = compiled.executable
         self.constants = compiled.code.constants
         self.counters = counters
@@ -148,8 +150,8 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
         return self.compiled(shader).measures()
 
 
-class BoundMachine:
-    """Implements `BoundProgram`: a program with the resources of one draw."""
+class BoundMachine(BoundProgram):
+    """A program with the resources of one draw."""
 
     def __init__(self, program: MachineProgram[Any], resources: ShaderResources) -> None:
         self.program = program

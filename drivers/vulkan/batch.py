@@ -61,7 +61,7 @@ class _Kit:
             device.vk.vkResetDescriptorPool(device.handle, pool, 0)
 
     def destroy(self) -> None:
-        """Give everything back."""
+        """Destroy the Vulkan objects that the batch owns."""
         for pool in self.pools:
             self.device.drop("DescriptorPool", pool)
         self.device.drop("Fence", self.fence)

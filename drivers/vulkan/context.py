@@ -149,12 +149,12 @@ class VulkanContext(MemoryContext):
             self.draws.draw(info)
 
     def prepared_draw(self, info: DrawInfo) -> Recorded | None:
-        """What it takes to make the draw that was made last once more."""
+        """What `draw_series` needs to repeat the last draw; None if that is not possible."""
         made = self.draws.made
         return None if made is None or "draw_vbo" in self.__dict__ else records(self, made, info)
 
     def draw_series(self, series: Series) -> int:
-        """Make draws again, and what happens between them: how much of all was done."""
+        """Repeat draws and the changes between them; returns how many commands were executed."""
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return 0
         return self.repeating.repeat(series)

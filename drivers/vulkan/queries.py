@@ -173,7 +173,7 @@ class Queries:
         self.active.append(query)
 
     def end(self, query: VulkanQuery) -> None:
-        """It counts no more."""
+        """End the query."""
         if query.type in (QueryType.TIME_ELAPSED, QueryType.TIMESTAMP):
             self._finish()
             query.after = time.perf_counter_ns()

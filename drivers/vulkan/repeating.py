@@ -91,7 +91,7 @@ class Recorded:
             self.state[_VERTICES] = row
 
     def reads(self, written: dict[VulkanBuffer, Version]) -> bool:
-        """Whether it reads vertices of any of these buffers."""
+        """Whether the recorded draw reads vertices from any of these buffers."""
         return bool(written) and any(buffer in written for buffer, _ in self.vertices)
 
     def vertex_table(self, versions: dict[VulkanBuffer, Version], places: Ints) -> Any:

@@ -130,7 +130,8 @@ class VulkanScreen(MemoryScreen):
 
     def notes(self) -> list[str]:
         """What the device lacks, and what is therefore not advertised or done by the host."""
-        return [f"no {what}: {need}" for what, need, has in _needs(self.device) if not has]
+        has, feature = self.device.has, self.device.feature
+        return [f"no {what}: {need}" for what, need in _NEEDS if not (has(need) or feature(need))]
 
     @property
     def messages(self) -> list[str]:
@@ -196,36 +197,29 @@ def _caps(device: Device) -> Caps:
     )
 
 
-def _needs(device: Device) -> list[tuple[str, str, bool]]:
-    """Capabilities, the features or extensions that each needs, and whether the device has them."""
-    feature, has = device.feature, device.has
-    names = [
-        ("tessellation", "tessellationShader"),
-        ("geometry shaders", "geometryShader"),
-        ("doubles", "shaderFloat64"),
-        ("64-bit integers", "shaderInt64"),
-        ("transform feedback", "transformFeedback"),
-        ("several viewports", "multiViewport"),
-        ("dual-source blending", "dualSrcBlend"),
-        ("depth bounds test", "depthBounds"),
-        ("logic operations", "logicOp"),
-        ("filters that take the smallest texel", "samplerFilterMinmax"),
-        ("border colours of any value", "customBorderColors"),
-        ("lines of Bresenham's rule", "bresenhamLines"),
-        ("line stipple", "stippledBresenhamLines"),
-        ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
-        ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
-        ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
-        ("index bytes (the host widens them)", "indexTypeUint8"),
-        ("the time in shaders", "shaderSubgroupClock"),
-    ]
-    rows = [(what, name, feature(name)) for what, name in names]
-    for what, extension in (
-        ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
-        ("coverage after early tests", "VK_EXT_post_depth_coverage"),
-    ):
-        rows.append((what, extension, has(extension)))
-    return rows
+_NEEDS = (
+    ("tessellation", "tessellationShader"),
+    ("geometry shaders", "geometryShader"),
+    ("doubles", "shaderFloat64"),
+    ("64-bit integers", "shaderInt64"),
+    ("transform feedback", "transformFeedback"),
+    ("several viewports", "multiViewport"),
+    ("dual-source blending", "dualSrcBlend"),
+    ("depth bounds test", "depthBounds"),
+    ("logic operations", "logicOp"),
+    ("filters that take the smallest texel", "samplerFilterMinmax"),
+    ("border colours of any value", "customBorderColors"),
+    ("lines of Bresenham's rule", "bresenhamLines"),
+    ("line stipple", "stippledBresenhamLines"),
+    ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
+    ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
+    ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
+    ("index bytes (the host widens them)", "indexTypeUint8"),
+    ("the time in shaders", "shaderSubgroupClock"),
+    ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
+    ("coverage after early tests", "VK_EXT_post_depth_coverage"),
+)
+"""Capabilities, and the feature or extension that each needs."""
 
 
 def create_screen(device: str = "", validation: bool = False) -> VulkanScreen:

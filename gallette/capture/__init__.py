@@ -1,4 +1,4 @@
-"""A run of a program, kept: every GL call with its arguments, and what it takes to make them again.
+"""Captures: recordings of all GL calls of a program, with the data that they need to be replayed.
 
 `recorder` watches the contexts of this process and writes a file (`container` says how it lies on
 disk); `story` reads one: calls by name, what draws, which groups and frames they are in; `replay`

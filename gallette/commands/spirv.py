@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _comment(text: str) -> None:
-    """NIR in front of SPIR-V text, as comments, so that the whole can still be assembled."""
+    """Print NIR as comments of SPIR-V text, which can be assembled as before."""
     print("".join(f"; {line}\n" for line in text.splitlines()))
 
 

@@ -59,7 +59,7 @@ class DrawEnvironment(Environment):
         self._stored: dict[tuple[int, ...], list[int]] = {}
 
     def lanes_of(self, value: Any, bit_size: int) -> Array:
-        """A value of all the driver's lanes, for ours."""
+        """A value for the debugged lanes, out of one for all lanes that the driver runs."""
         raw = raw_bits(value, bit_size)
         if len(raw) == 1:
             return np.repeat(raw, self.lanes)
@@ -68,7 +68,7 @@ class DrawEnvironment(Environment):
     # -- inputs ----------------------------------------------------------------------------------
 
     def input(self, slot: int, component: int, bit_size: int, vertex: int = 0) -> Array:
-        """A flat varying, or (asked for by `attribute` below) a vertex attribute."""
+        """A component of a flat varying."""
         return self.lanes_of(self.source.flat(int(slot), component), bit_size)
 
     def attribute(self, instr: Intrinsic, offset: int, component: int, bit_size: int) -> Array:

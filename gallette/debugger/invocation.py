@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +19,11 @@ from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.debugger.environment import DrawEnvironment
+from gallette.debugger.output import trace_output
 from gallette.debugger.records import Session
 from gallette.debugger.tracer import trace_shader
 from gallette.drivers.common.draw.compute import GroupLanes
+from gallette.drivers.common.output.color import ColorTarget
 from gallette.drivers.common.vertex.fetch import FetchedVertices
 from gallette.drivers.common.vertex.stream import resolved, vertex_stream
 from gallette.history.recorder import watch_pixel
@@ -90,6 +92,7 @@ class _Examiner:
     call: int = 0  # only of this OpenGL call, 0: any
     session: Session | None = None
     fragment: Fragment | None = None
+    colors: Sequence[ColorTarget | None] = ()
     all: list[tuple[Fragment, Session]] = field(default_factory=list)
     keep: bool = False
 
@@ -100,6 +103,7 @@ class _Examiner:
         if session is None:
             return
         self.session, self.fragment = session, fragment
+        self.colors = run.engine.state.colors
         if self.keep:
             self.all.append((fragment, session))
 
@@ -171,6 +175,7 @@ def debug_fragment(
     if examiner.fragment is not None:
         outputs = {k: list(v) for k, v in examiner.fragment.outputs.items()}
         examiner.session.driver_outputs = outputs
+        trace_output(examiner.session, examiner.fragment, examiner.colors)
     return examiner.session, history, examiner.all
 
 

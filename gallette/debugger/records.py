@@ -6,7 +6,7 @@ The records are plain data: the terminal and the web page show the same.
 from __future__ import annotations
 
 import struct
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 __all__ = ["Line", "Session", "Step", "Watched", "number"]
@@ -29,13 +29,16 @@ def number(raw: int, kind: str, bits: int) -> float | int | bool:
 
 @dataclass(slots=True)
 class Line:
-    """One instruction of the shader: as text, its source line, and what its result is called."""
+    """One instruction: as text, its source line, and what its result is called. After the shader
+    the line is -1, and `section` says what the instruction is part of.
+    """
 
     text: str
     source: int
     kind: str = "f"
     bits: int = 32
     names: tuple[tuple[str, tuple[int, ...], int], ...] = ()
+    section: str = ""
 
 
 @dataclass(slots=True)
@@ -45,6 +48,10 @@ class Step:
     line: int
     values: list[list[int]] | None  # [lane][component]
     active: list[bool]
+
+
+Lookup = list[tuple[Any, list[Any]]]
+"""Routines, and their arguments for all lanes."""
 
 
 @dataclass(slots=True)
@@ -72,6 +79,8 @@ class Session:
     variables: list[str] = field(default_factory=list)  # as the source declares them
     note: str = ""
     stores: list[str] = field(default_factory=list)  # to images, buffers and counters
+    lookups: dict[int, Lookup] = field(default_factory=dict, repr=False)
+    """By step, the routines that a texture lookup evaluated (see `lookup`)."""
 
     def __repr__(self) -> str:
         return f"<Session of {self.title} ({self.stage}): {len(self.steps)} steps>"
@@ -88,6 +97,8 @@ class Session:
             return None
         line = self.code[at.line]
         raw = at.values[self.lane if lane is None else lane]
+        if not raw:
+            return None
         return [number(r, line.kind, line.bits) for r in raw]
 
     def source_line(self, step: int) -> int:
@@ -98,7 +109,7 @@ class Session:
         return 0
 
     def find_line(self, line: int, after: int = -1) -> int | None:
-        """The next step made for a source line (coming from another one)."""
+        """The next step at which execution enters a source line from another line."""
         for at in range(after + 1, len(self.steps)):
             if self.code[self.steps[at].line].source == line and (
                 at == 0 or self.code[self.steps[at - 1].line].source != line
@@ -158,4 +169,4 @@ class Session:
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return asdict(self)
+        return asdict(replace(self, lookups={}))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from rich.console import Console
 from rich.text import Text
 
+from gallette.debugger.lookup import trace_lookup
 from gallette.debugger.records import Session, Watched
 
 __all__ = ["HELP", "Stepper", "spell"]
@@ -15,8 +16,10 @@ HELP = """\
 n, s [N]      the next instruction (N of them)
 b [N]         back
 l, line N     run on to source line N        (line: the next source line)
+i, into       into a texture lookup: addresses, levels, filtering (u, up: back)
+o, output     run on to the end of the shader: blending and storing
 nan           run on to the first result that is NaN or infinite
-c, end        run to the end                 start   back to the first
+c, end        run to the end (of the shader) start   back to the first
 p NAME        a variable by its GLSL name    vars    all of them
 w NAME        watch: show it at every step
 quad          this value in the neighbours of the quad (or all lanes)
@@ -42,6 +45,7 @@ class Stepper:
         self.session, self.out = session, out
         self.at = 0
         self.watched: list[str] = []
+        self._outside: list[tuple[Session, int]] = []  # the lookups' sessions and steps
 
     def run(self, lines: Iterable[str], echo: bool = False) -> None:
         """Obey commands until one says quit or there are no more."""
@@ -94,13 +98,41 @@ class Stepper:
             return
         here = self.session.source_line(self.at)
         later = range(self.at + 1, len(self.session.steps))
-        self._move(next((i for i in later if self.session.source_line(i) != here), None))
+        lines = ((i, self.session.source_line(i)) for i in later)
+        self._move(next((i for i, line in lines if line not in (here, -1)), None))
 
     def _nan(self, rest: str) -> None:
         self._move(self.session.find_nan(self.at), "every result from here on is a finite number")
 
+    def _into(self, rest: str) -> None:
+        inner = trace_lookup(self.session, self.at)
+        if inner is None or not inner.steps:
+            self._move(None, "this is not a texture lookup that can be stepped into")
+            return
+        self._outside.append((self.session, self.at))
+        self.session, self.at = inner, 0
+        self.out.print(Text(inner.title, style="bold"))
+        self.show()
+
+    def _up(self, rest: str) -> None:
+        if not self._outside:
+            self._move(None, "this is the shader itself")
+            return
+        self.session, self.at = self._outside.pop()
+        self.show()
+
+    def _output(self, rest: str) -> None:
+        later = range(self.at + 1, len(self.session.steps))
+        code = self.session.code
+        here = code[self.session.steps[self.at].line].section
+        sections = ((i, code[self.session.steps[i].line].section) for i in later)
+        found = next((i for i, section in sections if section not in ("", here)), None)
+        self._move(found, "nothing is stored after this")
+
     def _end(self, rest: str) -> None:
-        self._move(len(self.session.steps) - 1)
+        steps, code = self.session.steps, self.session.code
+        shader = sum(not code[step.line].section for step in steps) - 1
+        self._move(shader if self.at < shader else len(steps) - 1)
 
     def _start(self, rest: str) -> None:
         self._move(0)
@@ -117,6 +149,9 @@ class Stepper:
         if 0 < line <= len(session.source):
             self.out.print(Text(f"{line:>5}  {session.source[line - 1].strip()}", style="cyan"))
         step = session.steps[self.at]
+        section = session.code[step.line].section
+        if section:
+            self.out.print(Text(f"       {section}", style="cyan"))
         code = session.code[step.line].text.strip()
         value = session.value(self.at)
         shown = "" if value is None else f"   = {', '.join(map(spell, value))}"
@@ -188,6 +223,12 @@ class Stepper:
         "b": _back,
         "l": _line,
         "line": _line,
+        "i": _into,
+        "into": _into,
+        "u": _up,
+        "up": _up,
+        "o": _output,
+        "output": _output,
         "nan": _nan,
         "c": _end,
         "end": _end,

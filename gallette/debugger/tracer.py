@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.interp.interpreter import Interpreter
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.cf import Block, If, events
@@ -15,8 +17,10 @@ from gallette.compiler.nir.text.printer import Printer
 from gallette.debugger.environment import DrawEnvironment
 from gallette.debugger.records import Line, Session, Step
 from gallette.debugger.stores import stored
+from gallette.drivers.common.fixed.arrays import observed
+from gallette.drivers.common.fixed.routine import Routine, remove_unused
 
-__all__ = ["MOST_STEPS", "trace_shader"]
+__all__ = ["MOST_STEPS", "trace_routine", "trace_shader"]
 
 MOST_STEPS = 20_000
 _LETTERS = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
@@ -25,7 +29,7 @@ _LETTERS = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
 def trace_shader(shader: Shader, env: DrawEnvironment, session: Session) -> Session:
     """Run a shader over the environment's lanes; the session gets code, steps and outputs."""
     numbers = _code(shader, session)
-    tracer = _Tracer(shader, env, session, numbers)
+    tracer = _Tracer(shader, env, session, numbers, session.lane)
     result = tracer.run()
     types = _output_types(numbers)
     for (slot, component), raw in sorted(result.outputs.items()):
@@ -40,6 +44,27 @@ def trace_shader(shader: Shader, env: DrawEnvironment, session: Session) -> Sess
     if not result.alive[session.lane]:
         session.note = "discarded"
     return session
+
+
+def trace_routine(
+    routine: Routine, env: Environment, arguments: Sequence[Any], session: Session, section: str
+) -> list[Any]:
+    """Run a routine for the session's lane, with the raw bits of its parameters; returns those of
+    its results. Its code and steps are appended under the heading `section`.
+    """
+    remove_unused(routine)
+    first = len(session.code)
+    numbers = _code(routine.shader, session)
+    for line in session.code[first:]:
+        line.source, line.section = -1, section
+    tracer = _Tracer(routine.shader, env, session, numbers, lane=0)
+    start = len(session.steps)
+    tracer.run([np.asarray(a).reshape(-1, 1) for a in arguments])
+    for step in session.steps[start:]:  # the other lanes of the quad do not take part
+        mine = step.values[0] if step.values else []
+        step.values = [mine if i == session.lane else [] for i in range(len(session.lanes))]
+        step.active = [i == session.lane for i in range(len(session.lanes))]
+    return [tracer.values[result].reshape(-1) for result in routine.results]
 
 
 def _output_types(instrs: dict[Instr, int]) -> dict[int, Any]:
@@ -140,25 +165,35 @@ def _read_as(instr: Instr, depth: int) -> str:
 class _Tracer(Interpreter):
     """Adds a step for every instruction."""
 
-    env: DrawEnvironment
+    env: Any  # a shader's is a `DrawEnvironment`
 
     def __init__(
-        self, shader: Shader, env: DrawEnvironment, session: Session, numbers: dict[Instr, int]
+        self,
+        shader: Shader,
+        env: Environment,
+        session: Session,
+        numbers: dict[Instr, int],
+        lane: int,
     ):
         super().__init__(shader, env)
-        self._session, self._numbers = session, numbers
+        self._session, self._numbers, self._lane = session, numbers, lane
 
     def _execute(self, instr: Instr) -> None:
         active = self.active.tolist()
-        if isinstance(instr, Intrinsic) and active[self._session.lane]:
+        if isinstance(instr, Intrinsic) and active[self._lane]:
             self._note_store(instr)
-        if not (isinstance(instr, Intrinsic) and self._from_draw(instr)):
+        if isinstance(instr, Tex):
+            with observed() as calls:
+                super()._execute(instr)
+            if active[self._lane]:
+                self._session.lookups[len(self._session.steps)] = calls
+        elif not (isinstance(instr, Intrinsic) and self._from_draw(instr)):
             super()._execute(instr)
         self._step_done(instr, active)
 
     def _note_store(self, instr: Intrinsic) -> None:
         """What the invocation writes beside its outputs."""
-        lane = self._session.lane
+        lane = self._lane
         words = None if self.helper[lane] else stored(self, instr, lane, _kind)
         if words is not None:
             self._session.stores.append(words)
@@ -190,7 +225,7 @@ class _Tracer(Interpreter):
             zero = np.zeros((instr.result.num_components, self.lanes), np.uint32)
             self.write(instr.result, zero)
         elif name == "store_output" and instr.indices.get("dual_source"):
-            raw = np.ascontiguousarray(self.read(instr.srcs[0])[:, self._session.lane])
+            raw = np.ascontiguousarray(self.read(instr.srcs[0])[:, self._lane])
             self._session.outputs["second colour"] = raw.view(np.float32).tolist()
         else:
             return False

@@ -122,10 +122,6 @@ def attach(path: str, names: str) -> None:
         atexit.register(_close)
         if not sys.orig_argv:  # the library started this Python for itself
             gc.set_threshold(*_COLLECTED)
-        else:
-            from gallette.egl import lending
-
-            lending.begin()
         _observe()
     library = Library(path, names.split())
     _LIBRARIES.append(library)

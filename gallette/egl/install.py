@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from gallette.egl import lending
 from gallette.egl.libraries import folder, vendor_file
 
 __all__ = ["SONAMES", "environment", "get_proc_address", "install", "pyopengl"]
@@ -70,7 +69,6 @@ def install(driver: str | None = None) -> None:
     environment(os.environ, driver)
     if _KEPT:
         return
-    lending.begin()
     for name in SONAMES.values():
         _KEPT.append(ctypes.CDLL(str(folder() / name), mode=ctypes.RTLD_GLOBAL))
     _KEPT.append(ctypes.util.find_library)

@@ -47,7 +47,7 @@ class Goldens:
         return self._given.get(name, self._default)
 
     def path(self, name: str) -> Path:
-        """Where the golden of a picture is; two pictures must not share one."""
+        """The file of a picture's golden image; an error if another picture has the same file."""
         file = file_name(name)
         other = self._names.setdefault(file.lower(), name)
         if other != name:

@@ -17,6 +17,7 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.output.depth import compare
 from gallette.drivers.common.output.engine import FragmentRun
+from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
@@ -52,7 +53,7 @@ class PixelWitness:
         return PixelSink(self, draw, vertices, batch, run)
 
 
-class _Listening:
+class _Listening(BoundProgram):
     """A fragment program that remembers what it put out for a lane."""
 
     watched = True  # it is run for every fragment, also where one would do for a primitive
@@ -193,7 +194,7 @@ class PixelSink:
         )
         if any(seen.before.get(k) != v for k, v in seen.after.items() if is_attachment(k)):
             seen.verdict = "written"
-        elif any(c is not None and not c.disabled for c in state.colors):
+        elif any(c is not None and c.key.mask != 0 for c in state.colors):
             seen.verdict = "written, and the same as before"
         else:
             seen.verdict = "passed; no colour is written (masks)"

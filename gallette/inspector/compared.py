@@ -13,7 +13,7 @@ __all__ = ["compare"]
 
 
 def compare(frame: Frame, other: Frame) -> None:
-    """Write into each draw of `frame` what its counterpart of the other run has instead."""
+    """Match the draws of two runs, and note in each draw of `frame` how its counterpart differs."""
     frame.against = other.title
     ours, theirs = ([_key(d) for d in f.draws] for f in (frame, other))
     matched = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
@@ -24,7 +24,7 @@ def compare(frame: Frame, other: Frame) -> None:
 
 
 def _key(draw: Draw) -> tuple[Any, ...]:
-    """Draws that may correspond are alike in this."""
+    """What two draws must have in common to be matched."""
     return draw.call, draw.size
 
 

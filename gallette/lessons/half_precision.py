@@ -32,5 +32,5 @@ def compiled(half: bool) -> Compiled:
 
 
 def wrong_pixels(setting: HalfColors) -> tuple[int, npt.NDArray[Any]]:
-    """Pixels of the lines that differ from numpipe's by more than 1/255, and the picture."""
+    """How many pixels differ from numpipe's by more than 1/255, and tiler's picture."""
     return compared("tiler", "contours", {"half_colors": setting}, -1, 1)

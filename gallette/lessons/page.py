@@ -189,7 +189,7 @@ class Page:
         self.add(Pictures([(caption, np.ascontiguousarray(p)) for caption, p in pictures]))
 
     def control(self, caption: str, values: Sequence[Any], at: Callable[[Any], None]) -> None:
-        """`at(value)` adds the blocks of one state."""
+        """Add an interactive control; `at(value)` adds the blocks that one setting shows."""
 
         def compute(i: int) -> list[Block]:
             self.progress(f"{caption}: {shown(values[i])}")

@@ -31,7 +31,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
-from gallette.state_tracker.entry_points.registry import implementation
 
 _TOKEN = re.compile(r'\s*("[^"]*"|->|>=|<=|!=|[=~](?=\s|$)|[\w$.+|-]+|[(),])')
 _PARSERS: dict[str, Callable[[str], float]] = {
@@ -194,7 +193,7 @@ def _call(session: Session, reader: _Reader, stops: Sequence[str]) -> list[Any]:
     if reader.next and reader.next not in stops:
         reader.take("the end")
         raise reader.fail(f"unexpected {reader.tokens[reader.at - 1][0]!r}: {function}")
-    if implementation(function) is None and not session.gl.has_function(function):
+    if session.gl.leaves_out(function):
         raise GalletteError(f"{function.c_name} is not available in this context")
     written = [a for a, p in zip(arguments, function.params, strict=False) if p.kind.is_output]
     result = getattr(session.gl, function.method)(*arguments)

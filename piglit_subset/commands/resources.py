@@ -51,7 +51,7 @@ def _total(session: Session, interface: int, name: int) -> int:
 
 
 def _find(session: Session, interface: int, props: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-    """The first resource whose properties are these."""
+    """The first resource that has the given values of properties."""
     for index in range(_total(session, interface, GL.ACTIVE_RESOURCES)):
         if _ask(session, interface, index, *props) == wanted:
             return index

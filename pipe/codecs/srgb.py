@@ -1,8 +1,9 @@
 """The sRGB curve: exact tables from 8 bits to linear light and back.
 
-Encoding is exact (the nearest code of the true curve) without evaluating a power per pixel: the
-linear value's upper float bits index a table of first guesses; each guess is at most one too small,
-which a comparison with the code's threshold decides.
+Encoding is exact (the nearest code of the true curve) without evaluating a power per pixel. The
+upper bits of a linear value (its exponent and three bits of its fraction) select one of 105 pieces,
+in each of which a straight line below the curve gives a guess that is at most one too small. A
+comparison with the least linear value of the next code decides.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.compiler.nir.ir.tables import TABLES
 
 __all__ = [
+    "FIRST",
     "LOWEST",
-    "SHIFT",
     "decode_table",
-    "encode_tables",
+    "limit_table",
+    "line_table",
     "linear_to_srgb8",
     "srgb8_to_linear",
 ]
 
 Array = npt.NDArray[Any]
 
-SHIFT = 12  # float bits dropped for the first guess
 LOWEST = 2.0**-13  # everything below encodes to 0
 _LEAST = np.float32(LOWEST)
+FIRST = int(_LEAST.view(np.uint32)) >> 20
+"""The number of the first piece, before it is subtracted."""
 
 
 def _decode(code: Array) -> Array:
@@ -38,6 +42,10 @@ def _decode(code: Array) -> Array:
     return np.where(code <= 0.04045, low, high)
 
 
+def _encode(linear: Array) -> Array:
+    return np.where(linear <= 0.04045 / 12.92, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
 @cache
 def decode_table() -> npt.NDArray[np.float32]:
     """Linear light of the 256 codes."""
@@ -45,14 +53,28 @@ def decode_table() -> npt.NDArray[np.float32]:
 
 
 @cache
-def encode_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
-    """First guesses by shortened float bits, and the least linear value of each code above it."""
-    thresholds = np.append(_decode((np.arange(255) + 0.5) / 255.0), np.inf).astype(np.float32)
-    first = int(_LEAST.view(np.uint32)) >> SHIFT
-    last = int(np.float32(1.0).view(np.uint32)) >> SHIFT
-    bucket = (np.arange(first, last + 1, dtype=np.uint32) << SHIFT).view(np.float32)
-    guess = np.searchsorted(thresholds[:255], bucket, side="right")
-    return guess.astype(np.uint8), thresholds
+def limit_table() -> npt.NDArray[np.float32]:
+    """The least linear value whose code is greater than this one."""
+    return np.append(_decode((np.arange(255) + 0.5) / 255.0), np.inf).astype(np.float32)
+
+
+@cache
+def line_table() -> npt.NDArray[np.uint32]:
+    """The line of each piece: in the upper half its first value in 128ths of a code, in the lower
+    half the slope, in 65536ths of a code for each of 256 steps.
+    """
+    last = int(np.float32(1.0).view(np.uint32)) >> 20
+    ends = (np.arange(FIRST, last + 2, dtype=np.uint32) << 20).view(np.float32).astype(np.float64)
+    codes = _encode(np.minimum(ends, 1.0)) * 255.0 + 0.5
+    first = np.floor(codes[:-1] * 128.0)
+    slope = np.floor((codes[1:] * 65536.0 - first * 512.0) / 256.0)
+    slope[-1] = 0.0  # only 1.0 is in the last piece
+    return (first.astype(np.uint32) << np.uint32(16)) | slope.astype(np.uint32)
+
+
+TABLES["srgb_decode"] = decode_table
+TABLES["srgb_limit"] = limit_table
+TABLES["srgb_line"] = line_table
 
 
 def srgb8_to_linear(code: Array) -> npt.NDArray[np.float32]:
@@ -62,11 +84,11 @@ def srgb8_to_linear(code: Array) -> npt.NDArray[np.float32]:
 
 def linear_to_srgb8(linear: Array) -> npt.NDArray[np.uint8]:
     """The nearest 8-bit code of linear light; clamped, NaN becomes 0."""
-    guesses, thresholds = encode_tables()
-    value = np.asarray(linear, np.float32)
-    value = minmax.between(value, _LEAST, np.float32(1.0))
-    index = (value.view(np.uint32) >> np.uint32(SHIFT)) - (
-        _LEAST.view(np.uint32) >> np.uint32(SHIFT)
-    )
-    guess: npt.NDArray[np.uint8] = guesses[index]
-    return guess + (value >= thresholds[guess])
+    value = minmax.between(np.asarray(linear, np.float32), _LEAST, np.float32(1.0))
+    bits = value.view(np.uint32)
+    line = line_table().take((bits >> np.uint32(20)) - np.uint32(FIRST))
+    step = (bits >> np.uint32(12)) & np.uint32(0xFF)
+    start, slope = line >> np.uint32(16), line & np.uint32(0xFFFF)
+    guess = ((start << np.uint32(9)) + slope * step) >> np.uint32(16)
+    more = value >= limit_table().take(guess)
+    return np.asarray(guess.astype(np.uint8) + more)

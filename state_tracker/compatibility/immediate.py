@@ -16,6 +16,7 @@ import numpy as np
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
+from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.dirty import Dirty
@@ -142,7 +143,15 @@ class ImmediateState:
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
             or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
+            or is_tapped(ctx.pipe, "draw_vbo") or self._counts_primitives()
         ) and may_defer()  # fmt: skip
+
+    def _counts_primitives(self) -> bool:
+        """Whether shaders may read gl_PrimitiveID, which glBegin sets to zero."""
+        executable = self._ctx.programs.executable
+        if executable is None:
+            return self._ctx.pipelines.current is not None
+        return executable.counts_primitives
 
     def leave(self) -> None:
         """Prepare for a call that may not stand between glBegin and glEnd."""

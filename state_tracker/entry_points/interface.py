@@ -32,6 +32,10 @@ class GLInterface:
         """Whether this context has that entry point."""
         return function.available(self.profile, self.requested_version)
 
+    def leaves_out(self, function: Function) -> bool:
+        """Whether the implementation lacks a function of OpenGL, in contexts of all kinds."""
+        return False
+
     def make_current(self) -> None:
         """Make this the current context for C callers of the GL functions."""
         raise AttributeError("make_current")

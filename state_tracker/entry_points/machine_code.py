@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Mapping
 
-__all__ = ["Assembler", "keep_for_ever", "placed", "possible", "thread_function"]
+__all__ = ["Assembler", "placed", "possible", "thread_function"]
 
 _EXECUTABLE = 1 | 4  # PROT_READ | PROT_EXEC
 
@@ -88,11 +88,11 @@ def _executable(code: bytes) -> int:
     protect = ctypes.CDLL(None).mprotect
     if protect(ctypes.c_void_p(address), ctypes.c_size_t(size), _EXECUTABLE):
         return 0
-    keep_for_ever(memory)
+    _keep_for_ever(memory)
     return address
 
 
-def keep_for_ever(memory: object) -> None:
+def _keep_for_ever(memory: object) -> None:
     """Never free this, not even when Python ends: a thread may be executing or reading it."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
 

@@ -67,7 +67,7 @@ READERS: list[Reader] = []
 
 
 def watcher() -> Watcher | None:
-    """The watcher of contexts that are created now."""
+    """The watcher that new contexts get: the last one that was installed, or None."""
     return WATCHERS[-1] if WATCHERS else None
 
 

@@ -165,6 +165,9 @@ class Executable:
         last = next((linked.shaders[s] for s in _LAST_FIRST if s in linked.shaders), None)
         written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
+        primitive = SystemValue["PRIMITIVE_ID"]
+        shaders = linked.shaders.values()
+        self.counts_primitives = any(primitive in s.info.system_values_read for s in shaders)
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
         self.handle_uniforms = [

@@ -128,7 +128,7 @@ def drop(recorder: Recorder) -> None:
 
 
 def flush(recorder: Recorder | None = None) -> None:
-    """Execute the commands of the calling thread, or those of a context."""
+    """Execute the recorded commands of a context, by default the calling thread's."""
     if not words[PENDING] or not _owners:
         return
     owner, thread = _owners[0]

@@ -208,7 +208,7 @@ def _last(places: Ints, values: Ints, before: int, at: Ints) -> Ints:
 
 
 def _grouped(slots: Ints) -> Ints:
-    """The order that groups writes by slot."""
+    """A permutation that brings the writes of each slot together, in their order."""
     codes = (slots.view(np.uint64) * _SLOT >> np.uint64(48)).astype(np.uint16)
     order: Ints = codes.argsort(kind="stable")  # fast for 16-bit numbers
     codes, found = codes[order], slots[order]

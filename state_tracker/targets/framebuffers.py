@@ -283,7 +283,7 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
 
 
 def _is_drawn_to(ctx: Context, point: int | str, attachment: Attachment) -> bool:
-    """Whether the driver draws to such an image."""
+    """Whether the driver can render to the image's format."""
     place = attachment.place()
     assert place is not None
     desc = place[0].desc

@@ -47,7 +47,10 @@ def is_words(format: int, type: int) -> bool:
 
 
 def check_words(info: InternalFormat, target: int, border: int, format: int, type: int) -> bool:
-    """Whether an image of luma and chroma is to be defined; GL errors if that is invalid."""
+    """Whether glTexImage defines an image of luma and chroma (GL_MESA_ycbcr_texture).
+
+    Raises the GL error of an invalid combination of format, target and border.
+    """
     words = is_words(format, type)
     if words and not info.is_ycbcr:
         raise invalid_operation(f"GL_{info.name} is not filled with luma and chroma")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.clients.test_clients import NATIVE, load
+from tests.clients.test_clients import DRIVER, NATIVE, load
 
 PAGES = Path(__file__).parent / "pages"
 FLAGS = (
@@ -84,11 +84,11 @@ def test_pages_look_as_they_do_on_llvmpipe(page: str, tmp_path: Path) -> None:
             shutil.copy(module, tmp_path)
     url = f"file://{tmp_path}/{name}.html#{scene}"
     ours, native = tmp_path / "ours.png", tmp_path / "native.png"
-    launcher = [sys.executable, "-m", "gallette", "run", "--driver", "numpipe"]
+    launcher = [sys.executable, "-m", "gallette", "run", "--driver", DRIVER]
     said = shoot(url, ours, launcher, {})
     assert "drawn" in said, said
     assert 'error 0"' in said, said
-    assert scene or "gallette numpipe" in said, said
+    assert scene or f"gallette {DRIVER}" in said, said
     shoot(url, native, [], NATIVE)
     found, expected = load(ours), load(native)
     assert found.shape == expected.shape

@@ -3,6 +3,7 @@
 A client is a script in `programs/` that is given a file name and saves its picture there. It runs
 once under `gallette run` and once on the machine's own OpenGL. `make clients` runs all of them
 (`GALLETTE_REQUIRE_CLIENTS=1`), `make test` those that want what gallette itself is installed with.
+`GALLETTE_DRIVER` chooses the driver: `make clients DRIVER=vulkan`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pytest
 from PIL import Image
 
 PROGRAMS = Path(__file__).parent / "programs"
+DRIVER = os.environ.get("GALLETTE_DRIVER", "numpipe")
 NATIVE = {
     "EGL_PLATFORM": "surfaceless",
     "LIBGL_ALWAYS_SOFTWARE": "1",
@@ -109,7 +111,7 @@ def test_client_draws_what_it_draws_on_llvmpipe(client: Client, tmp_path: Path) 
         if ctypes.util.find_library(library) is None:
             pytest.skip(f"needs lib{library} for the reference")
     ours, native = tmp_path / "ours.png", tmp_path / "native.png"
-    draw(client, ours, ["-m", "gallette", "run"], {})
+    draw(client, ours, ["-m", "gallette", "run", "--driver", DRIVER], {})
     draw(client, native, [], NATIVE)
     found, expected = load(ours), load(native)
     assert found.shape == expected.shape

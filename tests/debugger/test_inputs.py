@@ -344,9 +344,11 @@ def said(session: Session, *lines: str, echo: bool = False) -> tuple[Stepper, li
 
 def test_one_walks_there_and_back(walked: Session) -> None:
     last = len(walked.steps) - 1
+    shader = sum(not walked.code[step.line].section for step in walked.steps) - 1
     for commands, at in {
         "": 1, "n": 1, "s": 1, "n 3": 3, "s 2;n": 3, "n 3;b": 2, "n 3;b 2": 1, "b": 0, "b 9": 0,
-        "c": last, "end": last, "n 9999": last, "c;start": 0, "end;n": last,
+        "c": shader, "end": shader, "n 9999": last, "c;start": 0, "end;n": shader + 1,
+        "end;end": last, "o": shader + 1, "o;o": shader + 1, "o;end;n": last,
         "nan": walked.find_nan(-1), "n;x;n 5": 1, "n;exit;n": 1, "n;quit;n": 1,
     }.items():  # fmt: skip
         assert said(walked, commands)[0].at == at, commands
@@ -358,7 +360,7 @@ def test_one_walks_there_and_back(walked: Session) -> None:
     for command in (f"l {number}", f"line {number}", str(number)):
         assert said(walked, command)[0].at == walked.find_line(number, 0)
     assert said(walked, "c;l")[1][-1] == "nothing further"
-    assert said(walked, "c;nan")[1][-1] == "every result from here on is a finite number"
+    assert said(walked, "c;c;nan")[1][-1] == "every result from here on is a finite number"
     assert said(walked, "l 999")[1][-1] == "nothing more is executed for line 999"
     assert said(walked, "-3")[0].at == first  # no line's number: the next one
 

@@ -19,6 +19,7 @@ from gallette.egl.contexts import Request
 from gallette.egl.display import Display
 from gallette.egl.errors import EglError
 from gallette.egl.windows import connect
+from tests.drivers.vulkan.device import needs_device
 from tests.egl.conftest import missing
 from tests.egl.xserver import can_serve, on, x_server
 
@@ -137,10 +138,11 @@ SCENES = (
 )  # fmt: skip
 
 
-def test_scenes_of_glmark2_are_what_it_expects(server: str) -> None:
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("vulkan", marks=needs_device)])
+def test_scenes_of_glmark2_are_what_it_expects(driver: str, server: str) -> None:
     if shutil.which("glmark2") is None:
         missing("glmark2 (glmark2-x11)")
-    command = [sys.executable, "-m", "gallette", "run", "glmark2", "--validate"]
+    command = [sys.executable, "-m", "gallette", "run", "--driver", driver, "glmark2", "--validate"]
     command += [word for scene in SCENES for word in ("-b", scene)]
     done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=300)
     verdicts = [line for line in done.stdout.splitlines() if "Validation" in line]

@@ -256,7 +256,7 @@ def test_each_form_is_what_its_driver_makes_of_the_stage(explorer: Explorer) -> 
         "data": "fcos",
     }
     assert {name for name, sign in signs.items() if sign not in forms[name]["fragment"]} == set()
-    for name in ("nir", "python", "assembly", "spirv"):
+    for name in ("nir", "python", "assembly", "simd", "tiler", "spirv"):
         marked = [text for text in forms[name]["fragment"].splitlines() if text.endswith("//@6")]
         assert marked, name
     assert 'data-line="6"' in forms["data"]["fragment"]

@@ -15,7 +15,7 @@ WIDE = {
     "Words": {"CONSTANTS": 2 * 16, "BUFFERS": 2 * 32, "TEXTURES": 32, "IMAGES": 32}
     | {"OUTPUTS": 512, "INPUTS": 256},
     "TileWords": {"TARGET": 4, "DEPTH": 2, "COLORS": 2 * 8, "BLEND": 8 * 2, "COLOR_PLANES": 8}
-    | {"OFFSET": 2, "COLOR_LAYERS": 8, "SRGB": 2},
+    | {"OFFSET": 2, "COLOR_LAYERS": 8},
     "Record": {"VERTEX": 3, "BOUNDS": 4, "DX": 4, "DY": 4, "C": 4 * 2},
     "ClipWords": {"CUTS": 4, "SCALE": 3},
     "PlaceWords": {"CLIP": 4, "SCALE": 3},

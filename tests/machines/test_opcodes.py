@@ -21,7 +21,7 @@ from gallette.drivers.machines.tiler.isa.opcodes import OPCODES as TILER
 from gallette.drivers.machines.tiler.isa.table import ISA as TILER_ISA
 from gallette.machines import MACHINES as INSTRUCTION_SETS
 from gallette.machines import pages
-from tests.machines.test_results import MACHINES
+from tests.machines.test_fragment_outputs import MACHINES
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 
 # Rows without a function: what the instruction does depends on more than its operands.

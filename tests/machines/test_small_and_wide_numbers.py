@@ -11,7 +11,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.slots import FragResult
-from tests.machines.test_results import MACHINES
+from tests.machines.test_fragment_outputs import MACHINES
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare, run_compiled
 
 LANES = 23

@@ -10,7 +10,7 @@ from gallette.compiler.spirv.disassembler import disassemble
 from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import Module, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
-from tests.glsl.test_declared import PROGRAMS, parts_of
+from tests.glsl.test_linked_declarations import PROGRAMS, parts_of
 
 WANTED = (Path(__file__).parent / "declared.txt").read_text(encoding="ascii").splitlines()[2:]
 KEPT = {"OpCapability", "OpExtension", "OpEntryPoint", "OpExecutionMode", "OpMemoryModel"}

@@ -11,7 +11,7 @@ import pytest
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import errors
-from tests.state_tracker.test_fed_back import fed
+from tests.state_tracker.test_feedback_values import fed
 
 
 @pytest.fixture

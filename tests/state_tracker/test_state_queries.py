@@ -21,7 +21,7 @@ from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.getters import _GETTERS, _INDEXED
 from tests.conftest import native_context
 from tests.state_tracker.test_es_enums import every_enum
-from tests.state_tracker.test_one_setting import SCENES, apply, ours, prepared, theirs
+from tests.state_tracker.test_single_state_changes import SCENES, apply, ours, prepared, theirs
 
 TABLE = Path(__file__).with_name("limits.txt")
 PROFILES = {"core": (4, 6), "compat": (4, 6), "es": (3, 2)}

@@ -321,3 +321,12 @@ def test_reading_a_stored_shader_makes_no_shader(cache: DiskCache) -> None:
     for shader in linked.shaders.values():
         shader.unref()
     assert len(ownership.live_shaders()) == alive
+
+
+def test_tables_are_part_of_the_code(tmp_path: Path) -> None:
+    """A cache of another version of a table is another cache."""
+    (tmp_path / "room").mkdir()
+    for name in ("pass.py", "rules.txt", "README.md"):
+        (tmp_path / "room" / name).write_text(name)
+    found = {where for where, _, _ in disk_cache._sources(str(tmp_path), "compiler")}
+    assert found == {"compiler/room/pass.py", "compiler/room/rules.txt"}

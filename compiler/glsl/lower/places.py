@@ -77,7 +77,7 @@ class PlaceLowering(Lowering):
     # -- finding -----------------------------------------------------------------------------
 
     def place(self, e: hir.Expr) -> Place:
-        """The place of an l-value."""
+        """Where an l-value is stored: a deref, and the swizzle or component that is selected."""
         place = self.try_place(e)
         assert place is not None, "the checker admits only l-values here"
         return place

@@ -10,7 +10,7 @@ the oracle of the property tests and the reference for drivers' generated code.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,9 +83,10 @@ class Interpreter:
         self.params: list[Any] = []
         self.frames: list[Frame] = []
 
-    def run(self) -> Result:
+    def run(self, params: Sequence[Array] = ()) -> Result:
+        """Run the entry function; `params` are raw bits of shape (components, lanes)."""
         with np.errstate(all="ignore"):
-            self._enter(self.shader.entry, [])
+            self._enter(self.shader.entry, list(params))
             while self.frames:
                 self._step(self.frames[-1])
         self.memory.flush_outputs()

@@ -15,6 +15,7 @@ import numpy as np
 from gallette.compiler.nir.interp.environment import Array
 from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
+from gallette.compiler.nir.ir.tables import TABLES
 from gallette.compiler.nir.ir.types import Dim
 
 if TYPE_CHECKING:
@@ -106,6 +107,13 @@ def _array_length(run: Interpreter, instr: Intrinsic) -> Any:
 @_does("load_param")
 def _load_param(run: Interpreter, instr: Intrinsic) -> Any:
     return run.params[instr["param"]]
+
+
+@_does("load_table")
+def _load_table(run: Interpreter, instr: Intrinsic) -> Any:
+    table = TABLES[instr["table"]]()
+    index = _int(run, instr, "index").clip(0, len(table) - 1)
+    return table.take(index).view(np.uint32)[None]
 
 
 # Inputs and outputs.

@@ -42,6 +42,7 @@ INDICES: dict[str, tuple[str, Any]] = {
     "atomic_op": ("name", "iadd"),
     "ucp_id": ("int", 0),
     "param": ("int", 0),
+    "table": ("name", "none"),
     "stream": ("int", 0),
     "num_components": ("int", 1),
     "bit_size": ("int", 32),

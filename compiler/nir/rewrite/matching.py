@@ -201,7 +201,7 @@ class _Decisions(dict[Opcode, Decision]):
 
 
 def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
-    """The bits that all components read of a constant have; -1 if they differ."""
+    """The bits of a constant whose components are all equal (of those that are read); else -1."""
     values = const.values
     bits = values[swizzle[0]]
     if len(values) > 1:

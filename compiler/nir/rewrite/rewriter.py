@@ -388,7 +388,7 @@ class Rewriter:
     # Equal expressions.
 
     def _tabulated(self) -> dict[Hashable, list[Instr]]:
-        """Everything that was simplified before, by expression key."""
+        """Results of earlier simplifications, by the key of the expression."""
         table: dict[Hashable, list[Instr]] = {}
         for block in list_blocks(self.impl.body):
             for instr in block.instrs():

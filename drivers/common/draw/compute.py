@@ -1,7 +1,7 @@
-"""Compute launches: whole workgroups as lanes, a chunk of them at a time.
+"""Compute dispatches: the shader runs for a chunk of whole workgroups at a time.
 
-Lanes run in lockstep, so a barrier needs nothing as long as a workgroup's invocations are all in
-one chunk. Workgroups come in order, x fastest; so do the invocations of each.
+Every invocation is a lane. The lanes of a chunk run in lockstep, and a workgroup lies in one chunk,
+so a barrier has nothing to do. Workgroups run in order, x fastest; so do the invocations of each.
 """
 
 from __future__ import annotations

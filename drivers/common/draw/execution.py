@@ -108,7 +108,7 @@ class Execution:
         return {snapshot: found in worth for snapshot, found in shaders.items()}
 
     def _together(self, entries: list[PendingDraw], failures: Failures) -> None:
-        """Draws whose shaders run for many draws at once."""
+        """Execute draws that share shaders: merged, in pixel order, or else one after the other."""
         found = merge(entries)
         for tap in self.taps:
             tap(found)

@@ -403,7 +403,7 @@ def _tables(
 
 
 def _block_rows(kinds: Sequence[Snapshot], stage: Stage, number: int, size: int) -> Table:
-    """The bytes of a constant block that are read, of some draws; zeros behind its end."""
+    """The bytes that shaders read of a constant block, a row per draw; zeros after its end."""
     rows = np.zeros((len(kinds), -(-size // 16) * 16), np.uint8)
     for row, snapshot in zip(rows, kinds, strict=True):
         block = snapshot.block(stage, number)

@@ -116,7 +116,7 @@ def can_order_pixels(state: DrawState) -> bool:
     return (
         state.fixed.engine.deals
         and state.witness is None
-        and not hasattr(state.fragment.program, "fill")
+        and not (state.fragment.program and state.fragment.program.fills)
     )
 
 

@@ -243,13 +243,13 @@ class Joiner:
         that do, which takes much less than to join them anew.
         """
         found, resources = self._joined.get(stage), self._resources.get(stage)
-        rebind: Any = found and getattr(found[1].program, "rebind", None)
-        if rebind is None or resources is None:
+        program = found[1].program if found else None
+        if program is None or not program.rebinds or resources is None:
             self.forget(stage)
             return
         block = self._bound.stages[stage].constants[0]
         resources.constants[0] = None if block is None else block.data
-        rebind()
+        program.rebind()
 
     def release(self, stage: Stage) -> None:
         """Constant block 0 is gone, and nothing is drawn for a while: what the programs reach is

@@ -238,9 +238,8 @@ class Snapshot:
             return None
         if any(shader.reads.deciding for shader, _ in state.fixed.selection.origin):
             return None
-        make: Any = getattr(state.fragment.program, "plan", None)
-        plan: Plan | None = None if make is None else make(state, mode)
-        return plan
+        program = state.fragment.program
+        return program.plan(state, mode) if program is not None and program.fills else None
 
     def can_be_pending(self, mode: Primitive) -> bool:
         """Can the programs run for many draws at once, without an observable order?"""
@@ -277,7 +276,7 @@ class Snapshot:
                 # The identity of a selection is in the key; the state keeps it alive.
                 same: tuple[Any, ...]
                 same = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
-                if not hasattr(program, "fill"):
+                if program is None or not program.fills:
                     if state.fixed.raster.viewports is not None:  # primitives choose theirs
                         same = *same, self.scissors, self.viewports
                     elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's

@@ -30,7 +30,7 @@ class AddressSpace:
         self._objects: dict[int, BufferObject] = {}
 
     def needs(self, thing: BufferObject) -> tuple[int, int]:
-        """The alignment of an object's address, and how many bytes of addresses it takes."""
+        """The alignment of an object's address, and the size of the address range it needs."""
         if Region.LOCAL not in thing.regions:
             return 4 * KIB, thing.size
         if self.break_rule:

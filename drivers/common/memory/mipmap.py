@@ -60,7 +60,7 @@ def centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
 def _halve(resource: HostResource, format: Format, level: int, layer: int) -> None:
     width, height, _ = level_extent(resource.desc, level)
     above_width, above_height, _ = level_extent(resource.desc, level - 1)
-    if _is_bytes(format) and _is_power(above_width) and _is_power(above_height):
+    if format.is_unorm8 and _is_power(above_width) and _is_power(above_height):
         above = resource.level(level - 1)[layer].reshape(above_height, above_width, -1)
         resource.level(level)[layer] = _mean_bytes(above).reshape(height, -1)
         return
@@ -71,16 +71,6 @@ def _halve(resource: HostResource, format: Format, level: int, layer: int) -> No
 
 def _is_power(extent: int) -> bool:
     return not extent & (extent - 1)
-
-
-def _is_bytes(format: Format) -> bool:
-    """Whether texels are unsigned normalised bytes."""
-    return (
-        format.is_array
-        and format.is_color
-        and not format.is_srgb
-        and all(c.type == "UNORM" and c.bits == 8 for c in format.channels)
-    )
 
 
 def _mean_bytes(above: Array) -> Array:

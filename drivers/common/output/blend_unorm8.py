@@ -3,7 +3,7 @@
 Where the factors do not depend on the destination, a pixel becomes `added + factor x destination`,
 clamped to 255. Operands are *words*: four 16-bit channels in 64 bits, ordered as the bytes of a
 texel, so that one gather selects lanes and one operation covers all channels. A single word may
-stand for all lanes. Multiplication rounds as in `blend`, so the bytes are the same.
+stand for all lanes. Multiplication rounds as in `fixed.blending`, so the bytes are the same.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed.blending import DIRECT, INVERSE
 from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.pipe.state import RenderTargetBlend
 
-from .blend import DIRECT, INVERSE
 from .packed_bytes import pack_bytes
 
 __all__ = ["Folded", "can_fold", "fold"]

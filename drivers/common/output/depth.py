@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.depth import stencil_test
 from gallette.drivers.common.memory.clear import flat_texels
-from gallette.pipe.enums import CompareFunc, StencilOp
+from gallette.pipe.enums import CompareFunc
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
@@ -227,26 +229,18 @@ class DepthTarget:
         front: Bools | None,
     ) -> Bools | None:
         """Run the stencil and depth tests."""
-        faces = self._faces(state, front, len(pixel))
-        stencil: Array | None = None
-        passed: Bools | None = None
-        if faces:
-            stencil = self.load_stencil(pixel)
-            passed = np.ones(len(pixel), np.bool_)
-            for index, face, lanes in faces:
-                mask = np.uint8(face.valuemask & 0xFF)
-                reference = _reference(references, index, lanes) & mask
-                passed[lanes] = compare(face.func, reference, stencil[lanes] & mask)
         in_depth: Bools | None = None
-        if state.depth_enabled and codes is not None and self.has_depth:
+        tests_depth = state.depth_enabled and codes is not None and self.has_depth
+        if tests_depth:
+            assert codes is not None
             in_depth = self._depth_test(pixel, codes, state)
-        if faces:
-            assert stencil is not None and passed is not None
-            self._update_stencil(pixel, stencil, faces, references, passed, in_depth)
         result = in_depth
-        if passed is not None:
+        faces = self._faces(state, front, len(pixel))
+        if faces:
+            passed = self._stencil_test(pixel, faces, references, in_depth)
             result = passed if in_depth is None else passed & in_depth
-        if state.depth_enabled and state.depth_writemask and codes is not None and self.has_depth:
+        if tests_depth and state.depth_writemask:
+            assert codes is not None
             if result is None:
                 self.store(pixel, codes)
             else:
@@ -271,33 +265,25 @@ class DepthTarget:
             return np.ones(len(pixel), np.bool_)
         return compare(state.depth_func, codes, self.load(pixel))
 
-    def _update_stencil(
+    def _stencil_test(
         self,
         pixel: Array,
-        stencil: Array,
         faces: list[tuple[int, StencilState, Any]],
         references: References,
-        passed: Bools,
         in_depth: Bools | None,
-    ) -> None:
-        new = stencil.copy()
+    ) -> Bools:
+        """Run the stencil test and store the new values."""
+        passed = np.ones(len(pixel), np.bool_)
+        old = self.load_stencil(pixel).astype(np.uint32)
+        new = old.copy()
         for index, face, lanes in faces:
-            old = stencil[lanes]
-            ok = passed[lanes]
-            deep = np.ones_like(ok) if in_depth is None else in_depth[lanes]
-            value = old
-            for op, where in (
-                (face.fail_op, ~ok),
-                (face.zfail_op, ok & ~deep),
-                (face.zpass_op, ok & deep),
-            ):
-                if op is not StencilOp.KEEP:
-                    value = np.where(
-                        where, _operate(op, old, _reference(references, index, lanes)), value
-                    )
-            mask = np.uint8(face.writemask & 0xFF)
-            new[lanes] = (old & ~mask) | (value & mask)
-        self._store_stencil(pixel, new)
+            given = [old[lanes], _reference(references, index, lanes)]
+            if in_depth is not None:
+                given.append(in_depth[lanes])
+            routine = stencil_test(face, in_depth is not None)
+            passed[lanes], new[lanes] = evaluate(routine, given)
+        self._store_stencil(pixel, new.astype(np.uint8))
+        return passed
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
@@ -316,25 +302,7 @@ def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
 
 
 def _reference(references: References, index: int, lanes: Any) -> Array:
-    """The stencil reference values of a face's lanes (uint8)."""
+    """The stencil reference values of a face's lanes."""
     if isinstance(references, np.ndarray):
-        return np.asarray(references[lanes])
-    return np.asarray(references[index] & 0xFF, np.uint8)
-
-
-def _operate(op: StencilOp, old: Array, reference: Array) -> Array:
-    """The stencil values (uint8) that an operation computes from old ones."""
-    one = np.uint8(1)
-    if op is StencilOp.ZERO:
-        return np.zeros_like(old)
-    if op is StencilOp.REPLACE:
-        return np.broadcast_to(reference, old.shape)
-    if op is StencilOp.INCR:
-        return np.where(old == 255, old, old + one)
-    if op is StencilOp.DECR:
-        return np.where(old == 0, old, old - one)
-    if op is StencilOp.INCR_WRAP:
-        return old + one
-    if op is StencilOp.DECR_WRAP:
-        return old - one
-    return ~old
+        return np.asarray(references[lanes], np.uint32)
+    return np.asarray(references[index] & 0xFF, np.uint32)

@@ -102,24 +102,25 @@ class FragmentRun:
 
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles with the program's compiled code, if it has any for them."""
-        if self.shader.several is not None:
+        program = self.shader.program
+        if self.shader.several is not None or program is None or not program.fills:
             return False
-        own = getattr(self.shader.program, "fill", None)
-        return own is not None and bool(own(self.engine, context, vertices, batch))
+        return program.fill(self.engine, context, vertices, batch)
 
     def outline(
         self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
     ) -> bool:
         """Draw points or lines with the program's compiled code, if it has any for them."""
-        if self.shader.several is not None:
+        program = self.shader.program
+        if self.shader.several is not None or program is None or not program.fills:
             return False
-        own = getattr(self.shader.program, "outline", None)
-        return own is not None and bool(own(self.engine, context, vertices, batch, front))
+        return program.outline(self.engine, context, vertices, batch, front)
 
     @property
     def cut(self) -> Cutter | None:
         """The program's compiled clipping of triangles, or None."""
-        return getattr(self.shader.program, "cut", None)
+        program = self.shader.program
+        return None if program is None or not program.fills else program.cut
 
 
 class FragmentEngine:
@@ -135,7 +136,7 @@ class FragmentEngine:
         self.derived: dict[Any, Any] = {}  # caches of a driver's compiled code
         self.scratch = scratch
         tests, facts = state.tests, state.facts
-        self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
+        self._colors = [(i, c) for i, c in enumerate(state.colors) if c and c.key.mask != 0]
         self.tests = FragmentTests(state, scratch)
         self._shades = facts is not None and (
             bool(self._colors)
@@ -188,7 +189,7 @@ class FragmentEngine:
             and self.tests.depth == other.tests.depth
             and (one.tests == two.tests or not self.tests.depth)
             and one.facts.outputs == two.facts.outputs
-            and [(i, c.state) for i, c in self._colors] == [(i, c.state) for i, c in other._colors]
+            and [(i, c.key) for i, c in self._colors] == [(i, c.key) for i, c in other._colors]
         )
 
     @property
@@ -489,7 +490,7 @@ class FragmentEngine:
         """Shade once per primitive, if the result is the same, and write that to all its pixels."""
         program = shader.program
         assert program is not None
-        if not self._tests_first or shader.quads or getattr(program, "watched", False):
+        if not self._tests_first or shader.quads or program.watched:
             return False  # an observer expects its own fragment to run
         found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
         if found is None:
@@ -628,9 +629,7 @@ class FragmentEngine:
 
 
 def _overdrawn(spans: Spans) -> bool:
-    """Whether enough pixels are certainly covered more than once for resolving visibility
-    to pay.
-    """
+    """Whether so many pixels are covered more than once that resolving visibility saves time."""
     fragments = spans.fragments
     if fragments < _WORTH_DEFERRING:
         return False

@@ -192,8 +192,9 @@ _LOGARITHMS = np.frexp(np.arange(1 << 11, dtype=np.float64))[1].astype(np.int64)
 
 
 def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Array:
-    """The smallest or largest depth of each span, which is that of one end, as fragments compute
-    it.
+    """The smallest or largest depth of each span, rounded as the depths of fragments are.
+
+    Depth is linear in x, so the extreme is at the first or the last pixel.
     """
     plane, primitive = source.window_plane(2), spans.primitive
     if plane.dx is None or plane.dy is None:

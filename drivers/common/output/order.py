@@ -48,7 +48,7 @@ class Scratch:
         self._owner: npt.NDArray[np.int32] = np.zeros(0, np.int32)
 
     def owners(self, pixels: int) -> npt.NDArray[np.int32]:
-        """Zeroed primitive numbers, one per pixel; the caller leaves them zeroed."""
+        """An array of zeros, a primitive number per pixel; the caller zeroes it again after use."""
         if len(self._owner) < pixels:
             self._owner = np.zeros(pixels, np.int32)
         return self._owner[:pixels]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import minmax
 from gallette.pipe.formats import Format
 
-__all__ = ["byte_shifts", "is_bytes", "pack_bytes", "to_bytes"]
+__all__ = ["byte_shifts", "pack_bytes", "to_bytes"]
 
 Array = npt.NDArray[Any]
 
@@ -23,17 +23,6 @@ _FEW = 1 << 11
 """Up to this many lanes all channels are packed with one set of calls."""
 
 
-def is_bytes(format: Format) -> bool:
-    """Whether channels are 8-bit normalised and stored linearly, so that they are blended in 8
-    bits.
-    """
-    return (
-        format.is_array
-        and not format.is_srgb
-        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
-    )
-
-
 def to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
     value = minmax.saturated(plane) * np.float32(255.0)
@@ -43,7 +32,7 @@ def to_bytes(plane: Array) -> Array:
 
 def byte_shifts(format: Format) -> tuple[int, ...] | None:
     """Where R, G, B, A go in a 32-bit texel of four 8-bit normalised channels, or None."""
-    if format.block_bytes != 4 or not is_bytes(format):
+    if format.block_bytes != 4 or not format.is_unorm8:
         return None
     positions = {c.name: c.shift for c in format.channels}
     if set(positions) != {"R", "G", "B", "A"}:

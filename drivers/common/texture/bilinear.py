@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .fixed_point import linear_first
+from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed.addressing import Axis
+from gallette.pipe.enums import Wrap
+
 from .floats import Place
 from .padded import Copies, Padded, lerp_up, spread_weight
-from .wrap import Axis
 
 __all__ = ["PaddedFilter"]
 
@@ -97,7 +99,7 @@ class _Line:
     def __init__(
         self, axis: Axis, coords: Array, extent: Any, offset: Array | int, stride: Any
     ) -> None:
-        first, weight = linear_first(axis, coords, extent, offset)
+        first, weight = _linear_first(axis, coords, extent, offset)
         self.places = first.astype(np.int64)
         if not isinstance(stride, int):
             self.places *= stride
@@ -201,3 +203,37 @@ def _mean(low: Array, high: Array, weight: Array) -> Array:
     mean += rounded
     mean >>= _EIGHT
     return mean
+
+
+def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array]:
+    """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
+    fixed = _fixed(axis, s, n, offset)
+    first = fixed >> np.int32(8)
+    fixed &= np.int32(255)
+    if axis.mode is Wrap.REPEAT and axis.pot:
+        first &= n - 1
+    else:
+        minmax.minimum(minmax.maximum(first, np.int32(-1), first), n - 1, first)
+    return first, fixed
+
+
+def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+    """The coordinate minus half a texel, in 256ths of a texel."""
+    nf = np.asarray(n, np.float32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    repeat = axis.mode is Wrap.REPEAT
+    if repeat and not axis.pot:
+        s = s - np.floor(s)
+    u = np.asarray(s * np.float32(256.0) if axis.scaled else s * (nf * np.float32(256.0)))
+    if not repeat:
+        minmax.maximum(u, np.float32(0.0), u)
+        minmax.minimum(u, nf * np.float32(256.0), u)
+    fixed: Array = np.rint(u, out=u).astype(np.int32)
+    fixed -= np.int32(128)
+    return fixed
+
+
+def _offset_coordinate(s: Array, offset: Array | int, nf: Array, scaled: bool) -> Array:
+    if isinstance(offset, int) and offset == 0:
+        return s
+    return s + offset if scaled else s + offset / nf

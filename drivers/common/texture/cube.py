@@ -1,8 +1,4 @@
-"""Cube maps: from a direction to a face and its coordinates, and across the edges between faces.
-
-Faces are numbered +X -X +Y -Y +Z -Z. If two components of a direction have equal length, z takes
-precedence over x and x over y.
-"""
+"""Cube maps on arrays: `drivers.common.fixed.addressing`."""
 
 from __future__ import annotations
 
@@ -13,54 +9,30 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed import addressing
+from gallette.drivers.common.fixed.arrays import evaluate
 
 __all__ = ["Projection", "across_the_seam", "project"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
-HALF = F32(0.5)
+I32 = np.int32
 
 
 class Projection:
     """Directions projected onto their faces; keeps what derivatives need."""
 
-    __slots__ = ("direction", "face", "is_x", "is_z", "major", "s", "sc", "sign", "t", "tc")
+    __slots__ = ("direction", "face", "s", "t")
 
     def __init__(self, x: Array, y: Array, z: Array) -> None:
         self.direction = x, y, z
-        ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
-        self.is_z = az >= np.maximum(ax, ay)
-        self.is_x = ~self.is_z & (ax >= ay)
-        along = self._along(x, y, z)
-        self.sign = np.where(np.signbit(along), F32(-1.0), F32(1.0))
-        self.major = np.abs(along)
-        axis = np.where(self.is_z, np.int32(4), np.where(self.is_x, np.int32(0), np.int32(2)))
-        self.face = axis + np.signbit(along)
-        self.sc, self.tc = self._across(x, y, z)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            scale = HALF / self.major
-            self.s = self.sc * scale + HALF
-            self.t = self.tc * scale + HALF
-
-    def _along(self, x: Array, y: Array, z: Array) -> Array:
-        return np.where(self.is_z, z, np.where(self.is_x, x, y))
-
-    def _across(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-        """The components along a face's s and t axes."""
-        s = np.where(self.is_z, self.sign * x, np.where(self.is_x, -self.sign * z, x))
-        t = np.where(self.is_z | self.is_x, -y, self.sign * z)
-        return s, t
+        face, s, t = evaluate(addressing.project(), self.direction)
+        self.face, self.s, self.t = face.view(I32), s.view(F32), t.view(F32)
 
     def derivative(self, dx: Array, dy: Array, dz: Array) -> tuple[Array, Array]:
         """How the face coordinates change with the direction, staying on the face."""
-        ds, dt = self._across(dx, dy, dz)
-        dm = self._along(dx, dy, dz) * self.sign
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            inverse = HALF / (self.major * self.major)
-            return (
-                (ds * self.major - self.sc * dm) * inverse,
-                (dt * self.major - self.tc * dm) * inverse,
-            )
+        s, t = evaluate(addressing.face_derivative(), [*self.direction, dx, dy, dz])
+        return s.view(F32), t.view(F32)
 
 
 def project(direction: Sequence[Array]) -> Projection:
@@ -72,19 +44,8 @@ def project(direction: Sequence[Array]) -> Projection:
 def across_the_seam(face: Array, i: Array, j: Array, n: Any) -> tuple[Array, Array, Array]:
     """The texel beyond a face's edge: `i` or `j` (not both) is -1 or n, so it is on a neighbouring
     face.
-
-    The texel's centre, extended over the edge, is a direction that projects onto the neighbour.
     """
-    step = F32(2.0) / np.asarray(n, F32)
-    s = (i.astype(F32) + HALF) * step - F32(1.0)
-    t = (j.astype(F32) + HALF) * step - F32(1.0)
-    sign = np.where(face & 1, F32(-1.0), F32(1.0))
-    axis = face >> 1
-    x = np.where(axis == 0, sign, np.where(axis == 1, s, sign * s))
-    y = np.where(axis == 1, sign, -t)
-    z = np.where(axis == 0, -sign * s, np.where(axis == 1, sign * t, sign))
-    # The extended coordinate is longer than 1, so the neighbour's axis is chosen without ties.
-    at = Projection(x, y, z)
-    new_i = minmax.minimum(np.asarray(at.s * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    new_j = minmax.minimum(np.asarray(at.t * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    return at.face, minmax.maximum(new_i, 0), minmax.maximum(new_j, 0)
+    last = np.asarray(n, I32) - 1
+    found = evaluate(addressing.across_the_seam(), [face, i, j, last + 1])
+    face, i, j = (part.view(I32) for part in found)
+    return face, *(minmax.maximum(minmax.minimum(k, last), 0) for k in (i, j))  # type: ignore[return-value]

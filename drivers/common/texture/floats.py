@@ -14,13 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gallette.pipe.enums import CompareFunc, Target, Wrap
+from gallette.drivers.common.fixed.addressing import Axis
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.filtering import compared, mix
+from gallette.pipe.enums import Target, Wrap
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
 from .image import Image, Planes
-from .wrap import Axis, Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
+from .wrap import Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
 
 __all__ = ["FloatFilter", "Place", "axes_of"]
 
@@ -28,14 +31,6 @@ Array = npt.NDArray[Any]
 F32 = np.float32
 Level = int | Array
 
-_COMPARE = {
-    CompareFunc.LESS: np.less,
-    CompareFunc.EQUAL: np.equal,
-    CompareFunc.LEQUAL: np.less_equal,
-    CompareFunc.GREATER: np.greater,
-    CompareFunc.NOTEQUAL: np.not_equal,
-    CompareFunc.GEQUAL: np.greater_equal,
-}
 _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_3D: 3}
 
 
@@ -77,12 +72,7 @@ def axes_of(image: Image, sampler: SamplerState) -> list[Axis]:
 def _lerp(a: Array, b: Array, weight: Array) -> Array:
     if a.ndim == 0 and b.ndim == 0 and a == b:
         return a
-    mixed: Array = b - a
-    if mixed.shape != weight.shape or mixed.dtype != weight.dtype:
-        return np.asarray(a + weight * mixed)
-    mixed *= weight
-    mixed += a
-    return mixed
+    return evaluate(mix(), [a, b, np.asarray(weight, F32)])[0].view(F32)
 
 
 class FloatFilter:
@@ -175,14 +165,9 @@ class FloatFilter:
         """The result of the depth comparison, as 0 or 1, in place of the texel."""
         if self.compare is None or place.compare is None:
             return planes
-        depth = planes[0]
-        reference = place.compare
-        if self.clamp_reference:
-            reference = limited(reference, F32(0.0), F32(1.0))
-        if self.compare in _COMPARE:
-            passed = _COMPARE[self.compare](reference, depth).astype(F32)
-        else:
-            passed = np.full(depth.shape, float(self.compare is CompareFunc.ALWAYS), F32)
+        routine = compared(self.compare, self.clamp_reference)
+        passed = evaluate(routine, [place.compare, planes[0]])[0].view(F32)
+        passed = np.broadcast_to(passed, planes[0].shape)  # a constant function has one result
         one = np.ones((), F32)
         return self.image.select([passed, passed, passed, one])
 

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed import addressing
+from gallette.drivers.common.fixed.arrays import evaluate
+
 __all__ = [
     "fast_log2",
     "lane_derivatives",
@@ -28,11 +31,7 @@ F32 = np.float32
 
 def fast_log2(x: Array) -> Array:
     """Exponent plus mantissa minus one of positive floats; about -127 for zero."""
-    bits = np.ascontiguousarray(x, F32).view(np.int32)
-    exponent = (bits >> np.int32(23)) - np.int32(127)
-    mantissa = ((bits & np.int32(0x7FFFFF)) | np.int32(0x3F800000)).view(F32)
-    log: Array = exponent.astype(F32) + (mantissa - F32(1.0))
-    return log
+    return evaluate(addressing.log2(), [np.asarray(x, F32)])[0].view(F32)
 
 
 def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:
@@ -73,11 +72,9 @@ def squared_lengths(
     ddx: Sequence[Array], ddy: Sequence[Array], size: Sequence[int]
 ) -> tuple[Array, Array]:
     """The squared lengths of derivatives in texels."""
-    squares: list[Array] = []
-    for derivatives in (ddx, ddy):
-        total: Any = F32(0.0)
-        for d, n in zip(derivatives, size, strict=True):
-            scaled = d * F32(n)
-            total = total + scaled * scaled
-        squares.append(total)
-    return squares[0], squares[1]
+    extents = [np.asarray(n, np.int32) for n in size]
+    routine = addressing.squared_length(len(size), False)
+    one, other = (
+        evaluate(routine, [*derivatives, *extents])[0].view(F32) for derivatives in (ddx, ddy)
+    )
+    return one, other

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.arrays import evaluate, is_observed
+from gallette.drivers.common.fixed.filtering import mix_bytes
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .bilinear import PaddedFilter
-from .fixed_point import linear_pair, nearest
 from .floats import Level, Place, axes_of
 from .image import Image, Planes, fits_bytes
 from .padded import Padded, PaddedLayout, lerp16, spread_weight
+from .wrap import linear_fixed, nearest_fixed
 
 __all__ = ["PackedFilter", "can_filter_packed"]
 
@@ -33,9 +35,7 @@ I32 = np.int32
 U32 = np.uint32
 
 _EVEN = U32(0x00FF00FF)
-_ROUND = U32(0x00800080)
 _EIGHT = U32(8)
-_FULL = U32(256)
 _TOP = F32(255.0)
 
 
@@ -49,14 +49,9 @@ def can_filter_packed(view: SamplerView, image: Image, sampler: SamplerState) ->
     return all(axis.mode in (Wrap.REPEAT, Wrap.CLAMP_TO_EDGE) for axis in axes_of(image, sampler))
 
 
-def lerp(a: Array, b: Array, weight: Array, rest: Array) -> Array:
-    """Two words of two channels each, weighted `rest : weight` (of 256), rounded."""
-    mixed = a * rest
-    mixed += b * weight
-    mixed += _ROUND
-    mixed >>= _EIGHT
-    mixed &= _EVEN
-    return mixed
+def _mixed(a: Array, b: Array, weight: Array) -> Array:
+    """Two words of two channels each, the second one weighted (of 256)."""
+    return evaluate(mix_bytes(), [a, b, weight])[0]
 
 
 class PackedFilter:
@@ -110,7 +105,7 @@ class PackedFilter:
     def nearest(self, place: Place) -> Words:
         """The texel that contains the coordinates."""
         at = [
-            nearest(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+            nearest_fixed(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         y: Array | int = at[1] if len(at) > 1 else 0
@@ -120,36 +115,34 @@ class PackedFilter:
     def linear(self, place: Place) -> Words:
         """The weighted mean of 2, 4 or 8 texels."""
         level = place.level
-        if self._padded is not None:
+        if self._padded is not None and not is_observed():
             channels = self._padded.linear(place)
             if channels is not None:
                 return [channels]
         taps = [
-            linear_pair(axis, place.coords[i], self._extent(i, level), place.offset[i])
+            linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         x0, x1, wx = taps[0]
-        rx = _FULL - wx
 
         def row(y: Array | int, z: Array | int) -> Words:
             low = self._split(self._take(level, x0, y, z))
             high = self._split(self._take(level, x1, y, z))
-            return [lerp(a, b, wx, rx) for a, b in zip(low, high, strict=True)]
+            return [_mixed(a, b, wx) for a, b in zip(low, high, strict=True)]
 
         if len(taps) == 1:
             return row(0, place.z)
         y0, y1, wy = taps[1]
-        ry = _FULL - wy
 
         def layer(z: Array | int) -> Words:
             pairs = zip(row(y0, z), row(y1, z), strict=True)
-            return [lerp(a, b, wy, ry) for a, b in pairs]
+            return [_mixed(a, b, wy) for a, b in pairs]
 
         if len(taps) == 2:
             return layer(place.z)
         z0, z1, wz = taps[2]
         pairs = zip(layer(z0), layer(z1), strict=True)
-        return [lerp(a, b, wz, _FULL - wz) for a, b in pairs]
+        return [_mixed(a, b, wz) for a, b in pairs]
 
     def mix(self, a: Words, b: Words, fraction: Array) -> Words:
         """Interpolate between two mipmap levels."""
@@ -158,8 +151,7 @@ class PackedFilter:
             low, high = self._as_channels(a), self._as_channels(b)
             out = np.empty_like(low)
             return [lerp16(low, high, spread_weight(weight), out, np.empty_like(low))]
-        rest = _FULL - weight
-        return [lerp(x, y, weight, rest) for x, y in zip(a, b, strict=True)]
+        return [_mixed(x, y, weight) for x, y in zip(a, b, strict=True)]
 
     def _as_channels(self, words: Words) -> Array:
         """Even and odd words as four 16-bit channels per lane."""

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Wrap
 
 from .image import Image
-from .wrap import Axis
 
 __all__ = ["Copies", "Padded", "PaddedLayout", "lerp16", "lerp_up", "spread_weight"]
 

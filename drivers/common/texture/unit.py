@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.filtering import layer
 from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -284,10 +286,8 @@ def _plain_offset(offset: Array) -> Array | int:
 
 def _layer(coordinate: Array, layers: int) -> Array:
     """The array layer that a coordinate selects."""
-    nearest = np.rint(coordinate)
-    bounded = minmax.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
-    layer: Array = bounded.astype(np.int32)
-    return layer
+    found = evaluate(layer(), [np.asarray(coordinate, F32), np.asarray(layers, np.int32)])
+    return found[0].view(np.int32)
 
 
 def _by_lane(value: Array, other: Array) -> Array:

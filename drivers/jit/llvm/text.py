@@ -62,6 +62,7 @@ class Builder:
         self._declared: dict[str, str] = {}
         self._finished: list[str] = []
         self._globals: list[str] = []
+        self._tables: dict[tuple[str, tuple[float, ...]], str] = {}  # names of constant arrays
         self._number = 0
         self._lines: list[Any] = []  # lines, and lists of lines written later
         self._entry: list[Any] = []
@@ -118,11 +119,13 @@ class Builder:
 
     def table(self, t: str, values: Sequence[float]) -> V:
         """A constant array in memory."""
-        self._number += 1
-        name = f"@table{self._number}"
-        items = ", ".join(f"{t} {constant_text(t, v)}" for v in values)
-        size = f"[{len(values)} x {t}]"
-        self._globals.append(f"{name} = private unnamed_addr constant {size} [{items}], align 64")
+        key = t, tuple(values)
+        name = self._tables.get(key)
+        if name is None:
+            name = self._tables[key] = f"@table{len(self._tables)}"
+            items = ", ".join(f"{t} {constant_text(t, v)}" for v in values)
+            text = f"private unnamed_addr constant [{len(values)} x {t}] [{items}], align 64"
+            self._globals.append(f"{name} = {text}")
         return V(self, "ptr", 0, name)
 
     @contextmanager

@@ -247,6 +247,8 @@ def _mul24(signed: bool) -> Emit:
 
 def _count(b: Builder, x: V, n: V) -> V:
     """A shift count as the shifted type, only its low bits."""
+    if n.literal and not n.w:
+        return b.const(x.t, int(n.n) & (x.bits - 1))
     return (n & (x.bits - 1)).to(x.t, signed=False)
 
 

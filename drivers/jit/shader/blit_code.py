@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from gallette.drivers.common.fixed.formats import packed, unpacked
 from gallette.pipe.formats import Format
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from .color_code import packed_texels, unpacked
+from .routines import inlined
 
 __all__ = ["LANES", "MoveWords", "convert_text", "filter_text"]
 
@@ -31,10 +32,9 @@ class MoveWords:
     TARGET_ROW: Final = 4  # (followed by TARGET_PLANE)
     WIDTH: Final = 5  # of the target's rectangle
     HEIGHT: Final = 6
-    SRGB: Final = 7  # the encoding tables: first guesses, thresholds
-    COLUMNS: Final = 9  # per column: both texels and the second one's weight of 256
-    ROWS: Final = 12  # per row
-    SIZE: Final = 15
+    COLUMNS: Final = 7  # per column: both texels and the second one's weight of 256
+    ROWS: Final = 10  # per row
+    SIZE: Final = 13
 
 
 def convert_text(source: Format, target: Format, samples: int) -> str:
@@ -42,15 +42,12 @@ def convert_text(source: Format, target: Format, samples: int) -> str:
     b = Builder()
     (ctx,) = b.begin("convert", [("ptr", "ctx")])
     plane = b.load_at(ctx, MoveWords.SOURCE_PLANE, "i64")
-    curve = None
-    if target.is_srgb:
-        curve = b.load_at(ctx, MoveWords.SRGB, "ptr"), b.load_at(ctx, MoveWords.SRGB + 1, "ptr")
     with _Rows(b, ctx) as (y, x, mask):
         row = _row(b, ctx, MoveWords.SOURCE, y)
         total: list[V] = []
         for sample in range(samples):
             texels = _load(b, b.at(row, plane * sample, "i8"), x, mask, source)
-            floats = unpacked(b, source, texels)
+            floats = [v.as_float() for v in inlined(b, unpacked(source), [texels])]
             if samples > 1:
                 total = [old + new for old, new in zip(total or _zeros(b), floats, strict=True)]
             else:
@@ -58,7 +55,7 @@ def convert_text(source: Format, target: Format, samples: int) -> str:
         if samples > 1:
             total = [value / float(samples) for value in total]
         total = [b.spread(value, LANES) for value in total]
-        _store(b, ctx, y, x, mask, packed_texels(b, target, total, curve))
+        _store(b, ctx, y, x, mask, inlined(b, packed(target), total)[0])
     b.end()
     return b.text()
 

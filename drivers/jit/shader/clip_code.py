@@ -36,7 +36,7 @@ def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
 
 @dataclass(slots=True)
 class _Polygon:
-    """Corners in memory, and how many there are."""
+    """A polygon that is being clipped: its corners in memory, and their number."""
 
     corners: V
     count: Var

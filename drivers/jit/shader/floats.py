@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.pipe.enums import CompareFunc
+from gallette.drivers.common.fixed.filtering import compared, mix
 
 from ..llvm.values import V
 from . import texture_wrap
 from .maths import some_int
+from .routines import inlined
 from .texels import Words, decoded, gather_pair, gather_words
 from .texture_keys import Description
 
@@ -25,10 +26,6 @@ class Floats:
         self.s = sampler
         self.reference: V | None = None
         if compare is not None and sampler.key.compare is not None:
-            if sampler.key.clamp_reference:
-                b = sampler.b
-                compare = b.select(compare < 0.0, b.const("float", 0.0), compare)
-                compare = b.select(compare > 1.0, b.const("float", 1.0), compare)
             self.reference = compare
 
     def _index(self, at: list[V], z: V | None, level: V | None) -> V:
@@ -39,7 +36,11 @@ class Floats:
     def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
         s = self.s
         words = gather_words(
-            s.b, s.key.image, s.word(Description.TEXELS), self._index(at, z, level)
+            s.b,
+            s.key.image,
+            s.word(Description.TEXELS),
+            self._index(at, z, level),
+            self.reference is not None,
         )
         return self._made(words, out)
 
@@ -80,19 +81,8 @@ class Floats:
         s, b, key = self.s, self.s.b, self.s.key
         reference, depth = self.reference, planes[0]
         assert reference is not None
-        how = {
-            CompareFunc.LESS: "olt",
-            CompareFunc.EQUAL: "oeq",
-            CompareFunc.LEQUAL: "ole",
-            CompareFunc.GREATER: "ogt",
-            CompareFunc.NOTEQUAL: "une",
-            CompareFunc.GEQUAL: "oge",
-        }.get(key.compare or CompareFunc.NEVER)
-        if how is not None:
-            passed = b.compare(how, reference, depth).to_float("float", False)
-        else:
-            constant = float(key.compare is CompareFunc.ALWAYS)
-            passed = b.spread(b.const("float", constant), s.w)
+        routine = compared(key.compare, key.clamp_reference)
+        passed = b.spread(inlined(b, routine, [reference, depth])[0], s.w)
         made: dict[str | int, V] = {
             "0": b.spread(b.const("float", 0.0), s.w),
             "1": b.spread(b.const("float", 1.0), s.w),
@@ -136,7 +126,7 @@ class Floats:
         return mixed([], [], len(taps) - 1)
 
     def gathered(self, coords: list[V], z: V | None, offset: list[V], component: int) -> list[V]:
-        """A component of the four texels around a point, counter-clockwise."""
+        """One component of the four texels of textureGather, counter-clockwise."""
         s = self.s
         if s.key.seamless:
             corners, _, _ = self._seamless(coords, z, None)
@@ -202,13 +192,12 @@ class Floats:
             found.append(planes)
         return found
 
-    @staticmethod
-    def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
+    def mix(self, low: list[V], high: list[V], fraction: V) -> list[V]:
         """Interpolate between two levels; components that are the same constant in both stay
         constants.
         """
         return [
-            a if a.literal and a.n == c.n else a + fraction * (c - a)
+            a if a.literal and a.n == c.n else inlined(self.s.b, mix(), [a, c, fraction])[0]
             for a, c in zip(low, high, strict=True)
         ]
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gallette.compiler.nir.ir import Intrinsic
+from gallette.drivers.common.fixed.formats import packed
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.pipe.enums import Target
 
 from ..llvm.values import V
-from .color_code import packed_texels
 from .emitter import Emitter
 from .layout import Words
+from .routines import inlined
 from .sampling import Sampler, fetch_at, position, size
 from .texture_keys import Description, ImageKey, TexelsKey, is_known
-from .tile_keys import ImageUnitKey, can_store, is_wide
+from .tile_keys import ImageUnitKey, can_store
 
 __all__ = ["image_unit_key", "on_bound_image"]
 
@@ -85,13 +86,12 @@ def _store(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V], data: S
     texels, index, mask = _texel(e, key, where, coords)
     values = [e.wide(v) for v in data]
     index = index.to("i64")
-    if is_wide(format):
-        for number, channel in enumerate(format.channels):
-            word = values["RGBA".index(channel.name)].as_int()
-            b.scatter(b.at(texels, index * 4 + number, "i32"), mask, word)
-        return
-    t = f"i{format.block_bytes * 8}"
-    b.scatter(b.at(texels, index, t), mask, e.wide(packed_texels(b, format, values)))
+    words = inlined(b, packed(format), values)
+    if len(words) > 1:
+        index = index * len(words)
+    for number, word in enumerate(words):
+        place = b.at(texels, index + number if number else index, word.t)
+        b.scatter(place, mask, e.wide(word))
 
 
 def _atomic(

@@ -87,7 +87,6 @@ class TileWords:
     LAYERS: Final = SAMPLES + 12  # how many there are
     DEPTH_LAYER: Final = SAMPLES + 13  # bytes from one layer to the next
     COLOR_LAYERS: Final = SAMPLES + 14
-    SRGB: Final = SAMPLES + 22  # the encoding tables: first guesses, thresholds
 
 
 class Record:

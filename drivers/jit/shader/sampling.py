@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gallette.drivers.common.fixed.filtering import layer
 from gallette.pipe.enums import Filter, MipFilter, Target
 
 from ..llvm.text import Builder
@@ -20,6 +21,7 @@ from . import texture_wrap
 from .floats import Floats, offset_at
 from .maths import unit
 from .probes import probed
+from .routines import inlined
 from .texels import decode, gather_pair, gather_word
 from .texture_keys import UNBOUNDED, Description, TexelsKey, TextureKey
 
@@ -127,7 +129,7 @@ class Sampler:
     # -- addressing --------------------------------------------------------------------------------
 
     def place(self, coords: list[V]) -> tuple[list[V], V | None]:
-        """Filtered coordinates, and the layer or face."""
+        """The coordinates that are filtered, and the layer or cube face that is selected."""
         b, key = self.b, self.key
         if key.target.is_cube:
             face, s, t = texture_wrap.project(b, coords[:3])
@@ -142,11 +144,7 @@ class Sampler:
         return coords[: self.axes], None
 
     def _layer(self, coordinate: V, layers: V) -> V:
-        b = self.b
-        top = (layers - 1).to_float()
-        nearest = b.math("roundeven", coordinate)
-        bounded = b.math("minnum", b.math("maxnum", nearest, 0.0), b.spread(top, self.w))
-        return b.cast("fptosi", bounded, "i32")
+        return inlined(self.b, layer(), [coordinate, layers])[0]
 
     def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
         """The index of a texel among all texels of the texture."""

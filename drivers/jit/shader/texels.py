@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gallette.pipe.codecs.srgb import decode_table
-from gallette.pipe.formats import Channel, Format
+from gallette.drivers.common.fixed.formats import viewed
+from gallette.drivers.common.fixed.routine import Routine
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from .maths import unit
+from .routines import inlined
 from .texture_keys import ImageKey
 
 __all__ = ["Words", "decode", "decoded", "gather_pair", "gather_word", "gather_words"]
@@ -17,41 +17,23 @@ Words = dict[int, V]
 
 
 def decode(b: Builder, key: ImageKey, texels: V, index: V, depths: bool) -> list[V]:
-    """Components of the texels at `index`; with `depths`, before the view's swizzle."""
-    return decoded(b, key, gather_words(b, key, texels, index), depths)
+    """Components of the texels at `index`; with `depths`, only the first one, before the view's
+    swizzle.
+    """
+    return decoded(b, key, gather_words(b, key, texels, index, depths), depths)
 
 
 def decoded(b: Builder, key: ImageKey, words: Words, depths: bool) -> list[V]:
     """Components of texels whose words have been gathered."""
-    format = key.format
     w = next(iter(words.values())).w
-    if format.is_depth_stencil:
-        value = _depth_stencil(key, words)
-        zero = b.spread(b.const(value.t, 0), w)
-        one = b.spread(b.const(value.t, 1), w)
-        planes = [value, zero, zero, one]
-    else:
-        made: dict[int, V] = {}
-        kind = "i32" if format.is_pure_integer else "float"
-        planes = []
-        for source in format.swizzle:
-            if not isinstance(source, int):
-                planes.append(b.spread(b.const(kind, float(source) if kind == "float" else
-                                               int(source)), w))  # fmt: skip
-                continue
-            if source not in made:
-                channel = format.channels[source]
-                if format.codec == "shared_exponent":
-                    made[source] = _shared_exponent(channel, words[0])
-                    planes.append(made[source])
-                    continue
-                srgb = format.is_srgb and channel.name != "A"
-                made[source] = _channel(b, channel, srgb, _raw(format, source, words))
-            planes.append(made[source])
-    if depths:
-        return planes
-    constants = {k: b.spread(b.const(planes[0].t, int(k)), w) for k in "01"}
-    return [constants[s] if isinstance(s, str) else planes[s] for s in key.swizzle]
+    routine = _viewed(key, depths)
+    found = inlined(b, routine, [words.get(n) for n in range(len(routine.inputs))])
+    whole = key.format.is_pure_integer or key.stencil
+    return [b.spread(v.as_int() if whole else v.as_float(), w) for v in found]
+
+
+def _viewed(key: ImageKey, depths: bool) -> Routine:
+    return viewed(key.format, (0, "0", "0", "1") if depths else key.swizzle, key.stencil)
 
 
 def _gather(b: Builder, texels: V, index: V, t: str, align: int = 0) -> V:
@@ -100,11 +82,11 @@ def _halves(b: Builder, value: V) -> tuple[V, V]:
     return b.shuffle(parts, range(0, 2 * value.w, 2)), b.shuffle(parts, range(1, 2 * value.w, 2))
 
 
-def gather_words(b: Builder, key: ImageKey, texels: V, index: V) -> Words:
-    """The words of the texels, two at a time where possible."""
+def gather_words(b: Builder, key: ImageKey, texels: V, index: V, depths: bool) -> Words:
+    """The words of the texels that `decoded` reads, two at a time where possible."""
     size = key.format.block_bytes
     words: Words = {}
-    needed = _needed(key)
+    needed = _viewed(key, depths).read or (0,)
     for number in needed:
         if number in words:
             continue
@@ -116,86 +98,3 @@ def gather_words(b: Builder, key: ImageKey, texels: V, index: V) -> Words:
         else:
             words[number] = gather_word(b, texels, index, size, number)
     return words
-
-
-def _needed(key: ImageKey) -> list[int]:
-    """The numbers of the texel words that contain channels the view reads."""
-    format = key.format
-    if format.is_depth_stencil:
-        return [_depth_channel(key).shift // 32]
-    shown = {format.swizzle[s] for s in key.swizzle if isinstance(s, int)}
-    return sorted({_bit(format, s) // 32 for s in shown if isinstance(s, int)}) or [0]
-
-
-def _bit(format: Format, channel: int) -> int:
-    """The bit of a texel at which a channel begins."""
-    found = format.channels[channel]
-    return channel * found.bits if format.is_array else found.shift
-
-
-def _raw(format: Format, channel: int, words: Words) -> V:
-    """The raw bits of one channel, in 32 bits."""
-    bits = format.channels[channel].bits
-    number, shift = divmod(_bit(format, channel), 32)
-    word = words.get(number)
-    if word is None:  # the view does not read it
-        word = next(iter(words.values()))
-    if shift:
-        word = word.lshr(shift)
-    # No bits remain above the uppermost channel of a word.
-    return word if bits + shift == 32 else word & ((1 << bits) - 1)
-
-
-def _shared_exponent(channel: Channel, word: V) -> V:
-    """One of three mantissas, times the power of two in the uppermost five bits."""
-    mantissa = (word.lshr(channel.shift) & ((1 << channel.bits) - 1)).to_float()
-    return mantissa * ((word.lshr(27) + (127 - 24)) << 23).bitcast("float")
-
-
-def _channel(b: Builder, channel: Channel, srgb: bool, bits: V) -> V:
-    width, kind = channel.bits, channel.type
-    if srgb:
-        table = b.table("float", [float(v) for v in decode_table()])
-        return _gather(b, table, bits, "float")
-    if kind == "FLOAT":
-        if width == 32:
-            return bits.bitcast("float")
-        if width < 16:  # the upper bits of a half without its sign
-            bits = bits << (15 - width)
-        return bits.to("i16").bitcast("half").fp("float")
-    room = 32 - width
-    if kind == "UINT":
-        return bits
-    if kind == "SINT":
-        return (bits << room) >> room if room else bits
-    if kind == "UNORM":
-        if width > 16:
-            wide = bits.to_float("double", False) * (1.0 / ((1 << width) - 1))
-            return wide.fp("float")
-        return unit(b, bits.to_float(), (1 << width) - 1)
-    signed = (bits << room) >> room if room else bits
-    top = (1 << (width - 1)) - 1
-    if width > 16:
-        exact = b.math("maxnum", signed.to_float("double") * (1.0 / top), -1.0)
-        return exact.fp("float")
-    return b.math("maxnum", signed.to_float() / float(top), -1.0)
-
-
-def _depth_channel(key: ImageKey) -> Channel:
-    name = "S" if key.stencil else "Z"
-    return next(c for c in key.format.channels if c.name == name)
-
-
-def _depth_stencil(key: ImageKey, words: Words) -> V:
-    channel = _depth_channel(key)
-    number, shift = divmod(channel.shift, 32)
-    word = words[number]
-    if shift:
-        word = word.lshr(shift)
-    if channel.bits < 32:
-        word = word & ((1 << channel.bits) - 1)
-    if channel.name == "S":
-        return word
-    if channel.type == "FLOAT":
-        return word.bitcast("float")
-    return (word.to_float("double", False) * (1.0 / ((1 << channel.bits) - 1))).fp("float")

@@ -7,11 +7,11 @@ import enum
 import weakref
 from dataclasses import dataclass
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
 from gallette.drivers.common.texture.floats import axes_of
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
-from gallette.drivers.common.texture.wrap import Axis
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
 from gallette.pipe.formats import Format
 

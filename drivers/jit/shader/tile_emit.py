@@ -15,6 +15,9 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.fixed.depth import DepthKey, depth_code, tested
+from gallette.drivers.common.fixed.formats import layout
+from gallette.drivers.common.fixed.output import ColorKey, stored
 from gallette.pipe.enums import CompareFunc
 
 from ..llvm.engine import machine
@@ -22,15 +25,14 @@ from ..llvm.text import Builder, Var
 from ..llvm.values import V
 from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
 from . import storage as _storage  # noqa: F401 - and this one of intrinsics
-from .color_code import new_texels, new_words
-from .depth_code import depth_codes, test
 from .emitter import Emitter
 from .flow import emit_body, weight
 from .layout import Record, TileWords, Words
 from .locals import declare_locals
+from .routines import inlined
 from .setup import TILE
 from .tile import TileStage
-from .tile_keys import ColorKey, DepthKey, Shape, TileKey, is_wide
+from .tile_keys import Shape, TileKey
 
 __all__ = ["TileCode", "emit_tiles"]
 
@@ -412,10 +414,16 @@ class _Tiles:
         places = b.select(lower, b.spread(bottom, self.w), b.spread(top, self.w)) + across
         return [b.cast("inttoptr", places + 4 * i, "ptr") for i in range(4)]
 
-    def _load_words(self, rows: tuple[V, V], mask: V) -> list[V]:
+    def _load_words(self, rows: tuple[V, V], mask: V, size: int, count: int) -> list[V]:
+        """The words of each lane's texel."""
+        if count == 1:
+            return [self._load(rows, mask, f"i{size}")]
         return [self.b.gather(place, mask, "i32") for place in self._words(rows)]
 
     def _store_words(self, rows: tuple[V, V], mask: V, words: list[V]) -> None:
+        if len(words) == 1:
+            self._store(rows, mask, self.b.spread(words[0], self.w))
+            return
         for place, word in zip(self._words(rows), words, strict=True):
             self.b.scatter(place, mask, word)
 
@@ -497,14 +505,16 @@ class _Tiles:
                     for k in range(2)
                 ]
                 depth = b.math("minnum", b.math("maxnum", depth, limits[0]), limits[1])
-            codes = depth_codes(b, key, depth)
+            codes = inlined(b, depth_code(key.bits, key.is_float), [depth])[0].as_int()
         front = b.load_at(record, Record.FRONT, "i32").ne(0)
         wide = words if key.word >= 32 else words.to("i32", False)
-        found = test(b, key, mask, wide, codes, front, e.word(TileWords.REFERENCES))
-        if writing and (key.write or key.stencil is not None):
-            new = found.words if key.word >= 32 else found.words.to(t)
-            self._store(rows, found.changed, new)
-        return found.passing
+        references = e.word(TileWords.REFERENCES)
+        of_faces = [(references & 0xFF).to("i32"), references.lshr(32).to("i32") & 0xFF]
+        given = [mask, wide, codes, front, *of_faces]
+        passing, new, changed = inlined(b, tested(key), given)
+        if writing and key.writes:
+            self._store(rows, changed, b.spread(new if key.word >= 32 else new.to(t), self.w))
+        return b.spread(passing, self.w)
 
     def _color(
         self,
@@ -526,32 +536,22 @@ class _Tiles:
             color, second = [*color[:3], opaque], [*second[:3], opaque]
         if self.share is not None and not key.format.is_pure_integer:
             color = [*color[:3], (color[3].as_float() * self.share).as_int()]
-        size = key.format.block_bytes * 8
+        bits = key.format.block_bytes * 8
         rows = self._place(
-            TileWords.COLORS + 2 * number, x, y, size, TileWords.COLOR_LAYERS + number
+            TileWords.COLORS + 2 * number, x, y, bits, TileWords.COLOR_LAYERS + number
         )
         constant = [
             e.word(TileWords.BLEND + 2 * number + k // 2).lshr(32 * (k % 2)).to("i32")
             for k in range(4)
         ]
-        floats = [c.bitcast("float") for c in constant]
-        reads = key.blends or key.logicop is not None or key.mask is not None
-        texels: V | None = None
-        curve = None
-        if key.format.is_srgb:
-            curve = e.word(TileWords.SRGB, "ptr"), e.word(TileWords.SRGB + 1, "ptr")
+        size, count = layout(key.format)
+        words: list[V] = []
         for sample, mask in zip(samples, masks, strict=True):
             plane = self._plane(rows, TileWords.COLOR_PLANES + number, sample)
-            if is_wide(key.format):
-                held = self._load_words(plane, mask) if reads else None
-                self._store_words(plane, mask, new_words(b, key, color, second, floats, held))
-                continue
-            if reads:
-                current = self._load(plane, mask, f"i{size}")
-                texels = new_texels(b, key, color, second, floats, current, curve)
-            elif texels is None:
-                texels = new_texels(b, key, color, second, floats, None, curve)
-            self._store(plane, mask, b.spread(texels, self.w))
+            if key.reads or not words:
+                there = self._load_words(plane, mask, size, count) if key.reads else [None] * count
+                words = inlined(b, stored(key), [*color, *second, *constant, *there])
+            self._store_words(plane, mask, words)
 
     def _values(self, slot: int, table: int) -> list[V] | None:
         """The shader's output for a colour buffer; 0, 0, 0, 1 where it writes nothing."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gallette.pipe.enums import CompareFunc, LogicOp
+from gallette.drivers.common.fixed.depth import DepthKey
+from gallette.drivers.common.fixed.output import ColorKey
 from gallette.pipe.formats import Format
-from gallette.pipe.state import RenderTargetBlend, StencilState
 
 from .texture_keys import TexelsKey, UnitKey
 
@@ -17,33 +17,7 @@ Shape = Literal["triangle", "line", "rectangle", "point"]
 A line is a rectangle with multisampling.
 """
 
-__all__ = ["ColorKey", "DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
-
-
-@dataclass(frozen=True, slots=True)
-class ColorKey:
-    """One colour buffer."""
-
-    format: Format
-    blend: RenderTargetBlend
-    blends: bool
-    logicop: LogicOp | None
-    mask: int | None  # bits of a texel that may change; None: all
-
-
-@dataclass(frozen=True, slots=True)
-class DepthKey:
-    """The depth and stencil buffer, and the tests against it."""
-
-    word: int  # bits loaded and stored
-    step: int  # bits from pixel to pixel
-    bits: int  # of depth; 0: none
-    shift: int
-    is_float: bool
-    stencil_shift: int
-    func: CompareFunc | None  # None: depth is not tested
-    write: bool
-    stencil: tuple[StencilState, StencilState] | None
+__all__ = ["ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)

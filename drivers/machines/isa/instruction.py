@@ -47,7 +47,7 @@ class Instruction:
     """One instruction."""
 
     table: ClassVar[Mapping[str, Opcode]]
-    unencoded: ClassVar[frozenset[str]] = frozenset({"fresh", "note"})
+    unencoded: ClassVar[frozenset[str]] = frozenset({"fresh", "line", "note"})
     opcode: InitVar[Opcode | str]
     dst: Any
     srcs: tuple[Any, ...] = ()
@@ -57,6 +57,7 @@ class Instruction:
     target: int = field(default=0, kw_only=True)  # where channels go: a label, then a number
     fresh: bool = field(default=True, kw_only=True)  # what the destination held is dead
     note: str = field(default="", kw_only=True)  # the NIR operation it begins, for people
+    line: int = field(default=0, kw_only=True)  # of the source that it was made for
 
     def __post_init__(self, opcode: Opcode | str) -> None:
         self.op = self.table[opcode] if isinstance(opcode, str) else opcode
@@ -65,7 +66,7 @@ class Instruction:
 
     @property
     def is_label(self) -> bool:
-        """It is a place that branches lead to, and no instruction of the machine."""
+        """Whether this is a label, which branches lead to, and no instruction of the machine."""
         return False
 
     @property
@@ -80,12 +81,12 @@ class Instruction:
 
     @property
     def replaces(self) -> bool:
-        """It overwrites all of its destination, in every channel that executes."""
+        """Whether all of the destination is overwritten, in every channel that executes."""
         return self.fresh
 
     @property
     def writes_registers(self) -> bool:
-        """It has a destination that is not a flag."""
+        """Whether the destination is a register, not a flag."""
         return self.dst.file not in "np"
 
     @property
@@ -100,7 +101,7 @@ class Instruction:
 
     @property
     def replaces_flag(self) -> bool:
-        """It overwrites all of the flag it sets."""
+        """Whether all bits of the flag that is set are overwritten."""
         return True
 
     def copy(self) -> Self:

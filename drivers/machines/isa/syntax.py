@@ -49,7 +49,7 @@ class Syntax:
 
     @property
     def optional(self) -> bool:
-        """It is a flag, or all of it can be left out."""
+        """Whether this part is a flag, or can be left out."""
         return not any(
             isinstance(part, str) or (isinstance(part, _Value) and part.flag is None)
             for part in self._root.parts

@@ -33,6 +33,7 @@ class MessageSelector(ABC):
         self.flat_colors = flat_colors
         self.values: dict[Def, list[Operand]] = {}
         self.note = ""  # the NIR operation being selected, for listings
+        self.line = 0  # its source line
         self.depth = 0  # nesting depth of ifs and loops
         self.outputs: dict[Place, Operand] = {}  # of a fragment shader, kept until its end
         self.early: set[Place] = set()  # results that need an initial value

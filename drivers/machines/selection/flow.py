@@ -74,6 +74,7 @@ class FlowSelector(MessageSelector):
             self.jump(jump.type)
 
     def instruction(self, instr: Instr) -> None:
+        self.line = instr.loc
         if isinstance(instr, Alu):
             self.note = instr.op.name
             self.alu(instr)

@@ -259,7 +259,7 @@ class RenderPass:
         tile.stored, tile.spared = self.memory.store(rect, self._undefined)
 
     def _blocks(self, rect: Rect) -> DepthBlocks | None:
-        """The hierarchical depth of tile memory, if draws have depth."""
+        """Depth ranges of the blocks of tile memory, if the pass has a depth attachment."""
         for draw in self.draws:
             depth = draw.engine.state.depth
             if depth is not None:

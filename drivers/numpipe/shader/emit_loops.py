@@ -251,7 +251,7 @@ class LoopEmitter(OpEmitter):
         self.compact(loop, home)
 
     def compact(self, loop: LoopOp, home: Scope) -> None:
-        """Drop the passengers once a quarter of the lanes has left."""
+        """Compact the values that the loop carries once a quarter of the lanes has left."""
         tag = self.tag_of(home)
         outer = home.parent
         assert outer is not None
@@ -320,7 +320,10 @@ class LoopEmitter(OpEmitter):
         target: Register,
         taken: set[str],
     ) -> Register | None:
-        """The register of a value defined in this iteration that is not read again."""
+        """The value's register if it can be renamed to the carried value's instead of copied.
+
+        That is so for a value of this iteration that nothing reads later.
+        """
         if not value.varying or value.region.depth < loop.body.depth or value.end > item.pos:
             return None
         if value in loop.carried and item.values[loop.carried.index(value)] is value:

@@ -27,7 +27,13 @@ from gallette.drivers.common.lanes import (
     ShaderResources,
     VertexLanes,
 )
-from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, ProgramFacts
+from gallette.drivers.common.program import (
+    BoundProgram,
+    Emission,
+    FragmentOutputs,
+    Outputs,
+    ProgramFacts,
+)
 
 from . import runtime, runtime_shared, runtime_storage
 from .analyse import analyse
@@ -177,10 +183,12 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
     return view
 
 
-class BoundShader:
-    """Implements `BoundProgram` of the shared draw code."""
+class BoundShader(BoundProgram):
+    """A shader with the resources of one draw."""
 
     __slots__ = ("_views", "program", "run", "spend", "state")
+
+    rebinds = True
 
     def __init__(self, program: CompiledShader, resources: ShaderResources):
         self.program = program

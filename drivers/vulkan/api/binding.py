@@ -185,7 +185,7 @@ def _checked(name: str) -> Any:
 
 
 def _name_of(result: int) -> str:
-    """What Vulkan calls an error."""
+    """The name of a VkResult, such as VK_ERROR_DEVICE_LOST."""
     names = [
         name for name, value in _table()[2].items() if value == result and name.startswith("VK_ERR")
     ]

@@ -43,7 +43,7 @@ class Pipeline:
 
 
 class PipelineCache:
-    """Layouts, modules and pipelines by what they are made of."""
+    """Pipeline layouts, shader modules and pipelines, found by the state they are made from."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -54,7 +54,7 @@ class PipelineCache:
         self._lock = threading.RLock()  # contexts of several threads make pipelines
 
     def link(self, programs: Sequence[Program]) -> Link:
-        """Programs with their numbers."""
+        """Link the shaders of a draw: their SPIR-V and pipeline layout, which are cached."""
         key = tuple(id(program) for program in programs)
         with self._lock:
             found = self._links.get(key)

@@ -82,7 +82,7 @@ def _load(c: DriverCode, storage: str, var: int, at: list[int], type: int) -> in
 
 
 def _floats(c: DriverCode, storage: str, var: int, at: list[int], first: int, count: int) -> Value:
-    """Some floats of an array as a vector of four."""
+    """Load up to four consecutive floats of an array as a vec4, padded with zeros."""
     b, f32 = c.b, c.b.float_type()
     parts = [_load(c, storage, var, [*at, b.uint(first + i)], f32) for i in range(count)]
     parts += [c.values.constant("f", 32, (0,)).id] * (4 - count)

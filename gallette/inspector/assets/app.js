@@ -10,7 +10,7 @@ function DrawList({ frame, chosen, choose }) {
   const { draws, executed } = frame;
   const [search, setSearch] = useState("");
   const box = useRef();
-  const together = useMemo(() => new Map(executed.filter(g => g.length > 1).flatMap((g, i) => g.map(n => [n, { group: i + 1, draws: g }]))), [frame]);
+  const together = useMemo(() => new Map(executed.filter(g => g.length > 1).flatMap(g => g.map(n => [n, g.length - 1]))), [frame]);
   const shown = draws.map((d, i) => i).filter(i => words(draws[i]).includes(search.toLowerCase()));
   const most = Math.max(1, ...draws.map(d => d.microseconds));
   const key = e => {
@@ -35,7 +35,7 @@ function DrawList({ frame, chosen, choose }) {
       <${Thumb} name=${Object.values(d.attachments)[0]} label="" lazy=${true} />
       <div><div class="row"><b>${d.call}</b><small>${spellTime(d.microseconds)}</small></div>
       <div class="row"><small>call ${d.number}, draw ${i + 1}</small><small>${d.primitives ? `${d.primitives} prim.` : d.size.join(" × ")}${d.overdraw ? `, overdraw ${d.overdraw}` : ""}</small></div>
-      ${with_ && html`<small class="merged">executed with ${with_.draws.length - 1} more, as draw ${with_.group}</small>`}
+      ${with_ && html`<small class="merged">merged with ${with_} more</small>`}
       ${unlike > 0 && html`<small class="bad">${unlike} pixels differ</small>`}
       <span class="meter"><i style=${`width:${Math.max(1, 100 * d.microseconds / most)}%`}></i></span></div></li>`);
   }

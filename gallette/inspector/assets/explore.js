@@ -145,7 +145,7 @@ function Explorer() {
     if (e.target.tagName === "CANVAS") put({ mouse: [(e.clientX - box.left) / box.width, 1 - (e.clientY - box.top) / box.height] });
   };
   const against = good && good.against;
-  return html`<header><span class="brand">gallette</span><h1>explorer</h1>
+  return html`<header><span class="brand">gallette</span><h1>explorer</h1><span class="faint" role="status">${computing && !playing ? "computing…" : good ? `${good.milliseconds} ms` : ""}</span>
       <div class="tools">
         <label>example <select value="" onChange=${e => open(e.target.value)}><option value="">choose</option>${Object.keys(start.examples).map(n => html`<option value=${n}>${n}</option>`)}</select></label>
         <label>driver <select value=${choice.driver} onChange=${e => put({ driver: e.target.value })}>${start.drivers.map(d => html`<option value=${d}>${d}</option>`)}</select></label>
@@ -154,8 +154,7 @@ function Explorer() {
         ${start.switches.map(n => html`<label><input type="checkbox" checked=${!!choice.switches[n]} onChange=${e => put({ switches: { ...choice.switches, [n]: e.target.checked } })} /> ${n}</label>`)}
         <button aria-pressed=${!!pinned} title="keep these shaders and settings, and show what differs from them" onClick=${() => setPinned(pinned ? null : { texts, choice })}>${pinned ? "unpin" : "pin and compare"}</button>
         <button onClick=${share}>link</button> <span role="status">${told}</span>
-      </div>
-      <span class="faint" role="status">${computing && !playing ? "computing…" : good ? `${good.milliseconds} ms` : ""}</span></header>
+      </div></header>
     <main class="explore">
       <section class="source" aria-label="GLSL">
         <div class="tools"><span role="group" aria-label="stage">${start.stages.filter(s => texts[s] !== undefined).map(s => html`<button aria-pressed=${s === stage} onClick=${() => { setStage(s); setLine(0); }}>${s}</button>`)}</span>

@@ -41,7 +41,7 @@ def image(gl: Any) -> bytes:
     return found
 
 
-WAYS = ("one", "several", "units", "some draws", "queries")
+WAYS = ("one", "several", "units", "some draws", "queries", "large")
 
 
 def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +56,7 @@ def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
         gl.enable(GL.BLEND)
         gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)
         textures(world)
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)  # a tiler begins a pass
         for number in range(60):
             if what == "several":
                 gl.bind_texture(GL.TEXTURE_2D, world.textures[number % 3])
@@ -71,7 +72,8 @@ def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
             if what == "queries" and number % 20 == 15:
                 gl.end_query(GL.SAMPLES_PASSED)
             if what != "some draws" or number % 3:
-                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 3)
+                large = what == "large" and not number % 10  # such draws do not become pending
+                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4100 if large else 3)
         assert pending() == recorded
         gl.active_texture(GL.TEXTURE0)
         pictures.append(world.read(0) + image(gl))
@@ -81,7 +83,7 @@ def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(pictures[0])
 
 
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "tiler"])
 @pytest.mark.parametrize("what", WAYS)
 def test_writes_and_draws_in_turn_look_like_others(
     what: str, driver: str, monkeypatch: pytest.MonkeyPatch

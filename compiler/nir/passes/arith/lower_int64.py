@@ -88,7 +88,7 @@ def mul(b: Builder, x: Pair, y: Pair) -> Pair:
 
 
 def _saturating(b: Builder, x: Pair, y: Pair, minus: bool) -> Pair:
-    """The sum or difference of signed numbers, saturating."""
+    """A signed sum or difference, clamped to the range of the type."""
     result = sub(b, x, y) if minus else add(b, x, y)
     third = b.ixor(x[1], y[1]) if minus else b.ixor(y[1], result[1])
     over = b.ilt(b.iand(b.ixor(x[1], result[1]), third), b.imm_int(0))

@@ -110,7 +110,7 @@ def _overwrite(earlier: _Pending, mask: int) -> bool:
 
 
 def _after_read(instr: Intrinsic, pending: dict[Root, _Stores]) -> None:
-    """Remove the stores that `instr` may read from the pending ones."""
+    """Stop tracking stores whose values `instr` may read: they are not dead."""
     if instr.info.is_fence or instr.info.ends_lanes:
         pending.clear()
         return

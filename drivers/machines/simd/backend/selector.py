@@ -153,6 +153,7 @@ class SelectorCore(ArithmeticSelector):
 
     def append(self, instr: Instruction) -> Instruction:
         instr.note, self.note = instr.note or self.note, ""
+        instr.line = self.line
         self.code.instrs.append(instr)
         return instr
 

@@ -81,7 +81,7 @@ class Instruction(instruction.Instruction):
     """One instruction; `group` is its first channel."""
 
     table: ClassVar = OPCODES
-    unencoded: ClassVar = frozenset({"fresh", "note", "uniform"})
+    unencoded: ClassVar = frozenset({"fresh", "line", "note", "uniform"})
     op: Opcode = field(init=False)
     dst: Region = NULL
     srcs: tuple[Region, ...] = ()

@@ -130,7 +130,7 @@ def _ordered(instr: Instruction) -> bool:
 
 
 def _only_loads(instr: Instruction) -> bool:
-    """It may change places with others that only load."""
+    """Whether the instruction only loads, so that it may be reordered with other loads."""
     message = instr.message
     assert message is not None
     return message.unit in ("memory", "image") and only_reads(message.unit, message.desc)

@@ -12,6 +12,7 @@ import pytest
 from gallette.drivers.common.draw import pixel_order
 from gallette.drivers.common.draw.pixel_order import can_order_pixels, draw_in_pixel_order
 from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.program import BoundProgram
 
 
 class Sheet:
@@ -185,7 +186,7 @@ def group(rows: int, **changed: Any) -> Any:
     engine.finish = finish
     draw = SimpleNamespace(
         witness=None,
-        fragment=SimpleNamespace(program=object()),
+        fragment=SimpleNamespace(program=BoundProgram()),
         fixed=SimpleNamespace(engine=engine),
     )
     for name, value in changed.items():
@@ -208,7 +209,7 @@ def attempt(what: Any, *args: Any) -> None:
 
 def test_states_whose_pixels_can_be_ordered() -> None:
     assert can_order_pixels(group(1).draw)
-    fills = SimpleNamespace(program=SimpleNamespace(fill=None))
+    fills = SimpleNamespace(program=SimpleNamespace(fills=True))
     for changed in ({"deals": False}, {"witness": object()}, {"fragment": fills}):
         assert not can_order_pixels(group(1, **changed).draw)
 

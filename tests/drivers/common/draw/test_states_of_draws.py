@@ -254,8 +254,8 @@ def test_programs_that_can_go_on_with_another_block_do(able: bool) -> None:
     joiner.rebind(Stage.VERTEX)  # there is nothing yet
     program: Any = joiner.program(Stage.VERTEX, code)  # type: ignore[arg-type]
     rebound: list[None] = []
-    if able:
-        program.rebind = lambda: rebound.append(None)
+
+    program.rebinds, program.rebind = able, lambda: rebound.append(None)
     changes = joiner.changes
     bindings.constants[0] = SimpleNamespace(data=np.arange(9, dtype=np.uint8))
     joiner.rebind(Stage.VERTEX)

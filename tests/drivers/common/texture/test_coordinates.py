@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.texture.fetch import fetch, locate, size_of
 from gallette.drivers.common.texture.image import Image, image_of_view
@@ -26,7 +27,7 @@ from gallette.drivers.common.texture.lod import (
     squared_lengths,
 )
 from gallette.drivers.common.texture.unit import _by_lane, _level_index, _spread
-from gallette.drivers.common.texture.wrap import Axis, linear_taps, nearest_tap
+from gallette.drivers.common.texture.wrap import linear_taps, nearest_tap
 from gallette.pipe.enums import Target, Wrap
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger, level_extent

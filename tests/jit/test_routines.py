@@ -1,0 +1,161 @@
+"""Routines of fixed function in machine code compute what NumPy computes.
+
+Every case of a test is a function of one module, so that LLVM is asked once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.drivers.common.fixed import addressing, filtering
+from gallette.drivers.common.fixed.addressing import Axis
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.depth import depth_code
+from gallette.drivers.common.fixed.depth import tested as depth_and_stencil
+from gallette.drivers.common.fixed.formats import packed, unpacked
+from gallette.drivers.common.fixed.output import stored
+from gallette.drivers.common.fixed.routine import Routine
+from gallette.drivers.jit.llvm.engine import compile_module
+from gallette.drivers.jit.llvm.text import Builder
+from gallette.drivers.jit.shader.routines import inlined
+from gallette.pipe.enums import CompareFunc, Wrap
+from gallette.pipe.formats import FORMATS
+from tests.drivers.common.fixed import random_depth
+from tests.drivers.common.fixed.random_output import (
+    LANES,
+    STORED,
+    colors,
+    key_of,
+    states,
+    texels,
+    words_of,
+)
+
+Array = npt.NDArray[Any]
+DECODED = [*STORED, FORMATS["R9G9B9E5_FLOAT"]]
+
+
+def check(cases: Sequence[tuple[Routine, Sequence[Array], str]]) -> None:
+    """Compile all, run each, and compare: floats of 32 bits by value, because NaN has many
+    encodings.
+    """
+    b = Builder()
+    for n, (routine, _, _) in enumerate(cases):
+        given, found = b.begin(f"case{n}", [("ptr", "given"), ("ptr", "found")])
+        values = []
+        for i, size in enumerate(routine.inputs):
+            value = b.load(b.load(b.at(given, i, "i64"), "ptr"), f"i{max(8, size)}", LANES)
+            values.append(value.ne(0) if size == 1 else value)
+        for i, value in enumerate(inlined(b, routine, values)):
+            bits = value.to("i8", False) if value.t == "i1" else value.as_int()
+            b.store(b.load(b.at(found, i, "i64"), "ptr"), b.spread(bits, LANES))
+        b.end()
+    names = tuple(f"case{n}" for n in range(len(cases)))
+    code = compile_module(b.text(), names, None)
+    for name, (routine, arguments, what) in zip(names, cases, strict=True):
+        inputs = [np.ascontiguousarray(np.broadcast_to(a, LANES)) for a in arguments]
+        outputs = [np.zeros(LANES, f"u{max(1, routine.size(n) // 8)}") for n in routine.outputs]
+        tables = [np.array([a.ctypes.data for a in some], np.uint64) for some in (inputs, outputs)]
+        function = code.function(name, ctypes.c_void_p, ctypes.c_void_p)
+        function(*[table.ctypes.data for table in tables])
+        for one, other in zip(outputs, evaluate(routine, inputs), strict=True):
+            wanted = np.broadcast_to(other, LANES)
+            same = one == wanted
+            if one.itemsize == 4:
+                same |= np.isnan(one.view(np.float32)) & np.isnan(
+                    np.ascontiguousarray(wanted).view(np.float32)
+                )
+            assert same.all(), (routine.name, what, one[~same], wanted[~same])
+
+
+def test_every_format_is_packed() -> None:
+    check([(packed(format), colors(format), "") for format in STORED])
+
+
+def test_every_format_is_unpacked() -> None:
+    check([(unpacked(format), words_of(texels(format)), "") for format in DECODED])
+
+
+def test_random_states_store_the_same() -> None:
+    constant = [np.float32(c) for c in (0.25, 0.5, 0.75, 1.0)]
+    cases = []
+    for format, state in states(150, 5):
+        given = [*colors(format), *colors(format, 1), *constant]
+        if format.is_float:
+            given = [np.where(np.isfinite(g), g, np.float32(0.3)) for g in given]
+        routine = stored(key_of(format, state))
+        cases.append((routine, [*given, *words_of(texels(format))], str(state)))
+    check(cases)
+
+
+def test_random_depth_and_stencil_states_leave_the_same() -> None:
+    cases: list[tuple[Routine, list[Array], str]] = []
+    lanes = np.arange(LANES)
+    for number, (format, state) in enumerate(random_depth.states(150, 7)):
+        key = random_depth.key_of(format, state)
+        words = random_depth.held(format, number)
+        code = depth_code(key.bits, key.is_float)
+        cases.append((code, [random_depth.DEPTHS], ""))
+        codes = evaluate(code, [random_depth.DEPTHS])[0]
+        wide = words.astype(np.uint32) if key.word < 32 else words
+        references = [np.full(LANES, r, np.uint32) for r in (0x35, 0xA1)]
+        given = [lanes % 5 > 0, wide, codes, lanes % 3 > 0, *references]
+        cases.append((depth_and_stencil(key), given, str(state)))
+    check(cases)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_coordinates_select_the_same_texels(moved: bool) -> None:
+    """Every wrap mode, in floats and in fixed point, around the edges of a texture."""
+    s = np.array([0.0, 0.1, 0.5, 0.999, 1.0, 1.001, 1.5, 2.0, 2.49, -0.001, -0.3, -1.0, -1.7, 5.2,
+                  100.3, -33.3], np.float32)  # fmt: skip
+    cases = []
+    for mode, n, scaled in product(Wrap, (1, 5, 8), (False, True)):
+        axis = Axis(mode, n & (n - 1) == 0, scaled)
+        given = [s * np.float32(n) if scaled else s, np.full(LANES, n, np.int32)]
+        if moved:
+            given.append((np.arange(LANES) % 7 - 3).astype(np.int32))
+        makers = (addressing.nearest_tap, addressing.linear_taps, addressing.gather_taps,
+                  addressing.nearest_fixed, addressing.linear_fixed)  # fmt: skip
+        cases += [(make(axis, moved), given, f"{axis}, {n}") for make in makers]
+    check(cases)
+
+
+def test_directions_meet_the_same_faces() -> None:
+    random = np.random.default_rng(4)
+    directions = [d.astype(np.float32) for d in random.integers(-2, 3, (3, LANES))]
+    along = [d.astype(np.float32) for d in random.random((3, LANES))]
+    lanes = np.arange(LANES, dtype=np.int32)
+    edge = [lanes % 6, np.where(lanes % 2, -1, lanes % 4).astype(np.int32)]
+    edge += [np.where(lanes % 2, lanes % 4, 4).astype(np.int32), np.full(LANES, 4, np.int32)]
+    check(
+        [
+            (addressing.project(), directions, ""),
+            (addressing.face_derivative(), [*directions, *along], ""),
+            (addressing.across_the_seam(), edge, ""),
+            (addressing.log2(), [np.abs(along[0]) * 100], ""),
+            (addressing.squared_length(3, True), along, ""),
+        ]
+    )
+
+
+def test_filters_and_comparisons_compute_the_same() -> None:
+    random = np.random.default_rng(5)
+    first, second, weight = random.random((3, LANES)).astype(np.float32)
+    words = random.integers(0, 1 << 32, (2, LANES), np.uint64).astype(np.uint32) & 0x00FF00FF
+    share = random.integers(0, 256, LANES).astype(np.uint32)
+    cases = [
+        (filtering.mix(), [first, second, weight], ""),
+        (filtering.mix_bytes(), [*words, share], ""),
+        (filtering.layer(), [first * 20 - 5, np.full(LANES, 9, np.int32)], ""),
+    ]
+    for func, clamped in product(CompareFunc, (False, True)):
+        cases.append((filtering.compared(func, clamped), [first * 3 - 1, second], func.name))
+    check(cases)
