@@ -248,9 +248,11 @@ class Context(ABC):
         return None
 
     def draw_series(self, series: Series) -> int:
-        """Draw what was drawn before, many times, whatever is bound now, and do what the series has
-        between draws. Answers how many entries were done, from the first on: the entry after those
-        has to be made by the other methods."""
+        """Execute a series: prepared draws, which do not depend on what is bound now, and the
+        writes, clears and queries between them.
+
+        Returns how many entries were executed. The caller makes the next entry by the other
+        methods."""
         return 0
 
     @abstractmethod

@@ -72,7 +72,7 @@ class CommandLists:
         self._found: list[list[int]] = []  # runs that come next, the first last
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
-        """The bounds of the next one, at that entry or after it."""
+        """The bounds of the next run of commands, at that entry or after it."""
         if number >= self._end:
             self._look(number, epoch)
         found = self._found

@@ -149,7 +149,7 @@ def _lines(
 def _rectangles(
     context: RasterContext, vertices: VertexSet, batch: Batch, front: Array | None
 ) -> Array | None:
-    """Lines whose samples count, with an edge on each side."""
+    """Draw lines as rectangles, for targets with several samples and for smooth lines."""
     rows, x, y, dx, dy = _drawn(vertices, batch)
     if not len(rows):
         return np.zeros((0, Record.SIZE), np.int32)

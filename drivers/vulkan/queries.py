@@ -187,7 +187,7 @@ class Queries:
             batch.finish()
 
     def is_ready(self, query: VulkanQuery) -> bool:
-        """Whether the result is there without waiting; what it waits for is on its way."""
+        """Whether the result can be read without waiting. Submits the batch that will write it."""
         if any(segment.batch is self.stream.current for segment in query.segments):
             self.stream.submit()
         return all(segment.batch.is_done() for segment in query.segments)

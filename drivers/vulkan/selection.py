@@ -179,7 +179,7 @@ def texture_facts(bound: Bound) -> tuple[Any, ...]:
 
 
 def _linked(shader: Any, key: Any, before: list[Program]) -> Program:
-    """The variant; slots it reads that the stage before does not write are constants."""
+    """A shader's variant in which inputs that the previous stage does not write are constants."""
     program: Program = shader.variant_for(key).program
     if before:
         written = set(before[-1].outputs)

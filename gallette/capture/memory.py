@@ -113,6 +113,7 @@ class Arena:
             LISTENERS.remove(self)
 
     def touched(self, address: int, size: int, lasting: bool) -> None:
+        """Raise an error if the capture has no memory at an address that OpenGL is about to use."""
         if get_ident() != self._thread:
             return
         for start, length, _ in self._lent:
@@ -126,7 +127,7 @@ class Arena:
         )
 
     def read(self, address: int, data: bytes) -> None:
-        """Reads need no note."""
+        """Do nothing: what the arena checks is done in `touched`."""
 
     def wrote(self, pointer: Any, data: Any) -> None:
-        """Nor do writes."""
+        """Do nothing, as for reads."""

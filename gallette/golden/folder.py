@@ -43,7 +43,7 @@ class Goldens:
         self._names: dict[str, str] = {}  # of the pictures, by file
 
     def tolerance(self, name: str) -> Tolerance:
-        """That of a picture."""
+        """The tolerance of a picture."""
         return self._given.get(name, self._default)
 
     def path(self, name: str) -> Path:

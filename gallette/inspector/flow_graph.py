@@ -276,7 +276,7 @@ def _sources(instr: Instr) -> Iterator[Instr]:
 
 
 def _pull(instr: Instr, boxes: dict[Instr, _Box]) -> float:
-    """Where its sources stand, so that edges cross little."""
+    """The mean position of a node's sources. Rows in that order have few crossing edges."""
     xs = [boxes[s].x + boxes[s].width / 2 for s in _sources(instr) if s in boxes]
     return sum(xs) / len(xs) if xs else 1e9
 

@@ -43,7 +43,7 @@ CHAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("binning", "page_tables"),
     ),
     "Whole drivers": (
-        "What a driver is asked to do, how it waits, and one of your own.",
+        "The calls on a driver, pending draws, and a driver of your own.",
         ("writing_a_driver", "gl_on_vulkan", "command_stream"),
     ),
 }

@@ -51,7 +51,8 @@ def compiled(setting: LiveRanges) -> Compiled:
 
 
 def registers_over_time(made: Compiled, setting: LiveRanges) -> npt.NDArray[Any]:
-    """Which value is in which register at each instruction; negative where it waits."""
+    """Which value is in which register at each instruction; a negative number where pixels that
+    have left the loop keep it."""
     assert made.allocation.virtual is not None
     return register_map(made.allocation.virtual, made.allocation.places, setting)
 

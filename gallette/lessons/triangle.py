@@ -120,7 +120,7 @@ def gl_calls(run: Run) -> list[str]:
 
 
 def pipe_calls(run: Run) -> list[str]:
-    """What the driver was asked to do, up to the draw."""
+    """The calls on the driver, up to the draw."""
     kept = [c for c in run.pipe_calls if "call" in c]
     last = next(i for i, c in enumerate(kept) if c["call"] == "draw_vbo")
     return [_call(c) for c in kept[: last + 1]]

@@ -89,7 +89,7 @@ def _limited(ufunc: np.ufunc, a: Array, b: Any, out: Array | None) -> Array:
 
 
 def _row(number: Any, dtype: np.dtype[Any]) -> Array | None:
-    """A row of the number, if that keeps the type of the array."""
+    """An array full of the number, or None if the number has another type than the array."""
     if type(number) is not int and type(number) is not float:
         if number.dtype != dtype:
             return None

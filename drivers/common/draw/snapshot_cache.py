@@ -175,7 +175,7 @@ def _key_of_block(block: ConstantBuffer | None) -> Any:
 
 
 def _key_of_image(image: ImageView | None) -> Any:
-    """By value, as storage is: others are made whenever one is bound."""
+    """The key of an image: its fields, since each glBindImageTexture makes a new object."""
     if image is None:
         return None
     resource, format = id(image.resource), id(image.format)

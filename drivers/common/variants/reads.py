@@ -49,7 +49,7 @@ class ShaderReads:
 
     @classmethod
     def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
-        """`inlining`: also find the uniforms for which inlining pays."""
+        """Find what a shader reads; with `inlining` also the uniforms that pay as constants."""
         inputs: set[int] = set()
         outputs: set[int] = set()
         samplers: set[int] = set()

@@ -350,7 +350,7 @@ class _Tiles:
         )
 
     def _left(self, masks: list[V], samples: Sequence[int | V]) -> list[V]:
-        """What the shader leaves: not discarded, in its sample mask, in its alpha coverage."""
+        """The lanes that the shader did not discard, by its sample mask or its alpha, either."""
         b, e, key = self.b, self.e, self.key
         if e.alive is not None:
             alive = e.alive.get()

@@ -123,7 +123,10 @@ def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
 
 
 def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | None) -> bool:
-    """Whether all lanes that still run a loop write nothing. (`lanes` are their chunk numbers.)"""
+    """Whether no lane that still runs a loop can write anything, so that the loop may end.
+
+    `lanes` are the numbers of these lanes in the chunk.
+    """
     if alive is None and helper is None:
         return False
     busy = live

@@ -34,7 +34,7 @@ _OUT_OF_MEMORY = (-1, -2)
 
 @cache
 def _table() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, int], dict[str, str]]:
-    """Lines of structs and of commands by name, constants, and names that mean others."""
+    """The table of Vulkan: lines of structs and commands by name, constants, and aliases."""
     packed = files("gallette.drivers.vulkan.api").joinpath("table.txt.xz").read_bytes()
     structs: dict[str, list[str]] = {}
     commands: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ class _Block:
             self.device.drop("Buffer", self.buffer)
 
     def take(self, size: int, align: int) -> int | None:
-        """The offset of a part that was never given out, or None."""
+        """Allocate after all earlier parts: the offset, or None if the block is full."""
         at = -(-self.given // align) * align
         if at + size > self.size:
             return None

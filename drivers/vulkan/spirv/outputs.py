@@ -160,7 +160,9 @@ def _snapped(c: DriverCode, position: Value) -> Value:
 
 
 def _beside(c: DriverCode, position: Value) -> int:
-    """A point's position; far away where its centre is beside the view."""
+    """A point's position, far away if its centre is outside of the view: OpenGL draws no part of
+    such a point, and Vulkan may.
+    """
     b, f32, bools = c.b, c.b.float_type(), c.b.bool_type()
     x, y, _, w = (c.values.swizzle(position, (i,)).id for i in range(4))
     sizes = [b.ext("FAbs", f32, part) for part in (x, y)]

@@ -1,4 +1,6 @@
-"""The control shader that OpenGL does not want and Vulkan does: it hands patches on as they are.
+"""The tessellation control shader of programs without one, which passes patches on unchanged.
+
+OpenGL allows such programs and Vulkan does not.
 
 Tessellation levels come from push constants, as the application set them.
 """

@@ -2,7 +2,7 @@
 
 A program has one or two passes. A pass first fills registers, by sampling textures or passing
 coordinates on, then executes up to eight pairs of a colour and an alpha operation. The calls are
-recorded here as data (`Program`) and checked as the extension requires; `ati_source.py` translates
+recorded here as data (`Program`) and checked as the extension requires; `source.py` translates
 it to GLSL when it is first drawn with.
 """
 

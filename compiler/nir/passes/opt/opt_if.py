@@ -124,7 +124,10 @@ def _negated(node: If) -> bool:
 
 
 def _known_condition(impl: FunctionImpl, node: If, before: Mapping[Any, Node]) -> bool:
-    """`before`: the block before every if, where its condition is read."""
+    """Replace uses of an if's condition inside its branches, where its value is known.
+
+    `before` has the block before each if, which is where the condition itself is read.
+    """
     value = node.condition.value
     if len(value.uses) == 1 or isinstance(value.instr, LoadConst):
         return False
