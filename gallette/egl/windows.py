@@ -13,7 +13,7 @@ __all__ = ["Window", "WindowSystem", "connect"]
 
 
 class Window(Protocol):
-    """Something that shows pixels."""
+    """A native window: it has a size, and shows the pixels of a surface."""
 
     native: int
 

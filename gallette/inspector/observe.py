@@ -208,7 +208,7 @@ def observe(path: str | Path, driver: str = "", title: str = "") -> Frame:
 
 
 def _leave_defaults(frame: Frame) -> None:
-    """At the first draw, what has changed is what is not as in a new context."""
+    """Mark as changed, at the first draw, the state that differs from a new context's."""
     first = next((d for d in frame.draws if d.state), None)
     if first is None:
         return

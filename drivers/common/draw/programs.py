@@ -239,8 +239,8 @@ class Joiner:
         self._merged.clear()
 
     def rebind(self, stage: Stage) -> None:
-        """Constant block 0 of the stage is another, and nothing else: programs that can go on with
-        that do, which takes much less than to join them anew.
+        """Another constant block 0 was bound, and nothing else changed. Programs that can continue
+        with it are kept, because joining them again takes much longer.
         """
         found, resources = self._joined.get(stage), self._resources.get(stage)
         program = found[1].program if found else None

@@ -229,8 +229,8 @@ def packed(format: Format) -> Routine:
 
 @cache
 def viewed(format: Format, swizzle: tuple[str | int, ...], stencil: bool = False) -> Routine:
-    """From a texel's words of 32 bits to what a texture view with this swizzle returns: of depth
-    and stencil formats, depth or (`stencil`) stencil.
+    """The routine that unpacks a texel, from words of 32 bits, and swizzles it as a texture view
+    does. A format with depth and stencil gives depth, or the stencil value with `stencil`.
     """
     whole = format.is_pure_integer or stencil
 

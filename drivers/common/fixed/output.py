@@ -109,9 +109,7 @@ def stored(key: ColorKey) -> Routine:
 
 @lru_cache(1024)
 def merged(key: ColorKey) -> Routine:
-    """The words to store, of words that are already packed and of those that are there: the logic
-    operation and the mask.
-    """
+    """Combine packed words with the words in memory, by the logic operation and the write mask."""
     size, count = layout(key.format)
     words = {f"{kind}{i}": (1, size) for kind in ("new", "word") for i in range(count)}
 
