@@ -63,7 +63,7 @@ def functions_that_run() -> dict[str, Run]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.tools.tour"],
         cwd=ROOT,
-        env={**os.environ, **_SETTINGS},
+        env={**os.environ, **_SETTINGS, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": ""},
         capture_output=True,
         text=True,
     )
