@@ -43,7 +43,7 @@ class Caps:
     max_vertex_streams: int = _cap(1, "vertex streams of a geometry stage; 1: no choice")
     max_samples: int = _cap(1, "samples of a multisampled surface; 1: none")
     sample_positions: tuple[tuple[tuple[float, float], ...], ...] = _cap(
-        (), "where in a pixel each sample is, of every number of samples there is"
+        (), "where the samples are in a pixel, for each number of samples"
     )
     sample_locations: bool = _cap(False, "the application may choose where samples are")
     max_clip_planes: int = _cap(8, "user clip planes or clip distances")
@@ -76,10 +76,10 @@ class Caps:
     framebuffer_fetch: bool = _cap(False, "fragment shaders read the framebuffer, in drawing order")
     layered_rendering: bool = _cap(False, "the last vertex stage selects a layer")
     user_memory: bool = _cap(False, "buffers can be made of the application's memory")
-    handles: bool = _cap(False, "textures and images behind the units, by handle")
+    handles: bool = _cap(False, "bindless textures and images")
     compute: bool = _cap(False, "compute launches")
     driver_owns_shaders: bool = _cap(
-        False, "the driver changes the very shader it is given; who keeps one hands over a clone"
+        False, "the driver changes shaders that it is given; a caller that keeps one passes a clone"
     )
     machine: Machine = field(
         default=Machine(),

@@ -30,6 +30,7 @@ from gallette.history.recorder import watch_pixel
 from gallette.history.records import Fragment, History
 from gallette.pipe.state import ComputeInfo, DrawInfo
 from gallette.pipe.taps import PipeCall, tap
+from gallette.terminal import counted
 
 __all__ = [
     "compiled_afresh",
@@ -215,7 +216,7 @@ def vertex_session(gl: Any, info: DrawInfo, vertex: int, instance: int, title: s
         if not 0 <= vertex < len(stream):
             raise GalletteError(f"the draw has vertices 0 to {len(stream) - 1}, not {vertex}")
         if not 0 <= instance < source.instances:
-            raise GalletteError(f"the draw has {source.instances} instances")
+            raise GalletteError(f"the draw has {counted(source.instances, 'instance')}")
         lane = int(stream[vertex]) + instance * source.count
         lanes = FetchedVertices(source, state.elements, state.buffers, 0, source.lanes)
         shader, key = state.fixed.selection.origin[0]

@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from gallette.piglit_subset.results import ORDER, Run
 from gallette.piglit_subset.summary import Change, Summary, pass_rate
-from gallette.terminal import COLORS, table
+from gallette.terminal import COLORS, counted, table
 
 __all__ = ["print_folders", "print_summary", "print_totals", "print_versions"]
 
@@ -20,7 +20,7 @@ def print_totals(out: Console, run: Run) -> None:
     """One line per result, and the rate."""
     totals = run.totals()
     seconds = f"{run.end - run.start:.1f} s"
-    rows = table(out, f"{escape(run.name)}: {len(run.tests)} tests in {seconds}")
+    rows = table(out, f"{escape(run.name)}: {counted(len(run.tests), 'test')} in {seconds}")
     rows.add_column("result")
     rows.add_column("tests", justify="right")
     for result in ORDER:
