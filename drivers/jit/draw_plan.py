@@ -394,7 +394,9 @@ class DrawPlan:
         return self.ended(self._call(), stream)
 
     def ended(self, state: int, stream: Stream) -> bool:
-        """What is left of a draw that ended so; false, and nothing is done, if it is too large."""
+        """Complete a draw whose machine code returned this state. False, without an effect, if the
+        draw is too large for a plan.
+        """
         if state:
             if state == LISTS:
                 self.memory.make_room(self._words[DrawWords.TOUCHED])

@@ -48,7 +48,7 @@ class Stream:
 
 
 class PlanMemory:
-    """The arrays, and streams of draws made lately."""
+    """The arrays that all plans of a context share, and the vertex streams of recent draws."""
 
     ROWS = 64  # outputs of a vertex shader
 
@@ -73,7 +73,7 @@ class PlanMemory:
 
     @classmethod
     def of(cls, scratch: Scratch, counters: Counters) -> PlanMemory:
-        """The memory of a context, whose counters take over the tally when they are read."""
+        """The memory of a context. Its tally is added to the counters when these are read."""
         found = scratch.own.get("plan memory")
         if found is None:
             found = scratch.own["plan memory"] = cls()

@@ -26,7 +26,9 @@ def _is_script(path: str) -> bool:
 
 
 def command_line(program: list[str]) -> list[str]:
-    """What is executed: scripts run under a launcher that prepares their process."""
+    """The command that starts a program; a Python script is started by a launcher, which prepares
+    the process.
+    """
     name = program[0]
     launcher = [sys.executable, "-P", launch.__file__]  # -P: no modules beside the launcher
     if os.path.basename(name) in ("python", "python3") and len(program) > 1:

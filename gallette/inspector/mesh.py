@@ -28,7 +28,7 @@ class DrawWitness:
         self.begin((0, 0))
 
     def begin(self, size: tuple[int, int]) -> None:
-        """Another call on a framebuffer of that size."""
+        """Start counting for the next call, which draws into a framebuffer of that size."""
         self.size = size
         self.counts: Any = None
         self.primitives = 0

@@ -221,7 +221,9 @@ def _leave_defaults(frame: Frame) -> None:
 
 
 def _add_changes(frame: Frame) -> None:
-    """What a draw covered and did (1) or did not (2) change: tests that failed show as 2."""
+    """Add an overlay to each draw: covered pixels that it changed (1) and did not change (2), for
+    example because a test failed.
+    """
     before: dict[tuple[str, str], str] = {}
     for draw in frame.draws:
         coverage = draw.overlays.get("overdraw")

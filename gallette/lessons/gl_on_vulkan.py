@@ -46,7 +46,7 @@ Picture = npt.NDArray[np.uint8]
 
 @contextmanager
 def instead(owner: Any, name: str, other: Any) -> Iterator[None]:
-    """Put something in the place of a part of the driver."""
+    """Replace an attribute of the driver inside the block."""
     kept = getattr(owner, name)
     setattr(owner, name, other)
     try:
