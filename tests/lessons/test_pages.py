@@ -80,7 +80,7 @@ def said(page: Page) -> Iterator[str]:
                 yield str(getattr(block, part, ""))
 
 
-_ONE_OF_MANY = re.compile(r"(?<![\w.,/-])1 (?!is\b|runs\b)[a-z]+s\b")
+_ONE_OF_MANY = re.compile(r"(?<![\w.,/-])1 (?!is\b|runs\b|m?s\b)[a-z]+s\b")
 
 
 @pytest.mark.parametrize("name", [n for n in LESSONS if n not in SLOW])
