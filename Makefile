@@ -15,7 +15,7 @@ export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients gallery browser docs docs-test fuzz bombs mutants dist lock installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients clients-all gallery browser docs docs-test fuzz bombs mutants dist lock installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ DRIVER ?= numpipe
 clients: $(READY)  ## other people's OpenGL programs on gallette (DRIVER=numpipe), compared with llvmpipe's pictures
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
 	GALLETTE_REQUIRE_CLIENTS=1 GALLETTE_DRIVER=$(DRIVER) $(BIN)/python -m pytest -q -n auto --dist worksteal tests/clients
+
+clients-all: $(READY)  ## programs of Debian (installed by apt-get, as root) on gallette, compared with llvmpipe's pictures
+	$(BIN)/python -m tests.clients.debian --install
 
 gallery: $(READY)  ## a page of what those programs draw on gallette and on llvmpipe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'

@@ -1,6 +1,6 @@
 """Processor time of frames of OpenGL's first years, beside llvmpipe: meshes, lists, glBegin.
 
-`old_gl.c` is the program; it runs by `gallette run` and on the machine's own OpenGL, in turn, with
+`old_gl.c` is the program. It alternates between `gallette run` and the machine's own OpenGL, with
 one thread. The libraries' headers must be installed (libegl-dev, libgl-dev).
 
     python bench/old_gl.py                          # all kinds on numpipe and jit

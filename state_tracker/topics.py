@@ -11,7 +11,7 @@ imported:
   `state_tracker/parameters.txt` and `entry_points/data/gl_extensions.txt`;
 - shaders for stages that no program has with `ProgramState.providers`;
 - strings with `strings.says`, buffers that glClear clears with `targets.clears.clears`, parameters
-  of textures with `texture_objects.texture_parameter`, sizes of what display lists copy with
+  of textures with `texture_objects.texture_parameter`, sizes of arguments in display lists with
   `compatibility.list_functions.reads`, selectors with `direct_access.selectors.SELECTORS`.
 
 The state of an optional topic is the attribute of the context with the topic's name. `release_all`,

@@ -244,7 +244,7 @@ class _Parser:
 
     def _letters(self, text: str, at: int, extended: bool = False) -> str:
         """Components as x, y, z, w. Fragment programs write r, g, b, a, too, but do not mix them;
-        Mesa takes those letters in the SWZ of a vertex program as well.
+        Mesa also takes those letters in the SWZ of a vertex program.
         """
         mixed = bool(set(text) - _RGBA - set("01"))
         if _RGBA & set(text) and (mixed or (self.program.vertex and not extended)):

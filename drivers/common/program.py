@@ -61,7 +61,6 @@ __all__ = [
     "Program",
     "ProgramFacts",
     "ShaderBudgetError",
-    "as_lanes",
     "lanes_with_room",
     "textures_from",
 ]
@@ -269,11 +268,6 @@ class Program(Protocol):
     def bind(self, resources: ShaderResources) -> BoundProgram:
         """Bind the resources of a draw, which must not change while the result is in use."""
         ...
-
-
-def as_lanes(value: Value, count: int) -> npt.NDArray[Any]:
-    """A value as an array of `count` lanes, whatever its shape (a scalar is broadcast)."""
-    return value if value.ndim else np.broadcast_to(value, count)
 
 
 DriverShader: TypeAlias = "ShaderObject[VariantKey, Program]"

@@ -223,9 +223,9 @@ class Repeating:
         return done
 
     def _draws(self, series: Series, first: int) -> int:
-        """Make draws of one framebuffer with what may be between them until there is something
-        else: queries of samples, or writes of textures, and writes of what only vertices are read
-        from. Answers how many entries that were."""
+        """Record draws into one framebuffer, and the queries, texture writes and vertex buffer
+        writes between them, up to an entry of another kind. Returns how many entries that were.
+        """
         entries, starts = series.entries, series.firsts
         target, epoch = None, self.context.bound.epoch
         good: dict[Recorded, bool] = {}

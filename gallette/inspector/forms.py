@@ -23,8 +23,9 @@ __all__ = ["FORMS", "form_of"]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A title for the menu, the driver that makes it ("" the one that draws), and how it is read
-    off a variant and the code that the driver tells of it."""
+    """A form of a shader: its title in the menu, the driver that makes it ("" is the one that
+    draws), and the function that extracts it from a variant and the driver's listing.
+    """
 
     title: str
     driver: str
@@ -41,7 +42,7 @@ def _code(variant: Any, code: str) -> str:
 
 
 def _section(title: str) -> Callable[[Any, str], str]:
-    """The last section with this title of what jit tells: that of the code made last."""
+    """Extract the last section with this title from jit's listing: that of the newest code."""
 
     def read(variant: Any, code: str) -> str:
         parts = re.split(r"^; ---- (.*)$", code, flags=re.M)

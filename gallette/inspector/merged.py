@@ -1,7 +1,7 @@
-"""Which draws of a run the driver executes together, when nobody looks after each of them.
+"""Which draws of a run the driver executes together.
 
-The inspector waits for every draw, to read what it has made; a program does not. So the run is
-replayed once more without looking, and the executor of pending draws tells how it merged them.
+The inspector flushes after every draw to read its result, so no draws are merged while it
+observes a run. This module replays the run without flushes, and taps the executor of pending draws.
 """
 
 from __future__ import annotations

@@ -38,10 +38,10 @@ __all__ = ["ImmediateState", "Primitive"]
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
-"""Vertices that wait: more of them are not drawn faster together."""
+"""Pending vertices: drawing more of them together is not faster."""
 
 _VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
-"""Of each primitive, in the modes in which one draw can make what two of them make."""
+"""Vertices of a primitive, in the modes whose draws can be concatenated."""
 
 
 def attribute_of(number: int) -> int:
@@ -71,7 +71,7 @@ class Primitive:
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _Pending:
     """Primitives that are not drawn yet, and their vertices."""
 
     data: list[float] = field(default_factory=list)
@@ -85,14 +85,14 @@ class _Waiting:
 
 
 class ImmediateState:
-    """The primitive being specified, if any, and those that wait to be drawn."""
+    """The primitive being specified, if any, and the pending ones."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self.active = False
-        self.busy = False  # active, or primitives wait
+        self.busy = False  # active, or primitives are pending
         self.mode: int = 0
-        self._waiting = _Waiting()
+        self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified
         self._row: Values = ()  # the attributes of the next vertex
         self._depends = False  # on attribute values from before glBegin
@@ -102,43 +102,43 @@ class ImmediateState:
 
     def begin(self, mode: int) -> None:
         self.active = self.busy = True
-        self.mode, self._first = mode, self._waiting.count
+        self.mode, self._first = mode, self._pending.count
 
     def attribute(self, slot: int, values: Values, before: Values | None = None) -> None:
         """Set an attribute; it applies from the next vertex on."""
-        waiting = self._waiting
-        if slot not in waiting.values:
-            if waiting.count:
+        pending = self._pending
+        if slot not in pending.values:
+            if pending.count:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
                 self._depends = True
-                data = waiting.array()
-                column = np.broadcast_to(np.array(before), (waiting.count, 1, 4))
-                waiting.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
-            waiting.slots.append(slot)
-        waiting.values[slot] = values
-        self._row = sum(waiting.values.values(), ())
+                data = pending.array()
+                column = np.broadcast_to(np.array(before), (pending.count, 1, 4))
+                pending.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
+            pending.slots.append(slot)
+        pending.values[slot] = values
+        self._row = sum(pending.values.values(), ())
 
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:
             return  # undefined by GL: harmless here
-        self._waiting.data += values + (0.0, 0.0, 0.0, 1.0)[len(values) :] + self._row
-        self._waiting.count += 1
+        self._pending.data += values + (0.0, 0.0, 0.0, 1.0)[len(values) :] + self._row
+        self._pending.count += 1
 
     def end(self) -> None:
-        self.active, waiting, first = False, self._waiting, self._first
-        count = waiting.count - first
+        self.active, pending, first = False, self._pending, self._first
+        count = pending.count - first
         if count:
             whole = _VERTICES.get(self.mode, 0)
-            last = waiting.draws[-1] if waiting.draws else (-1, 0, 0)
+            last = pending.draws[-1] if pending.draws else (-1, 0, 0)
             if whole and last[0] == self.mode and not last[2] % whole:
-                waiting.draws[-1] = self.mode, last[1], last[2] + count
+                pending.draws[-1] = self.mode, last[1], last[2] + count
             else:
-                waiting.draws.append((self.mode, first, count))
-        if waiting.count > MOST or not self._may_wait():
+                pending.draws.append((self.mode, first, count))
+        if pending.count > MOST or not self._may_defer():
             self._draw()
 
-    def _may_wait(self) -> bool:
+    def _may_defer(self) -> bool:
         ctx = self._ctx
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
@@ -160,7 +160,7 @@ class ImmediateState:
         self.settle()
 
     def settle(self) -> None:
-        """Draw what waits, unless a primitive is being specified."""
+        """Draw the pending primitives, unless one is being specified."""
         if self.active or not self.busy:
             return
         try:
@@ -170,15 +170,15 @@ class ImmediateState:
 
     def _draw(self) -> None:
         """Draw all primitives, in order; the first error ends it."""
-        waiting, self._waiting = self._waiting, _Waiting()
+        pending, self._pending = self._pending, _Pending()
         depends, self._depends, self._row, self.busy = self._depends, False, (), False
         self._finished = None
-        if not waiting.draws:
+        if not pending.draws:
             return
-        data, slots, draws = waiting.array(), waiting.slots, waiting.draws
+        data, slots, draws = pending.array(), pending.slots, pending.draws
         if len(draws) == 1 and not depends:
-            self._finished = Primitive(draws[0][0], slots, data, waiting.count, waiting.values)
-        self._draw_array(slots, data, waiting.values, draws)
+            self._finished = Primitive(draws[0][0], slots, data, pending.count, pending.values)
+        self._draw_array(slots, data, pending.values, draws)
 
     def _with_materials(
         self, slots: list[int], data: Any, last: dict[int, Values]
@@ -267,7 +267,7 @@ class ImmediateState:
 
 
 def _interleaved(slots: list[int]) -> VertexArray:
-    """A vertex array with four floats of each attribute in turn."""
+    """A vertex array of interleaved attributes, four floats each."""
     vao = VertexArray(0)
     for index, slot in enumerate(slots):
         vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)

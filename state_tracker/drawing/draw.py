@@ -235,7 +235,7 @@ def draw(
 def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
     """Draw mode, first and count of each part, which follow one another in the arrays.
 
-    Parts with equal modes in turn are one draw: strips and the like are restarted by indices.
+    Neighbouring parts of one mode become one draw, with restart indices between strips and fans.
     """
     for mode, group in groupby(parts, itemgetter(0)):
         same = list(group)

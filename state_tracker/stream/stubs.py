@@ -24,7 +24,7 @@ MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
 
 _MOST_TEXELS = 1 << 12
-"""Limit on the width and the height of what a command writes to a texture."""
+"""Limit on the width and the height of a texture update that becomes a command."""
 
 _ALONE = [call.number for call in CALLS if call.stands_alone]
 
