@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,16 @@ import numpy.typing as npt
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import compiled, errors, pixels, quad
-from tests.state_tracker.negative_suite import value
+from tests.state_tracker.negative_suite import ARRAYS, value
 
 __all__ = ["Program", "ProgramError", "programs_of", "run"]
 
 _HEADER = re.compile(r"\[(.+)\] (core|compat|es) (\d)\.(\d) (\d+)x(\d+)((?: \w+)*)")
 _STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", "compute")
+_KINDS = {"shader": _STAGES, "data": tuple(ARRAYS)}
 _NATIVE = re.compile(r"native(?: ~(\d+))?(?: but (\d+))?")
 
+EACH = "for each row"
 _FILLING = ("get_", "read_pixels", "getn_", "readn_pixels")  # the memory they are given
 
 
@@ -43,6 +45,7 @@ class Line:
     words: tuple[str, ...]
     answer: str | None = None
     error: str = "NO_ERROR"
+    kept: str = ""  # the name that later lines have for the answer
 
 
 @dataclass(slots=True)
@@ -56,7 +59,8 @@ class Program:
     drivers: tuple[str, ...]
     lines: list[Line]
     file: Path
-    shaders: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # Texts of shaders with their stages, and arrays with the letters of their types.
+    blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def against_native(self) -> bool:
@@ -71,41 +75,53 @@ def _line(number: int, text: str) -> Line:
     text, _, error = text.partition(" ! ")
     call, arrow, answer = text.partition(" -> ")
     words = shlex.split(call)
+    kept = words[0] if words[1:2] == ["="] else ""
+    words = words[2 if kept else 0 :]
     if not words or (not arrow and "->" in words):
         raise ProgramError(f"line {number}: no call in {text!r}")
-    return Line(number, tuple(words), answer.strip() if arrow else None, error or "NO_ERROR")
+    return Line(number, tuple(words), answer.strip() if arrow else None, error or "NO_ERROR", kept)
+
+
+def _filled(number: int, text: str, cell: dict[str, str]) -> Line:
+    try:
+        return _line(number, re.sub(r"\$(\w+)", lambda found: cell[found[1]], text))
+    except KeyError as error:
+        raise ProgramError(f"line {number}: no column {error}") from None
 
 
 def _rows(
     program: Program, body: list[tuple[int, str]], table: list[tuple[int, str]]
 ) -> Iterator[Program]:
-    """The program with each row of its table; its first row names the columns."""
+    """The program with each row of its table; its first row names the columns.
+
+    Calls after `for each row` are made with the values of one row after another, in one program.
+    """
     names, *rows = ([cell.strip() for cell in text[1:].split(" | ")] for _, text in table)
-    for (number, _), cells in zip(table[1:], rows, strict=True):
-        if len(cells) != len(names):
-            raise ProgramError(f"line {number}: {len(cells)} cells for {len(names)} columns")
-        cell = dict(zip(names, cells, strict=True))
-        lines = []
-        for place, text in body:
-            try:
-                filled = re.sub(r"\$(\w+)", lambda found: cell[found[1]], text)  # noqa: B023
-            except KeyError as error:
-                raise ProgramError(f"line {place}: no column {error}") from None
-            lines.append(_line(place, filled))
-        yield Program(
-            f"{program.name}: {', '.join(cells)}", program.profile, program.version, program.size,
-            program.drivers, lines, program.file, program.shaders,
-        )  # fmt: skip
+    cells = []
+    for (number, _), row in zip(table[1:], rows, strict=True):
+        if len(row) != len(names):
+            raise ProgramError(f"line {number}: {len(row)} cells for {len(names)} columns")
+        cells.append(dict(zip(names, row, strict=True)))
+    texts = [text for _, text in body]
+    if EACH in texts:
+        start = texts.index(EACH)
+        program.lines = [_line(*call) for call in body[:start]]
+        program.lines += [_filled(*call, cell) for cell in cells for call in body[start + 1 :]]
+        yield program
+        return
+    for cell in cells:
+        name = f"{program.name}: {', '.join(cell.values())}"
+        yield replace(program, name=name, lines=[_filled(*call, cell) for call in body])
 
 
 def programs_of(path: Path) -> list[Program]:
     """The programs of a file, one for each row of those with a table."""
-    shaders: dict[str, tuple[str, str]] = {}
+    blocks: dict[str, tuple[str, str]] = {}
     found: list[Program] = []
     program: Program | None = None
     body: list[tuple[int, str]] = []
     table: list[tuple[int, str]] = []
-    shader = ""
+    block = ""
 
     def finish() -> None:
         if program is None:
@@ -118,14 +134,14 @@ def programs_of(path: Path) -> list[Program]:
 
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.split()
-        if shader and (line.startswith("    ") or not words):
-            stage, text = shaders[shader]
-            shaders[shader] = stage, text + line[4:] + "\n"
+        if block and (line.startswith("    ") or not words):
+            kind, text = blocks[block]
+            blocks[block] = kind, text + line[4:] + "\n"
         elif not words or line.startswith("#"):
             continue
-        elif len(words) == 3 and words[0] == "shader" and words[2] in _STAGES:
-            shader = words[1]
-            shaders[shader] = words[2], ""
+        elif len(words) == 3 and words[2] in _KINDS.get(words[0], ()):
+            block = words[1]
+            blocks[block] = words[2], ""
         elif line.startswith("["):
             header = _HEADER.fullmatch(line)
             if header is None:
@@ -134,9 +150,9 @@ def programs_of(path: Path) -> list[Program]:
             name, profile, major, minor, width, height, drivers = header.groups()
             program = Program(
                 name, profile, (int(major), int(minor)), (int(width), int(height)),
-                tuple(drivers.split()) or ("numpipe", "native"), [], path, shaders,
+                tuple(drivers.split()) or ("numpipe", "native"), [], path, blocks,
             )  # fmt: skip
-            body, table, shader = [], [], ""
+            body, table, block = [], [], ""
         elif program is None:
             raise ProgramError(f"line {number}: a call before the first header")
         elif line.startswith("|"):
@@ -150,18 +166,29 @@ def programs_of(path: Path) -> list[Program]:
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _argument(program: Program, word: str) -> Any:
+def _value(program: Program, word: str) -> Any:
+    """What a word stands for; `data:NAME` is an array of the file."""
+    kind, colon, name = word.partition(":")
+    if colon and kind == "data":
+        letter, text = program.blocks[name]
+        return value(f"{letter}:{''.join(text.split())}")
+    return value(word)
+
+
+def _argument(program: Program, word: str, kept: dict[str, Any]) -> Any:
+    if word.startswith("@"):
+        return kept[word]
     if word.startswith("t:"):
         return word[2:].split(",")
     if word.startswith("source:"):
-        return program.shaders[word[7:]][1]
-    return value(word)
+        return program.blocks[word[7:]][1]
+    return _value(program, word)
 
 
 def _linked(gl: GLInterface, program: Program, shaders: tuple[str, ...]) -> int:
     name = int(gl.create_program())
     for shader in shaders:
-        stage, text = program.shaders[shader]
+        stage, text = program.blocks[shader]
         made = compiled(gl, getattr(GL, f"{stage.upper()}_SHADER"), text)
         gl.attach_shader(name, made)
         gl.delete_shader(made)
@@ -172,12 +199,14 @@ def _linked(gl: GLInterface, program: Program, shaders: tuple[str, ...]) -> int:
     return name
 
 
-def _answer(gl: GLInterface, program: Program, words: tuple[str, ...]) -> Any:
+def _answer(
+    gl: GLInterface, program: Program, words: tuple[str, ...], kept: dict[str, Any]
+) -> Any:
     name, *rest = words
     if name == "program":
         return _linked(gl, program, tuple(rest))
     if name == "shader":
-        stage, text = program.shaders[rest[0]]
+        stage, text = program.blocks[rest[0]]
         return compiled(gl, getattr(GL, f"{stage.upper()}_SHADER"), text)
     if name == "quad":
         return quad(gl, int(rest[0]), *rest[1:])
@@ -185,7 +214,8 @@ def _answer(gl: GLInterface, program: Program, words: tuple[str, ...]) -> Any:
         return gl.read_pixels(int(rest[0]), int(rest[1]), 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
     if name == "picture":
         return pixels(gl, *program.size)
-    arguments = [_argument(program, word) for word in rest]
+    arguments = [_argument(program, word, kept) for word in rest]
+    kept.setdefault("memory", []).append(arguments)  # an array may be read by a later draw
     answer = getattr(gl, name)(*arguments)
     if answer is None and arguments and name.startswith(_FILLING):
         return arguments[-1]
@@ -232,7 +262,7 @@ def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: st
             y, x = np.argwhere(off)[0]
             return f"{off.sum()} pixels; at {x}, {y} it is {answer[y, x]}, not {wanted[y, x]}"
         return ""
-    cells = [value(cell) for cell in shlex.split(expected)]
+    cells = [_value(program, cell) for cell in shlex.split(expected)]
     if len(cells) == 1 and isinstance(cells[0], np.ndarray):
         if isinstance(answer, bytes | bytearray):
             answer = np.frombuffer(answer, cells[0].dtype)
@@ -269,14 +299,17 @@ def run(gl: GLInterface, program: Program, native: list[Any] | None = None) -> l
     gl.make_current()
     gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
     found: list[Any] = []
+    kept: dict[str, Any] = {}
     begun = False
     for line in program.lines:
         place = f"{program.file.name}:{line.number}: {' '.join(line.words)}"
         try:
-            answer = _answer(gl, program, line.words)
+            answer = _answer(gl, program, line.words, kept)
         except (GalletteError, AttributeError, KeyError, ValueError, TypeError) as error:
             raise ProgramError(f"{place}: {error}") from error
         found.append(answer)
+        if line.kept:
+            kept[line.kept] = answer
         if line.words[0] in ("begin", "end"):
             begun = line.words[0] == "begin"
         if not begun:  # glGetError is an error itself between glBegin and glEnd
