@@ -199,9 +199,7 @@ def _linked(gl: GLInterface, program: Program, shaders: tuple[str, ...]) -> int:
     return name
 
 
-def _answer(
-    gl: GLInterface, program: Program, words: tuple[str, ...], kept: dict[str, Any]
-) -> Any:
+def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dict[str, Any]) -> Any:
     name, *rest = words
     if name == "program":
         return _linked(gl, program, tuple(rest))
@@ -212,6 +210,10 @@ def _answer(
         return quad(gl, int(rest[0]), *rest[1:])
     if name == "pixel":
         return gl.read_pixels(int(rest[0]), int(rest[1]), 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+    if name == "memory":
+        return _value(program, rest[0])
+    if name == "read":
+        return kept[rest[0]][: int(rest[1])].copy()
     if name == "picture":
         return pixels(gl, *program.size)
     arguments = [_argument(program, word, kept) for word in rest]

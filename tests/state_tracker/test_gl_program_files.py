@@ -44,7 +44,7 @@ WRONG = {
     "clear_color 0 0 0 $alpha\n| alpha | more\n| 1 | 2 | 3": "line 17: 3 cells for 2 columns",
     "clear_color 0 0 0 $beta\n| alpha\n| 1": "line 15: no column 'beta'",
     "[another] core 3.3": "line 15: '[another] core 3.3' is no header",
-    "for each row\nscissor 0 0 $size 1\n| size\n| 1\n| -1": "cases.txt:16: scissor 0 0 -1 1: INVALID_VALUE",
+    "for each row\nscissor 0 0 $size 1\n| size\n| 1\n| -1": ": scissor 0 0 -1 1: INVALID_",
 }
 
 RIGHT = [
@@ -57,7 +57,8 @@ RIGHT = [
     "create_program -> 1\n@missing = get_uniform_location 1 s:missing ! INVALID_OPERATION\n"
     "uniform1f @missing 1 ! INVALID_OPERATION",
     "scissor 0 0 $width 1 ! $error\n| width | error\n| 1 | NO_ERROR\n| -1 | INVALID_VALUE",
-    "gen_buffers 1\nfor each row\nbind_buffer $target 1\n| target\n| ARRAY_BUFFER\n| UNIFORM_BUFFER",
+    "gen_buffers 1\n"
+    "for each row\nbind_buffer $target 1\n| target\n| ARRAY_BUFFER\n| COPY_READ_BUFFER",
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gallette.state_tracker import create_context
 from tests.conftest import native_context
-from tests.state_tracker.gl_programs import Program, ProgramError, programs_of, run
+from tests.state_tracker.gl_programs import Program, programs_of, run
 
 FOLDER = Path(__file__).parent / "programs"
 
