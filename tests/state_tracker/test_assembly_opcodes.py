@@ -214,6 +214,55 @@ def test_lookups(gl: Any, kind: str, op: str) -> None:
     gl.active_texture(GL.TEXTURE0)
 
 
+@pytest.mark.parametrize("op", ["TEX", "TXP"])
+@pytest.mark.parametrize("face", range(6))
+def test_lookups_of_cubes(gl: Any, op: str, face: int) -> None:
+    gl.bind_texture(GL.TEXTURE_CUBE_MAP, gl.gen_textures(1)[0])
+    for name in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+        gl.tex_parameteri(GL.TEXTURE_CUBE_MAP, name, GL.NEAREST)
+    for i in range(6):
+        target = GL.TEXTURE_CUBE_MAP_POSITIVE_X + i
+        color = np.array([i, 10.0, 20.0, 30.0], np.float32)
+        gl.tex_image2d(target, 0, GL.RGBA32F, 1, 1, 0, GL.RGBA, GL.FLOAT, color)
+    place = np.zeros(4)
+    place[face // 2] = -3.0 if face % 2 else 3.0
+    place[(face // 2 + 1) % 3] = 0.5
+    place[3] = 2.0
+    assert fragment_result(gl, f"{op} r, {numbers(place)}, texture[0], CUBE")[0] == face
+
+
+def test_arrays_are_indexed_in_any_order(gl: Any) -> None:
+    """Parameters that follow one another and others, by a number and by an address."""
+    for i in range(8):
+        gl.program_env_parameter4fv_arb(
+            GL.VERTEX_PROGRAM_ARB, i, np.array([i, 0, 0, 1], np.float32)
+        )
+        gl.program_local_parameter4f_arb(GL.FRAGMENT_PROGRAM_ARB, 0, 0.0, 0.0, 0.0, 0.0)
+    load(gl, GL.FRAGMENT_PROGRAM_ARB, "!!ARBfp1.0\nMOV result.color, fragment.texcoord[0];\nEND")
+    for elements, values in (
+        ("program.env[2..5]", (2, 3, 4, 5)),
+        ("program.env[2], program.env[3], program.env[4]", (2, 3, 4)),
+        ("program.env[5], program.env[1], program.env[2]", (5, 1, 2)),
+        ("program.env[1], program.env[3]", (1, 3)),
+        ("program.env[6..7], program.env[0..1]", (6, 7, 0, 1)),
+        ("{ 9.0 }, program.env[4], { 8.0, 1.0 }", (9, 4, 8)),
+    ):
+        for index, wanted in enumerate(values):
+            text = f"""!!ARBvp1.0
+            PARAM p[] = {{ {elements} }};
+            ADDRESS x; TEMP r, s;
+            PARAM at = {{ {index - 0.5}, 77.0, 77.0, 77.0 }};
+            ARL x.x, at.x;
+            MOV r, p[x.x + 1];
+            MOV s, p[{index}];
+            MOV r.y, s.x;
+            MOV result.texcoord[0], r;
+            MOV result.position, vertex.position;
+            END"""
+            load(gl, GL.VERTEX_PROGRAM_ARB, text)
+            assert drawn(gl)[:2] == [wanted, wanted], (elements, index)
+
+
 SEVERAL = "!!ARBfp1.0\n{}MOV result.color[{}], {{ 1.0, 2.0, 3.0, 4.0 }};\nEND"
 
 
