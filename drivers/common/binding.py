@@ -47,8 +47,8 @@ State = TypeVar("State")
 
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
-    """`old` with `states` from `start` on; slots between them that were never set are like the
-    first.
+    """Return `old` with `states` stored from slot `start` on; gaps are filled with `old`'s first
+    entry.
     """
     padding = old[:1] * (start - len(old))
     return (*old[:start], *padding, *states, *old[start + len(states) :])
@@ -80,7 +80,7 @@ class BindingContext(Context):
         """
 
     def changing(self) -> None:
-        """A binding is about to change, and nothing else: a driver whose pending draws hold
+        """Called before a binding changes and nothing else does: a driver whose pending draws hold
         snapshots of their bindings need not execute them.
         """
         self.settle()
@@ -93,8 +93,8 @@ class BindingContext(Context):
         self._on_failure = callback
 
     def deferred_failure(self, error: Exception) -> None:
-        """Deferred work failed: raise the error now, or record it for the next call that asks for
-        work.
+        """Called when deferred work has failed: raise the error now, or record it for the next call
+        that requests work.
         """
         if self._on_failure is not None:
             self._on_failure(error)
@@ -108,20 +108,20 @@ class BindingContext(Context):
             raise failure
 
     def rebound(self) -> None:
-        """Discard what was derived from bound state."""
+        """Discard data derived from bound state."""
 
     def stage_rebound(self, stage: Stage) -> None:
-        """Discard what was derived from a stage's bindings."""
+        """Discard data derived from a stage's bindings."""
 
     def _set(self, name: str, value: Any) -> None:
-        """Bind a parameter."""
+        """Store a parameter of the bound state."""
         if getattr(self.bound, name) != value:
             self.changing()
             self.bound.set(name, value)
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
-        """Bind a state object."""
+        """Store a state object in the bound state."""
         if getattr(self.bound, name) is not handle:
             self.changing()
             setattr(self.bound, name, handle)
@@ -288,7 +288,7 @@ class BindingContext(Context):
         self.stage_rebound(stage)
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
-        """A constant block is about to change; drivers whose pending draws own a copy override
+        """Called before a constant block changes; drivers whose pending draws own a copy override
         this.
         """
         self.changing()

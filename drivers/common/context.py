@@ -113,7 +113,7 @@ class HostContext(MemoryContext):
         self._queue.forget()
 
     def forget_derived(self) -> None:
-        """Forget everything that was derived from what is bound and from what resources hold."""
+        """Forget everything derived from bound state and from the contents of resources."""
         self.settle()
         self._states.forget_shaders()
         self._states.scratch = Scratch()
@@ -165,7 +165,7 @@ class HostContext(MemoryContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        """Pending draws may sample the levels that are made now."""
+        """Generate mipmaps; pending draws may sample these levels, so they are executed first."""
         if not self._may_map(resource, MapFlags.WRITE):
             self.settle()
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
@@ -181,7 +181,9 @@ class HostContext(MemoryContext):
         src_level: int,
         src_box: Box,
     ) -> None:
-        """Pending draws may write the source and read the destination."""
+        """Copy a region; pending draws that write the source or read the destination are executed
+        first.
+        """
         if not (self._may_map(src, MapFlags.READ) and self._may_map(dst, MapFlags.WRITE)):
             self.settle()
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
@@ -227,8 +229,9 @@ class HostContext(MemoryContext):
 
     @property
     def _draws_plainly(self) -> bool:
-        """Whether series may be drawn: a driver that overrides draw_vbo has to be called for each
-        draw, and it may hold draws that writes between them would have to check.
+        """Whether series may be drawn at once. Not if a driver overrides `draw_vbo`, which has to
+        be called for each draw; such a driver may also defer draws, and writes between them would
+        have to check those.
         """
         return type(self).draw_vbo is HostContext.draw_vbo
 

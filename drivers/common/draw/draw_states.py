@@ -1,4 +1,4 @@
-"""Finding the state of a draw: what was derived is kept until a binding it depends on changes."""
+"""Finds the state of a draw; derived state is kept until a binding it depends on changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_FIXED = 256
 
 
 class DrawStates:
-    """The states of a context's draws: by what is bound, and by whether points are rasterized.
+    """The states of a context's draws, by bound state and by whether points are rasterized.
 
     The context calls `joiner.forget` when it binds other resources to a stage.
     """
@@ -73,13 +73,13 @@ class DrawStates:
         return states
 
     def forget(self) -> None:
-        """Something that draws derive state from was bound anew."""
+        """Forget states, because a binding that they are derived from has changed."""
         self._fixed.clear()
         self._known.clear()
         self._last.clear()
 
     def forget_shaders(self) -> None:
-        """A shader is gone."""
+        """Forget the states of a shader that has been deleted."""
         self._selections.clear()
         self._fixed.clear()
         self._known.clear()
@@ -105,7 +105,7 @@ class DrawStates:
         return state
 
     def _is_now(self, state: DrawState, fixed: FixedState) -> bool:
-        """Is a state with current programs still up to date with the other bindings?"""
+        """Whether a state with current programs is still up to date with the other bindings."""
         bound = self.bound
         return (
             state.fixed is fixed
@@ -193,7 +193,7 @@ class DrawStates:
 
 
 def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
-    """What kind of primitive the last stage before the rasterizer puts out."""
+    """The kind of primitive that the last stage before the rasterizer emits."""
     geometry = bound.shaders.get(Stage.GEOMETRY)
     if geometry is not None:
         return OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
@@ -207,7 +207,7 @@ def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
 
 
 def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
-    """Points reach the rasterizer: drawn as such, or as corners of polygons."""
+    """Whether points reach the rasterizer: drawn as points, or as corners of polygons."""
     if mode in POINTS_AND_LINES:
         return mode is Primitive.POINTS
     return rasterizer.fill_front is PolygonMode.POINT

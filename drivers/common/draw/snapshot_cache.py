@@ -1,7 +1,7 @@
-"""The snapshots of the last draws, found again by what is bound.
+"""The snapshots of the last draws, found by bound state.
 
-A look-up is cheap: the parts of the bound state have revisions, and the key of a part is
-made again only after its revision has changed.
+A look-up is cheap: the parts of the bound state have revisions, and the key of a part is computed
+only after its revision has changed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SnapshotCache:
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
     def current(self) -> Snapshot:
-        """What is bound now."""
+        """The snapshot of the current bound state."""
         bound = self._states.bound
         state_key = self._state_key(bound)
         reads = self._stages[1][1].key
@@ -87,9 +87,9 @@ class SnapshotCache:
         return found
 
     def _state_key(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells states apart, but for vertex buffers, windows and what fragments read.
+        """The key of states, without vertex buffers, windows and resources that fragments read.
 
-        Objects count by identity: a copy keeps those it names.
+        Objects are compared by identity; a snapshot holds references to them.
         """
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
@@ -114,9 +114,10 @@ class SnapshotCache:
         )
 
     def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
-        """What is not a state object: by value, for programs set the same ones in every frame.
+        """The key of parameters that are not state objects, by value, because applications set the
+        same ones in every frame.
 
-        Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
+        Draws that are captured have no snapshot (see `DrawQueue`).
         """
         parameters = [
             self._number(getattr(bound, name)) if large else getattr(bound, name)
@@ -125,7 +126,7 @@ class SnapshotCache:
         return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
     def _number(self, value: Hashable) -> int:
-        """A number that stands for a value, quicker to compare; never used for another one."""
+        """A number that stands for a value, faster to compare; it is never used for another value."""
         number = self._numbers.get(value)
         if number is None:
             if len(self._numbers) >= _MOST:
@@ -134,9 +135,9 @@ class SnapshotCache:
         return number
 
     def tidy(self, most: int = _MOST) -> None:
-        """Forget what names resources that are gone, and if there are too many, all but `most`.
+        """Forget snapshots of deleted resources, and if there are too many, all but `most`.
 
-        Looking at all of them is put off until there are twice as many as were left last time.
+        They are only checked when there are twice as many as were left last time.
         """
         if most and len(self._found) < self._crowded:
             return
@@ -160,7 +161,7 @@ class _Part:
         self.blocks: tuple[Any, ...] = ()
 
     def know(self, bindings: StageBindings) -> None:
-        """Look at what is bound to a stage; constant blocks are apart."""
+        """Update the key from the stage's bindings; constant blocks have a key of their own."""
         self.revision = bindings.revision
         self.key = _key_of_stage(bindings)
         self.blocks = tuple([_key_of_block(block) for block in bindings.constants[1:]])

@@ -32,7 +32,7 @@ _ZERO = np.zeros((), np.float32)
 
 
 class Patches:
-    """`ControlLanes`: every patch has `size` lanes, one for each vertex it puts out."""
+    """`ControlLanes`: every patch has `size` lanes, one for each vertex it outputs."""
 
     __slots__ = ("_corners", "_identity", "_varying", "_vertices", "count", "size")
 
@@ -133,7 +133,7 @@ def _controlled(
     identity: npt.NDArray[np.int32],
     levels: tuple[float, ...],
 ) -> tuple[_Varying, Ints, Outputs]:
-    """What the evaluation shader reads: (per-vertex values, corners, values of patches)."""
+    """The inputs of the evaluation shader: (per-vertex values, corners, values of patches)."""
     program = state.programs.get(Stage.TESS_CTRL)
     if program is None:
         fixed = [np.asarray(level, np.float32) for level in levels]
@@ -165,7 +165,7 @@ def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Ar
 def tessellated_primitives(
     state: DrawState, given: Primitives, levels: tuple[float, ...]
 ) -> Iterator[Primitives]:
-    """Run both shaders and the tessellator, over as many patches at a time as there is room for."""
+    """Run both shaders and the tessellator, over as many patches at a time as memory allows."""
     selection = state.fixed.selection
     # A point is a corner of up to six triangles, of which there are twice as many.
     limit = lanes_at_once(selection.stages[Stage.TESS_EVAL].facts) // 2

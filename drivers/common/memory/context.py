@@ -51,8 +51,9 @@ class MemoryContext(BindingContext):
     def on_host(
         self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
     ) -> None:
-        """The host is about to read levels of a resource, or to write them: a driver whose
-        resources are elsewhere, too, brings what is in host memory up to date."""
+        """Called before the host reads or writes levels of a resource: a driver that keeps
+        resources elsewhere, too, updates the copy in host memory.
+        """
 
     def launch_grid(self, info: ComputeInfo) -> None:
         raise GalletteError(f"{self.screen.name} has no compute shaders")

@@ -287,7 +287,7 @@ class DepthTarget:
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
-    """Depth and stencil of some pixels as shaders read them; zero for a missing channel."""
+    """Depth and stencil of some pixels, as shaders read them; zero for a missing channel."""
     depth: Array = np.zeros((), np.float32)
     stencil: Array = np.zeros((), np.int32)
     if target is not None and target.has_depth:

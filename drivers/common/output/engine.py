@@ -169,7 +169,7 @@ class FragmentEngine:
 
     @property
     def _who(self) -> npt.NDArray[np.int32]:
-        """A scratch array with one element per pixel, without meaning between uses."""
+        """A scratch array with one element per pixel, whose contents are undefined between uses."""
         return self.scratch.at_least(self.state.plane * self.state.layers)
 
     def resolves_with(self, other: FragmentEngine) -> bool:
@@ -360,7 +360,8 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Shade the lanes that passed, among those that are fragments (at `where`; None: all are).
+        """Shade the lanes that passed, among those that are fragments (at `where`; None: all
+        lanes).
 
         `lanes` is narrowed in place, so the memory of lanes that failed is freed even if the caller
         holds a reference.
@@ -404,7 +405,7 @@ class FragmentEngine:
                 break
 
     def _nearest_own(self, owners: VisiblePrimitives, spans: Spans, source: PlaneSource) -> None:
-        """Find the fragments that pass the depth test, in the order that hides most."""
+        """Find the fragments that pass the depth test, in the order that rejects most."""
         state, turned = self.state, None
         if self._hides(spans, source, PIECE):
             turned = nearest_first(self, spans, source, PIECE)
@@ -474,7 +475,7 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Count and store what has been shaded."""
+        """Count and store the shaded fragments."""
         self.counters.fs_invocations += chunk.count
         self.state.work.spend(FRAGMENT * chunk.count)
         if self._tests_first:
@@ -543,7 +544,7 @@ class FragmentEngine:
         return which
 
     def _tell(self, lanes: Fragments, info: PrimitiveInfo, which: Ints | None) -> None:
-        """Count the samples that passed for each draw, if a query asks: all samples of
+        """Report the number of passed samples for each draw, if a query is active: all samples of
         these lanes.
         """
         tally = self.counters.tally

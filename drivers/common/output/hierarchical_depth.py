@@ -2,10 +2,9 @@
 generated.
 
 The depth buffer is summarised in blocks, by the depth of each block's farthest pixel (of the
-nearest one for tests the other way round). Along a row depth is monotone, rounding included: one
-end of a span is its nearest point, and if no block under the span has a pixel farther than that,
-all of the span fails. Results are the same, since only fragments that would have failed are
-dropped.
+nearest one for tests such as GREATER). Along a row depth is monotone, rounding included: one end of
+a span is its nearest point, and if no block under the span has a pixel farther than that, all of
+the span fails. Results are the same, since only fragments that would have failed are dropped.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class DepthBlocks:
         """Number of fragments dropped before they were generated."""
 
     def changed(self) -> None:
-        """Depths were written, so the summary is stale."""
+        """Mark the summary as stale, because depths were written."""
         self._tables.clear()
 
     def seen(
@@ -100,7 +99,7 @@ class DepthBlocks:
         source: PlaneSource,
         func: CompareFunc | None = None,
     ) -> Spans:
-        """The spans of which a fragment may pass (with the test `func`, or the engine's)."""
+        """The spans of which some fragment may pass (with the test `func`, or the engine's)."""
         func = func or engine.state.tests.depth_func
         nearest = func not in _OTHER_WAY
         last = spans.x + spans.length
@@ -215,7 +214,7 @@ def pieces_seen(
     """Pieces of about `limit` fragments, in order, without spans that are hidden when a piece is
     requested.
 
-    While checking costs more than it drops, the interval between two checks doubles.
+    While checking costs more than it saves, the interval between two checks doubles.
     """
     depth = engine.state.depth
     assert depth is not None

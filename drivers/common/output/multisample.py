@@ -115,8 +115,8 @@ class MultisampleEngine(FragmentEngine):
 
     @property
     def apart(self) -> tuple[int, list[int]]:
-        """The distance in bytes between the planes of samples: of the depth buffer, of each colour
-        buffer.
+        """The distances in bytes between the planes of samples: of the depth buffer, and of each
+        colour buffer.
         """
         first, second = self._depths[:2]
         depth = 0
@@ -188,7 +188,7 @@ class MultisampleEngine(FragmentEngine):
                 self.counters.tally.pass_samples(info.identity.take(lanes.primitive), passed)
 
     def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
-        """The samples the shader leaves: not discarded, in its sample mask, in its alpha
+        """The samples that remain after the shader: not discarded, in its sample mask, in its alpha
         coverage.
         """
         if result.alive is not None:
