@@ -47,11 +47,11 @@ class StreamCounters:
 
 
 class Apart(Protocol):
-    """A component that counts samples itself until it is asked, such as compiled code."""
+    """A component that counts samples itself and reports them on request, such as compiled code."""
 
     @property
     def samples_passed(self) -> int:
-        """The samples that have passed since its last report."""
+        """The number of samples that passed since the last report."""
         ...
 
     def tell(self, counters: Counters) -> None:
@@ -115,7 +115,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Moment(Protocol):
-    """What most queries read of a moment; pipeline statistics need whole snapshots."""
+    """The counts that most queries read; pipeline statistics need whole snapshots."""
 
     @property
     def samples_passed(self) -> int:
@@ -135,7 +135,7 @@ class Moment(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Samples:
-    """A moment of which only the samples are read."""
+    """A moment for queries that read only the number of samples."""
 
     samples_passed: int
     streams: tuple[StreamCounters, ...] = ()
@@ -164,7 +164,7 @@ class Mark:
 
 
 class Tally:
-    """What each of several draws counted: samples that passed, primitives of the first stream."""
+    """The counts of each of several draws: samples that passed, primitives of the first stream."""
 
     __slots__ = ("_whose", "first", "primitives", "samples")
 

@@ -60,7 +60,9 @@ def windows(spans: Spans, limit: int) -> Iterator[Spans]:
 
 
 def levels_apart(spans: Spans) -> list[Spans] | None:
-    """The spans by levels, whose primitives share no pixel; None if it does not pay."""
+    """The spans by level (primitives of one level share no pixel); None if finding levels does not
+    pay.
+    """
     first = begins_of(spans.primitive)
     if len(first) < 2:
         return None
@@ -96,8 +98,8 @@ def levels_apart(spans: Spans) -> list[Spans] | None:
 
 
 def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
-    """Which primitives share no pixel with the previous one although their boxes overlap, and are
-    treated as one with it: the second triangles of rectangles.
+    """Marks the second triangles of rectangles. They share no pixel with the previous primitive
+    although their boxes overlap, and are treated as one with it.
     """
     low, end = boxes[2], ~boxes[3] + 1
     whole = rows == end - low  # every row has a pixel
@@ -130,7 +132,7 @@ def _meet(some: Ints, others: Ints) -> Bools:
 
 @functools.lru_cache(maxsize=4)
 def _behind(count: int) -> Bools:
-    """By primitive, a mask of those after it."""
+    """For each primitive, a mask of those that come after it."""
     return ~np.tri(count, dtype=np.bool_)
 
 

@@ -151,7 +151,7 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """Whether no two lanes share a pixel, as for lanes of one primitive (a cheap check)."""
+        """Whether no two lanes share a pixel, as holds for lanes of one primitive (a cheap check)."""
         return self.apart or self.of_one
 
     @property
@@ -194,7 +194,7 @@ class Fragments:
         return some
 
     def _same(self) -> Fragments:
-        """A new record with these lanes, to be modified."""
+        """A new record with the same lanes, to be modified."""
         same = Fragments.__new__(Fragments)
         for name in Fragments.__slots__:
             setattr(same, name, getattr(self, name))
@@ -257,7 +257,7 @@ def lanes_of_quads(quads: Ints) -> Ints:
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
-    """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
+    """Split spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
     ends, total = spans.ends, spans.fragments
     if not total:
         return

@@ -120,7 +120,7 @@ class _Line:
 
 
 class _Remembered:
-    """Cache of the texel indices of coordinates.
+    """A cache of the texel indices of coordinates.
 
     Arrays are looked up by identity and then compared, since their memory may be reused. Nothing is
     stored before a lookup recurs, which most shaders never cause.

@@ -36,7 +36,9 @@ _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_
 
 @dataclass(slots=True)
 class Place:
-    """What lanes sample: filtered coordinates, layer or face, level, offsets, reference value."""
+    """The sample positions of lanes: filtered coordinates, layer or face, level, offsets, reference
+    value.
+    """
 
     coords: list[Array]
     z: Array | int

@@ -119,9 +119,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The key that asks for nothing."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """A hashable summary of a framebuffer, equal for framebuffers that `adapted`
-        treats alike.
-        """
+        """The key without any lowering."""
         return None
 
     def adapted(self, key: Any, framebuffer: FramebufferState) -> Any:
@@ -159,6 +157,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         optimize(shader, self.options.optimize_options(), log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
-        """Lowering that the key asks for, on a shader that may be changed."""
+        """The lowering that the key requires, on a shader that may be modified."""
         run_passes(shader, key_passes(key), log)
         optimize(shader, self.options.optimize_options(), log)

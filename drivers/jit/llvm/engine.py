@@ -2,7 +2,7 @@
 
 `compile_module` is the entry point. Results are cached by content: in memory for this process, and
 as object files on disk (`compiler.disk_cache`) for the next one. A background thread
-(`compile_thread`) compiles what is needed soon, and recompiles code that is used often.
+(`compile_thread`) compiles code that is needed soon, and recompiles code that is used often.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Code:
         return self._functions
 
     def ready(self) -> None:
-        """Wait until there is code, or compile it here if the job has not started."""
+        """Wait until there is code, or compile it in this thread if the job has not started."""
         if self._coming is None:
             return
         with _lock:

@@ -141,8 +141,8 @@ class Builder:
         return value.n in self._fixed
 
     def once(self, key: Any, of: V, make: Callable[[], V]) -> V:
-        """Compute what depends on `of` alone only once, in the entry block if `of` is
-        there, too.
+        """Compute an instruction that depends only on `of` once, in the entry block if `of` is
+        computed there.
         """
         if not self.is_fixed(of):
             return make()
@@ -153,7 +153,7 @@ class Builder:
         return found
 
     def reserve(self) -> list[Any]:
-        """Reserve a place here that is written later, with `into`."""
+        """Reserve a place in the text that is written later, with `into`."""
         place: list[Any] = []
         self._lines.append(place)
         return place
