@@ -514,7 +514,9 @@ class DrawPlan:
         return state
 
     def _constants(self, row: Row) -> bool:
-        """Copy blocks 0 to the memory that both shaders read; returns false if they are too large."""
+        """Copy blocks 0 to the memory that both shaders read; returns false if they are too
+        large.
+        """
         memory, (first, second) = self.memory, row
         size = more = memory.put_block(0, first)
         if second is not first:

@@ -470,7 +470,7 @@ def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
 
 
 def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
-    """The values of an input, from the lanes."""
+    """The values of an input, computed by the lanes."""
     kind, slot = key.kind, key.slot
     if kind == "attribute":
         value = lanes.attribute64(slot, key.component)

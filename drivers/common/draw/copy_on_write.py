@@ -182,7 +182,9 @@ class CopyOnWrite:
         copies: _Copies,
         known: dict[tuple[int, Primitive], Stream | None],
     ) -> Stream | None:
-        """All draws with this snapshot as draws from one buffer, if they differ only in vertices."""
+        """All draws with this snapshot as draws from one buffer, if they differ only in
+        vertices.
+        """
         key = id(snapshot), mode
         if key not in known:
             is_buffer = copies.resource.desc.target is Target.BUFFER

@@ -181,7 +181,9 @@ class MergedDraws:
         return draw if draw is None or firsts is None else replace(draw, firsts=firsts)
 
     def state(self) -> DrawState | None:
-        """The state of all its draws as one, including everything that differs besides constants."""
+        """The state of all its draws as one, including everything that differs besides
+        constants.
+        """
         draw = self.state_of_alike()
         if draw is None:
             return None

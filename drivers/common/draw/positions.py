@@ -56,7 +56,9 @@ class PositionsFirst:
     def of(
         cls, shader: DriverShader, key: Any, state: RasterizerState, captures: bool
     ) -> PositionsFirst | None:
-        """The variant for a vertex shader whose outputs are rasterized; None if it cannot be used."""
+        """The variant for a vertex shader whose outputs are rasterized; None if it cannot be
+        used.
+        """
         filled = state.fill_front is state.fill_back is PolygonMode.FILL
         if captures or not filled or not shader.compiler.positions_first:
             return None

@@ -79,7 +79,9 @@ class Plan(Protocol):
         ...
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
-        """The command lists that can execute parts of a series at once, if the draws are `planned`."""
+        """The command lists that can execute parts of a series at once, if the draws are
+        `planned`.
+        """
         ...
 
 

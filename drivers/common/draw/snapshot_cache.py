@@ -126,7 +126,9 @@ class SnapshotCache:
         return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
     def _number(self, value: Hashable) -> int:
-        """A number that stands for a value, faster to compare; it is never used for another value."""
+        """A number that stands for a value, faster to compare; it is never used for another
+        value.
+        """
         number = self._numbers.get(value)
         if number is None:
             if len(self._numbers) >= _MOST:

@@ -296,7 +296,9 @@ class _Assembler:
         return 2 if quads else 1
 
     def make(self, vertices: VertexSet | None, part: Part | None = None) -> _Made:
-        """The corners, provoking vertices and real edges; `vertices` determine how quads are split."""
+        """The corners, provoking vertices and real edges; `vertices` determine how quads are
+        split.
+        """
         if self._patches:
             corners = patch_corners(self._runs, self._size, part)
             return corners, corners[:, 0], None

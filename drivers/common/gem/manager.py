@@ -268,7 +268,9 @@ class Manager:
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
     def seen(self, thing: BufferObject) -> Bytes:
-        """An object's bytes as the device reads them, page by page; unmapped pages read as zeros."""
+        """An object's bytes as the device reads them, page by page; unmapped pages read as
+        zeros.
+        """
         assert thing.address is not None
         parts = []
         for at in range(0, thing.size, 4 * KIB):

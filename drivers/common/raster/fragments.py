@@ -151,7 +151,9 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """Whether no two lanes share a pixel, as holds for lanes of one primitive (a cheap check)."""
+        """Whether no two lanes share a pixel, as holds for lanes of one primitive (a cheap
+        check).
+        """
         return self.apart or self.of_one
 
     @property

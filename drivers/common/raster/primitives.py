@@ -74,7 +74,9 @@ class FragmentSink(Protocol):
     """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw the fragments of some primitives, in drawing order; may be called for many batches."""
+        """Draw the fragments of some primitives, in drawing order; may be called for many
+        batches.
+        """
         ...
 
 

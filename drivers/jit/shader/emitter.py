@@ -221,7 +221,9 @@ class Emitter:
                     variable.set(new)
 
     def agreed(self, result: Def, values: Sequence[V]) -> list[V]:
-        """The result of the active lanes; a scalar where the lanes agree because it is uniform."""
+        """The value of the active lanes; a scalar if it is equal in all of them because it is
+        uniform.
+        """
         if result.divergent:
             return list(values)
         first = self.b.flagged("cttz", self.b.bitmask(self.mask), False) & (self.w - 1)
@@ -276,7 +278,7 @@ class Emitter:
     # -- work ------------------------------------------------------------------------------------
 
     def spend(self, units: V | int) -> None:
-        """Charge work; when the granted units are used up, ask for more, or return."""
+        """Charge work; when the granted units are used up, request more, or return."""
         b = self.b
         if self._budget is None:
             self._budget = b.var("i32")
@@ -295,7 +297,9 @@ class Emitter:
             self.b.store(self.b.at(self.ctx, Words.BUDGET, "i64"), left)
 
     def call_python(self, word: int, number: V) -> V:
-        """Call the `Callback` whose address is in the word, and return if it answers so."""
+        """Call the `Callback` whose address is in the word, and return if its result is
+        negative.
+        """
         b, function = self.b, self.word(word, "ptr")
         answer = b.emit("i64", 0, f"call i64 {function.n}(i64 {number.n})")
         stop, go_on = b.block(), b.block()

@@ -72,7 +72,7 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """The unit that an instruction names: a constant, or (`moving`) a dynamic index."""
+    """The unit that an instruction selects: a constant, or (`moving`) a dynamic index."""
 
     first: int
     moving: V | None
@@ -97,8 +97,8 @@ class _Number:
 
 @contextmanager
 def _each_unit(e: Emitter, numbers: V, units: int) -> Iterator[tuple[V, V]]:
-    """Emit code for each of `units` (a bit mask) that lanes name; yields its description and these
-    lanes.
+    """Emit code for each of `units` (a bit mask) that some lane selects; yields its description and
+    these lanes.
     """
     b = e.b
     named = numbers.ult(FIRST_HANDLE) & (b.const("i32", units).lshr(numbers & 31) & 1).ne(0)

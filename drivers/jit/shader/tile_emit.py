@@ -240,7 +240,7 @@ class _Tiles:
         return found
 
     def _wanted(self, masks: list[V]) -> list[V]:
-        """The samples that the bound sample mask lets through."""
+        """The samples that the bound sample mask enables."""
         if not self.key.samples:
             return masks
         bits = self.e.word(TileWords.SAMPLES).to("i32")
@@ -350,7 +350,9 @@ class _Tiles:
         )
 
     def _left(self, masks: list[V], samples: Sequence[int | V]) -> list[V]:
-        """The lanes that the shader did not discard, by its sample mask or its alpha, either."""
+        """The lanes that the shader did not discard, neither directly nor by its sample mask or
+        alpha.
+        """
         b, e, key = self.b, self.e, self.key
         if e.alive is not None:
             alive = e.alive.get()

@@ -238,7 +238,7 @@ class IoSelector(MessageSelector):
             self.tell("urb", fields, payload, "store_output")
 
     def framebuffer(self, instr: Intrinsic) -> list[Operand]:
-        """Load what a colour buffer holds at the fragment's pixel."""
+        """Load the stored contents of a colour buffer at the fragment's pixel."""
         self.system_values.add("output")
         at = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
         return self.input(instr, "target", at // 4, at % 4, note="framebuffer")
@@ -319,7 +319,7 @@ class IoSelector(MessageSelector):
         return []
 
     def barycentric(self, instr: Intrinsic) -> list[Operand]:
-        """Select nothing: the load that uses the barycentrics looks at this instruction."""
+        """Select nothing: the load that uses the barycentrics reads this instruction."""
         return []
 
     def barrier(self, instr: Intrinsic) -> list[Operand]:

@@ -176,7 +176,7 @@ class SimdContext(HostContext):
         self._presumed = {word.target: word.presumed for word in words}
 
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """A shader's explanation, with the address space once something has run."""
+        """A shader's explanation, with the address space after the first execution."""
         explained = super().explain(handle)
         manager = self._memory.manager
         if manager.executions:

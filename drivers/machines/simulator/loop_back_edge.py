@@ -1,5 +1,5 @@
-"""The back edge of a loop: which threads repeat it, and whether they continue in a copy of their
-own.
+"""The back edge of a loop: which threads repeat it, and whether they continue in a separate
+copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages of the execution unit: headers, halves of SIMD16, and answers."""
+"""Messages of the execution unit: headers, halves of SIMD16, and replies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SendSelector(AluSelector):
         offsets: list[tuple[int, ...]],
         count: int,
     ) -> list[Operand]:
-        """Constant offsets are passed in a header."""
+        """Send a sampler message; constant offsets are passed in a header."""
         header = None
         if offsets:
             fields["offsets"] = 1 if len(offsets) == 1 else 2
@@ -77,7 +77,7 @@ class SendSelector(AluSelector):
         header: Region | None,
         note: str,
     ) -> list[Operand]:
-        """Send a message for channels 0-7 and again for 8-15, and combine the answers."""
+        """Send a message for channels 0-7 and again for 8-15, and combine the replies."""
         whole = self.new(UD, count)
         for group in (0, 8):
             part = Region("v", self.code.new(count), UD)

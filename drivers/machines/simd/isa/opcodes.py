@@ -1,4 +1,4 @@
-"""The opcodes of the execution unit: `opcodes.txt` says what each computes, and what it costs."""
+"""The opcodes of the execution unit: `opcodes.txt` has the semantics and the cost of each."""
 
 from __future__ import annotations
 
