@@ -66,7 +66,9 @@ class TilerContext(HostContext):
         self._execute()
 
     def retargeting(self) -> None:
-        """Do not end the pass, which knows its framebuffer, before something else is drawn to."""
+        """Called before another framebuffer is bound. The pass continues until something else is
+        drawn to.
+        """
         super().settle()
 
     def _execute(self) -> None:
@@ -98,7 +100,7 @@ class TilerContext(HostContext):
         return self._pass
 
     def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
-        """Record a draw in the pass; false if it must go to memory directly."""
+        """Record a draw in the pass; returns false if it must go to memory directly."""
         bound = draw.bound
         assert bound is not None
         if not self._can_be_binned(draw, bound.framebuffer):

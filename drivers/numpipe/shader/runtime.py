@@ -143,7 +143,7 @@ def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:
 
 
 def kill(alive: Array | None, cond: Any, count: int, lanes: Index, live: Array | None) -> Array:
-    """Take the lanes where `cond` holds out of `alive`."""
+    """Remove the lanes where `cond` holds from `alive`."""
     if alive is None:
         alive = np.ones(count, np.bool_)
     if live is not None:
@@ -345,7 +345,7 @@ def scalar_row_store(
 
 
 def seen(value: Array, dtype: Any) -> Array:
-    """The bits of a value as another dtype."""
+    """The bits of a value viewed as another dtype."""
     return value if value.dtype == dtype else value.view(dtype)
 
 

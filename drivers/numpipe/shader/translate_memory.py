@@ -133,7 +133,7 @@ class MemoryTranslator(SharedTranslator):
             self.emit("input_indirect", data_n, [value], [offset, *extra])
 
     def barycentric(self, instr: Intrinsic) -> None:
-        """Nothing: the load that uses the barycentrics looks at this instruction."""
+        """Emit nothing: the load that uses the barycentrics reads this instruction."""
 
     def store_output(self, instr: Intrinsic) -> None:
         patch = self.program.stage == "tess_ctrl"
@@ -253,7 +253,7 @@ class MemoryTranslator(SharedTranslator):
                 self.emit("array_store", (array, place, i), [], [value, *indices])
 
     def nothing(self, instr: Intrinsic) -> None:
-        """Nothing: operations are executed in program order, so barriers have no effect."""
+        """Emit nothing: operations are executed in program order, so barriers have no effect."""
 
 
 def _rows(type: Type) -> int:

@@ -63,7 +63,7 @@ class SelectorCore(ArithmeticSelector):
         return Operand("v", self.code.new(1))
 
     def slot(self, entry: ConstantSlot) -> Operand | None:
-        """The constant register that holds this, if there is room."""
+        """The constant register that holds this value, if there is room."""
         found = self.slots.get(entry)
         if found is None:
             limit = LIMITS["c"] if entry.block < 0 else MOST_UNIFORMS
@@ -126,7 +126,9 @@ class SelectorCore(ArithmeticSelector):
         return dst
 
     def legal(self, instr: Instruction, srcs: list[Operand]) -> tuple[Operand, ...]:
-        """Operands where the encoding allows them; others are moved, or become constants."""
+        """Operands that the encoding allows; others are moved into registers or become
+        constants.
+        """
         once = ISA.formats[instr.op.format].once
         taken = False
         for k, src in enumerate(srcs):
@@ -145,7 +147,7 @@ class SelectorCore(ArithmeticSelector):
         return 64 if isinstance(operand, Pair) else 32
 
     def placed(self, src: Operand) -> Operand:
-        """An immediate as a constant, or moved into a register when those are all taken."""
+        """An immediate as a constant, or in a register when all constants are taken."""
         if src.file != "i":
             return src
         found = self.slot(ConstantSlot(-1, src.bits))
