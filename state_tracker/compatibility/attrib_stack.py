@@ -1,7 +1,7 @@
 """glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
 
-Which parameters belong to a group stands in the table of parameters; saving copies the values,
-restoring puts them back and marks everything derived as dirty.
+The table of parameters lists the parameters of each group; saving copies the values, restoring puts
+them back and marks everything derived as dirty.
 """
 
 from __future__ import annotations

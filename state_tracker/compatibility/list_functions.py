@@ -159,7 +159,9 @@ _COUNTS: list[tuple[str, Count]] = [
 
 
 def reads(pattern: str) -> Callable[[Count], Count]:
-    """Decorator: this counts the numbers that functions of such names read."""
+    """Decorator: registers the function that counts the numbers read by functions of these
+    names.
+    """
 
     def register(count: Count) -> Count:
         _COUNTS.insert(0, (pattern, count))

@@ -60,8 +60,8 @@ def _derived(function: Function) -> Callable[..., Any] | None:
 
 
 def _offset(pointer_function: str) -> Callable[..., Any]:
-    """`VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied to that
-    array.
+    """The functions `VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied
+    to that array.
     """
     inner = implemented(pointer_function)
 

@@ -127,7 +127,7 @@ def told_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
 
 
 def told_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
-    """The depth-stencil-alpha state for the driver; the reference value stays."""
+    """The depth-stencil-alpha state for the driver; the reference value is kept."""
     return _told(caps, state, DepthStencilAlphaState())
 
 
