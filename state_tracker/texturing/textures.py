@@ -171,7 +171,7 @@ class TextureObject(GLObject):
         self.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
     def looked_at(self) -> None:
-        """Choose views anew after a change of level range or swizzle."""
+        """Choose views anew, because the level range or the swizzle has changed."""
         if len(self._views) > _MOST_VIEWS:
             self._views.clear()
         self.group.mark(Dirty.TEXTURES)

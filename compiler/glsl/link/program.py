@@ -176,7 +176,7 @@ class StreamVarying:
 
     @property
     def is_gap(self) -> bool:
-        """gl_NextBuffer or gl_SkipComponents1 to 4: their size is what they skip."""
+        """Whether it is gl_NextBuffer or gl_SkipComponents1 to 4, whose size is that of the gap."""
         return self.type is VOID
 
 

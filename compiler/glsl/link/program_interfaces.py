@@ -24,7 +24,7 @@ __all__ = ["builtin_resources", "declared_resources", "mark_references"]
 
 
 def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
-    """The resources of a declared input or output."""
+    """The built-in variables that a stage uses; for gl_in and gl_out, the members in `named`."""
     type_ = (
         sized_block(variable.block).fields[variable.member].type
         if variable.block
@@ -112,7 +112,7 @@ def mark_references(
 
 
 def _members(deref: Deref) -> Iterator[str]:
-    """The members of a block that is no array that its uses select."""
+    """The members of a block that its uses select; the block is not an array."""
     for use in deref.dest.uses:
         at = use.parent
         if isinstance(at, Deref) and at.form == "struct":

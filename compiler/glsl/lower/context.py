@@ -128,7 +128,7 @@ class Lowering:
     # -- variables ---------------------------------------------------------------------------
 
     def own(self, var: hir.Variable) -> hir.Variable:
-        """The program's variable for a shader's declaration; locals are their own."""
+        """The program's variable for a shader's declaration; locals are returned unchanged."""
         return self.vars.canonical.get(var, var)
 
     def deref_of(self, var: hir.Variable) -> Deref:
@@ -186,7 +186,7 @@ class Lowering:
         return None
 
     def lies_apart(self, e: hir.Expr) -> bool:
-        """Whether a value contains samplers or images that are variables of their own, bound to
+        """Whether a value contains samplers or images that are separate variables, bound to
         units.
         """
         if not e.type.is_aggregate or not e.type.holds_opaque:

@@ -574,7 +574,7 @@ def _method(op: Opcode) -> Callable[..., Def]:
 
 
 def _is_lasting(src: Src) -> bool:
-    """Whether the value a source reads is final. (Contents of variables may turn out to be
+    """Whether the value that a source reads is final. (Contents of variables may still become
     constant.)
     """
     instr = src.value.instr
