@@ -91,7 +91,7 @@ class Opcode:
 
     @property
     def is_free(self) -> bool:
-        """Costs nothing where it is read: a modifier or a selection of components."""
+        """Whether it costs nothing where it is read: a modifier or a selection of components."""
         return "free" in self.properties
 
     @property

@@ -130,7 +130,7 @@ def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> D
 
 
 def _asked(rules: Sequence[Rule]) -> dict[tuple[int, int], str]:
-    """By size and bits, the constants that some rule has as a source."""
+    """The constants that some rule has as a source, by size and bits."""
     kinds = frozenset().union(*[kinds for rule in rules for kinds in _constants_read(rule)])
     parts = [(kind, kind[1:].partition(":")) for kind in kinds]
     return {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
@@ -238,7 +238,7 @@ def _spellings(node: Const) -> frozenset[str]:
 
 @cache
 def _spelled(text: str, value: Number, base: str) -> frozenset[str]:
-    """`text` distinguishes 1 from 1.0 and True, and 0.0 from -0.0."""
+    """The key of a literal, whose text distinguishes 1 from 1.0 and True, and 0.0 from -0.0."""
     sizes = (1, 8, 16, 32, 64) if base != "float" else (16, 32, 64)
     return frozenset(f"#{n}:{raw_bits(value, base, n)}" for n in sizes)
 

@@ -31,7 +31,7 @@ __all__ = ["Judge", "bisect", "reduce_shader"]
 
 @dataclass
 class Judge:
-    """How a shader after some passes is compared with the original."""
+    """Compares a shader after some passes with the original."""
 
     lanes: int = 16
     seeds: Sequence[int] = (0, 1)

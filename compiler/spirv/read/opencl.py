@@ -215,4 +215,4 @@ def _sincos(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 @_does("prefetch")
 def _prefetch(r: FunctionReader, i: Instruction, name: str) -> None:
-    """Nothing to do: there is no cache to fill."""
+    """Do nothing, because there is no cache to fill."""

@@ -74,7 +74,7 @@ def _is_attached(node: Parent) -> bool:
 
 
 def _unreachable_behind(node: If | Loop) -> bool:
-    """Delete the code after a node that control never leaves at its end."""
+    """Delete the code after a node whose end control never reaches."""
     if isinstance(node, If):
         if not (always_jumps(node.then_body) and always_jumps(node.else_body)):
             return False
