@@ -1,9 +1,9 @@
 """One side of a benchmark: `python -m gallette.benchmarks.child DRIVER [SCENES]`.
 
-Reads a benchmark's name per line, answers one JSON object per line: the seconds that frames took
-(draw plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL
-it would need. `profile NAME` asks where the time goes, `memory NAME` how much memory a frame takes.
-The parent alternates between the processes, so that noise slows all of them alike.
+Reads a benchmark's name per line, and writes one JSON object per line: the seconds that frames took
+(draw plus read back) by the clock and of all threads' processor time, or an error, or the OpenGL
+that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame. The
+parent alternates between the processes, so that noise slows all of them alike.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def _with_context_of_its_own(ctx: Any, draw: Callable[[], None]) -> Callable[[],
 
 
 def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
-    """A frame of a scene that yields pictures: all is created, drawn and read back anew."""
+    """A frame of a scene that yields pictures: everything is created, drawn and read back each
+    time.
+    """
     import moderngl
 
     import gallette
@@ -129,7 +131,7 @@ def _answer(
 
 
 def _turn(frame: Callable[[], object]) -> dict[str, list[float]]:
-    """What each of some frames took."""
+    """The times of some frames."""
     seconds: list[float] = []
     processor: list[float] = []
     while not seconds or sum(seconds) + seconds[-1] <= TURN:

@@ -23,7 +23,7 @@ __all__ = ["Side", "measure"]
 
 @dataclass(slots=True)
 class Side:
-    """One driver's process, and what it answered."""
+    """One driver's process, and its replies."""
 
     driver: str
     scenes: str = ""  # a file with benchmarks of the user's own
@@ -40,7 +40,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """The driver's name as a person says it."""
+        """The driver's display name."""
         return self.driver.split(":")[-1]
 
     @property
@@ -83,7 +83,9 @@ class Side:
         return self._answer()
 
     def turn(self, name: str) -> None:
-        """More frames of a benchmark; the first one also prepares it and is kept apart."""
+        """Draw more frames of a benchmark; the first one also prepares it and is recorded
+        separately.
+        """
         if name in self.errors or name in self.lacks:
             return
         answer = self.ask(name)
@@ -98,12 +100,12 @@ class Side:
             self.processor.setdefault(name, []).extend(answer["processor"])
 
     def profile(self, name: str) -> None:
-        """Ask where the time of a benchmark goes, once it has drawn frames."""
+        """Request a profile of a benchmark, once it has drawn frames."""
         if not self.native and name in self.times:
             self.profiles[name] = self.ask(f"profile {name}").get("profile", {})
 
     def measure_memory(self, name: str) -> None:
-        """Ask how much memory a frame takes."""
+        """Request the memory of a frame."""
         if not self.native and name in self.times:
             answer = self.ask(f"memory {name}")
             if "memory" in answer:

@@ -327,7 +327,7 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
 
 
 def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> list[str]:
-    """The scenes asked for, all of them by default; moderngl `scripts` too where they can be."""
+    """The requested scenes, by default all of them; moderngl `scripts` too where allowed."""
     from gallette.scenes import BENCHMARKS, SCENES, find_scene
 
     for name in names:

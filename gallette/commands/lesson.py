@@ -144,7 +144,7 @@ def _print_lesson(out: Console, item: Lesson, page: Page) -> None:
 
 
 def _list(out: Console) -> None:
-    """The course's contents."""
+    """Print the course's contents."""
     from gallette.lessons.course import chapters
     from gallette.lessons.exercises import EXERCISES
 
@@ -184,7 +184,7 @@ def _write_all(out: Console, folder: Path, driver: str) -> int:
 
 
 def make_page(item: Lesson, driver: str) -> Page:
-    """Run a lesson, saying what it is doing."""
+    """Run a lesson, and show its progress."""
     with progress_bar(console()) as bar:
         task = bar.add_task(item.name, total=None, note="")
         return run_lesson(item, driver, lambda text: bar.update(task, note=text))

@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(command: list[str], variables: dict[str, str], asked: str | None, driver: str) -> int:
-    """Print what the program would use; 1 if that is another OpenGL."""
+    """Print the libraries that the program would use; returns 1 if it would use another OpenGL."""
     from gallette.egl.checking import facts
 
     why = "--driver" if asked else "GALLETTE_DRIVER" if os.environ.get("GALLETTE_DRIVER") else ""

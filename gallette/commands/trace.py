@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_program(target: str) -> bool:
-    """Whether the target is a program, not a scene, a test or a capture."""
+    """Whether the target is a program, rather than a scene, a test or a capture."""
     from gallette.scenes import find_scene
 
     if target.endswith(".shader_test") or find_scene(target) or is_capture(target):

@@ -47,7 +47,9 @@ _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
 
 @contextmanager
 def compiled_afresh() -> Iterator[None]:
-    """Programs from the cache have no source locations: nothing is taken from it meanwhile."""
+    """A block in which no program is taken from the cache, because cached programs have no source
+    locations.
+    """
     before = os.environ.get("GALLETTE_CACHE")
     os.environ["GALLETTE_CACHE"] = "off"
     try:
@@ -72,7 +74,7 @@ def source_of(gl: Any, stage: str) -> tuple[list[str], list[str]]:
 
 
 def _declared(source: list[str]) -> list[str]:
-    """Names of variables the text declares, in order: what may be asked for by name."""
+    """The names of variables that the text declares, in order: those that can be shown by name."""
     pattern = re.compile(
         r"\b(?:[biud]?vec[234]|d?mat[234](?:x[234])?|float|double|int|uint|bool)\s+"
         r"([A-Za-z_]\w*)\s*(?=[;=,)\[])"
@@ -86,7 +88,7 @@ def _declared(source: list[str]) -> list[str]:
 
 @dataclass(slots=True)
 class _Examiner:
-    """Traces fragments of a pixel as they are shaded; keeps the latest it is asked for."""
+    """Traces fragments of a pixel as they are shaded, and keeps the latest requested one."""
 
     gl: Any = None
     draw: int = 0  # only of this drawing call, 0: any

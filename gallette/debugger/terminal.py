@@ -30,7 +30,7 @@ q, x          quit
 
 
 def spell(value: float | int | bool | None) -> str:
-    """A number as short as it can be said."""
+    """A number in its shortest form."""
     if value is None:
         return "?"
     if isinstance(value, bool):
@@ -39,7 +39,7 @@ def spell(value: float | int | bool | None) -> str:
 
 
 class Stepper:
-    """A place in a session, and the commands that move it."""
+    """A position in a session, and the commands that change it."""
 
     def __init__(self, session: Session, out: Console):
         self.session, self.out = session, out
@@ -48,7 +48,7 @@ class Stepper:
         self._outside: list[tuple[Session, int]] = []  # the lookups' sessions and steps
 
     def run(self, lines: Iterable[str], echo: bool = False) -> None:
-        """Obey commands until one says quit or there are no more."""
+        """Execute commands until one quits or there are no more."""
         self.out.print(Text(self.session.title, style="bold"))
         if self.session.note:
             self.out.print(Text(f"the fragment was {self.session.note}", style="yellow"))
@@ -61,7 +61,7 @@ class Stepper:
                     return
 
     def obey(self, text: str) -> bool:
-        """One command; False to stop."""
+        """Execute one command; returns False to stop."""
         word, _, rest = text.partition(" ")
         if word in ("q", "x", "exit", "quit"):
             return False
@@ -140,7 +140,7 @@ class Stepper:
     # -- looking ---------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Where we are, what was computed, and what is watched."""
+        """Print the position, the result, and the watched variables."""
         session = self.session
         if not session.steps:
             self.out.print("the shader executes nothing")

@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 class Sync:
-    """A fence behind the context's commands, or a flag that the application sets."""
+    """A fence after the context's commands, or a flag that the application sets."""
 
     def __init__(self, kind: int):
         self.kind = kind

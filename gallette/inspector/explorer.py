@@ -1,9 +1,9 @@
-"""The live explorer: a program, compiled and drawn with whenever it changes.
+"""The live explorer: a program, compiled and drawn after each change.
 
-One compilation serves everything that is shown of the driver that draws: the GL context compiles
-with every pass recorded, and the driver's own variants are asked for afterwards. Forms that other
-drivers make of the shaders are compiled when a pane shows them. A question may name a second state
-`against` which each form and the picture are compared.
+One compilation provides everything shown of the driver that draws: the GL context compiles with
+every pass recorded, and the driver's variants are requested afterwards. Forms of other drivers are
+compiled when a pane shows them. A request may name a second state `against` which each form and the
+picture are compared.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def errors_of(log: str) -> list[list[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What decides how the shaders are compiled: a context is kept for each."""
+    """The settings that affect how the shaders are compiled; there is a context for each."""
 
     driver: str
     used_once: str = USED_ONCE[0]
@@ -61,7 +61,7 @@ class Setting:
 
 
 class Explorer(Questions):
-    """Compiles, draws, answers."""
+    """Compiles and draws programs, and answers requests of the page."""
 
     def __init__(self, sources: dict[str, str] | None = None, driver: str = "numpipe"):
         super().__init__(Frame("explorer", driver))
@@ -86,7 +86,7 @@ class Explorer(Questions):
         }
 
     def close(self) -> None:
-        """The contexts go."""
+        """Release the contexts."""
         for gl in self._contexts.values():
             if not gl.released:
                 gl.make_current()
@@ -105,7 +105,9 @@ class Explorer(Questions):
         return gl
 
     def _drop(self, gl: Any) -> None:
-        """A context that cannot draw any more, or whose state is in doubt: the next is new."""
+        """Drop a context that cannot draw any more or whose state is uncertain; the next request
+        creates another.
+        """
         self._contexts = {key: kept for key, kept in self._contexts.items() if kept is not gl}
         gl.release()
 
@@ -179,7 +181,7 @@ class Explorer(Questions):
         forms: list[str],
         setting: Setting,
     ) -> dict[str, Any]:
-        """What becomes of a program, as far as it gets."""
+        """The results of compiling and drawing a program, as far as it gets."""
         start = time.perf_counter()
         answer: dict[str, Any] = {"errors": [], "stages": [], "picture": "", "forms": {}}
         with (
@@ -217,15 +219,16 @@ class Explorer(Questions):
 
 
 def _bare(text: str) -> str:
-    """Code without what differs wherever an instruction was added before it: the numbers of
-    instructions and comments on their time."""
+    """Code without the text that changes whenever an instruction is inserted before it: numbers of
+    instructions, and comments on timing.
+    """
     from gallette.explaining import unmarked
 
     return _NUMBERS.sub("", unmarked(text))
 
 
 def _failure(gl: Any) -> str:
-    """Why there is no picture, if there is none."""
+    """The reason that there is no picture; "" if there is one."""
     if gl.lost:
         return f"error: the shaders were stopped, and the context is made anew: {gl.lost}\n"
     code = gl.get_error()
@@ -244,7 +247,7 @@ def _variants(gl: Any) -> dict[str, list[tuple[Any, dict[str, Any]]]]:
 def _ways(
     variants: dict[str, list[tuple[Any, dict[str, Any]]]], texts: dict[str, str], records: list[Any]
 ) -> list[dict[str, Any]]:
-    """Each stage's passes, and the variants its draw used."""
+    """Each stage's passes, and the variants that its draw used."""
     ways = []
     for stage, made in variants.items():
         way = Way(stage, texts.get(stage, ""))

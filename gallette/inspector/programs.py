@@ -1,4 +1,4 @@
-"""A program's way, for the page: passes with their texts, variants with keys and code."""
+"""How a program compiles, for the page: passes with their texts, variants with keys and code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _ENDS = re.compile(r"\s*[;#] line (\d+)$")
 
 
 def marked_code(variant: Any, code: str) -> str:
-    """Generated code with the source lines it computes, if the driver knows them: `//@12`.
+    """Generated code with the source lines of its instructions, if the driver provides them:
+    `//@12`.
 
     numpipe records the source line of each line of code; jit writes it as a comment at the end of a
     line, or before the code of an instruction.
@@ -39,7 +40,7 @@ def marked_code(variant: Any, code: str) -> str:
 
 
 def _told(lines: list[str]) -> list[int]:
-    """The source line of each line, from the comments in front of them."""
+    """The source line of each line, from the comments before them."""
     found, now = [], 0
     for text in lines:
         told, ends = _TOLD.match(text), _ENDS.search(text)
@@ -56,7 +57,7 @@ def _told(lines: list[str]) -> list[int]:
 
 @dataclass(slots=True)
 class Way:
-    """One stage: its source, every pass that changed it, and what the driver made of it."""
+    """One stage: its source, every pass that changed it, and the driver's output."""
 
     stage: str
     source: str
@@ -72,8 +73,10 @@ def compiled_for(
     options: dict[str, Any] | None = None,
     profile: str = "core",
 ) -> Iterator[dict[str, Any]]:
-    """Compile, link and hand over to a driver afresh: the driver's handles by stage, "" for one
-    that it leaves to others. A program with an error is a `GalletteError` with the log."""
+    """Compile, link and pass to a driver, without the cache. Returns the driver's handles by stage,
+    or "" for a stage that it leaves to others. A program with an error raises a `GalletteError`
+    with the log.
+    """
     with compiled_afresh():
         program = _linked(sources, profile)
         screen = create_screen(driver, **(options or {}))
@@ -112,7 +115,9 @@ def way_of(
     profile: str = "core",
     options: dict[str, Any] | None = None,
 ) -> tuple[list[Way], str]:
-    """Compile and link afresh with everything recorded; the stages, and the log of errors."""
+    """Compile and link without the cache and with everything recorded; returns the stages, and the
+    log of errors.
+    """
     try:
         with (
             recording(lines=True) as passes,
@@ -145,7 +150,7 @@ def variant_told(variant: Any, told: dict[str, Any]) -> dict[str, str]:
 
 
 def add_passes(way: Way, records: list[Any]) -> None:
-    """The passes that did something; texts as differences from the one before."""
+    """Add the passes that made progress; texts are differences from the previous one."""
     if records:
         way.first = records[0].before
     last = way.first
@@ -165,7 +170,7 @@ def add_passes(way: Way, records: list[Any]) -> None:
 
 
 def _edits(before: str, after: str) -> list[list[Any]]:
-    """`[start, end, lines]`: replace lines start..end of the text before."""
+    """Edits `[start, end, lines]`, each of which replaces lines start..end of the previous text."""
     a, b = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
     return [[i1, i2, b[j1:j2]] for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]

@@ -30,7 +30,7 @@ _ENUMS = {"glEnable", "glDisable", "glBindTexture", "glActiveTexture"}
 
 @dataclass
 class Frame:
-    """What was seen of one frame."""
+    """The records of one frame."""
 
     commands: list[tuple[str, str]] = field(default_factory=list)
     """The names of functions, and the calls as text."""

@@ -1,7 +1,7 @@
 """The vocabulary: one term for each idea, in code, comments, documents and pages.
 
-One table: the foot of every lesson, the glossary of the course and `docs/reference/vocabulary.md`
-are made from it (`python -m gallette.lessons`; a test renders the page again).
+The foot of every lesson, the glossary of the course and `docs/reference/vocabulary.md` are made
+from one table (`python -m gallette.lessons`; a test renders the page again).
 """
 
 from __future__ import annotations

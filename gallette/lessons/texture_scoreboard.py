@@ -1,4 +1,4 @@
-"""The lesson: texture results that land late, and who must wait for them."""
+"""The lesson: texture results that arrive late, and the instructions that must wait for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTINGS: dict[str, Setting] = {
 
 @dataclass(slots=True)
 class Cost:
-    """What a setting costs over a corpus."""
+    """The costs of a setting over a corpus."""
 
     shaders: int = 0
     instructions: int = 0

@@ -1,7 +1,7 @@
 """Colour for code in pages: Pygments for languages it knows, and a lexer for NIR's text.
 
-Lines may end in `//@12`, the source line they were made for: the mark goes, and the line becomes
-something the page can link (`data-line`).
+Lines may end in `//@12`, the source line they were made for. The mark is removed, and the line gets
+an attribute that the page can link (`data-line`).
 """
 
 from __future__ import annotations
