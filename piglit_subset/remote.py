@@ -1,4 +1,4 @@
-"""Running shader_tests on a cluster: what is sent to a worker, and how it runs tests.
+"""Running shader_tests on a cluster: the data sent to a worker, and how it runs tests.
 
 A worker runs tests in a process of its own, like the local pool: a crash or a hang costs one test.
 That process is kept from batch to batch. A test's file is sent, because a worker on another machine

@@ -30,7 +30,7 @@ _ALIASES = {f"GL_CLIP_PLANE{i}": f"GL_CLIP_DISTANCE{i}" for i in range(8)}
 
 
 class Failure(Exception):
-    """The test failed and cannot go on."""
+    """The test failed and cannot continue."""
 
 
 def enum(line: Line, name: str) -> int:

@@ -215,14 +215,14 @@ class Wrap(Enum):
 
 
 class Filter(Enum):
-    """Filter inside one mipmap level."""
+    """The filter inside one mipmap level."""
 
     NEAREST = auto()
     LINEAR = auto()
 
 
 class MipFilter(Enum):
-    """Filter between mipmap levels."""
+    """The filter between mipmap levels."""
 
     NONE = auto()
     NEAREST = auto()

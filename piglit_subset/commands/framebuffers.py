@@ -34,7 +34,9 @@ def _finish(session: Session, target: int, count: int = 1) -> None:
 
 
 def _resize(session: Session, width: int, height: int) -> None:
-    """What is drawn to, read from or both has this size now. The viewport stays: tests set it."""
+    """Record the size of the framebuffer for drawing, reading or both. The viewport does not
+    change, because tests set it.
+    """
     if "read" not in session.head:
         session.draw_size = width, height
     if "draw" not in session.head:
@@ -48,7 +50,7 @@ def _resize_to(session: Session, unit: int, level: int = 0) -> None:
 
 @command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d", reads="* integer a texture unit")
 def fb_tex_2d(session: Session, *units: int) -> None:
-    """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units; -1 is none"""
+    """draw elements GL_MODE COUNT BASEVERTEX: COUNT of [elements], with BASEVERTEX added to each"""
     if not units:
         raise session.line.error("expected at least one texture unit")
     target = _new_framebuffer(session)
