@@ -56,7 +56,7 @@ def _runs(cache: Any) -> Function:
 
 
 def _numbers(kinds: Ints) -> list[int]:
-    """The numbers of the set entries."""
+    """The distinct kinds of some entries, ascending."""
     found: list[int] = np.flatnonzero(np.bincount(kinds)).tolist()
     return found
 

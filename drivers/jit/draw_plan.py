@@ -474,7 +474,7 @@ class DrawPlan:
 
     @property
     def least(self) -> int:
-        """The minimum number of vertices in its buffers."""
+        """The number of vertices that its buffers hold."""
         return self._columns.least
 
     def rows(self, info: DrawInfo) -> bool:

@@ -261,7 +261,9 @@ class Recorder:
         )
 
     def _before(self, name: str) -> Callable[[Any, tuple[Any, ...]], None] | None:
-        """Record the changes that a call depends on before it is made."""
+        """The function that records changes before a call of that name, or None if none is
+        needed.
+        """
         if name.startswith(("UnmapBuffer", "UnmapNamedBuffer", "FlushMapped")):
             return lambda gl, args: self._written_memory(everything=True)
         if name.startswith(_WORKS) or name.startswith(("End", "Begin", "Clear", "Blit")):

@@ -389,7 +389,7 @@ class Replayer:
         return None
 
     def _list(self, param: Param, kind: str, value: list[Any]) -> Any:
-        """Texts unchanged, or the address of these numbers."""
+        """Texts unchanged, or the address of these numbers in memory of this process."""
         if param.kind is Kind.STRINGS:
             return value
         if kind:

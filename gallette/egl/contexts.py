@@ -125,7 +125,7 @@ class Request:
 
     @property
     def profile(self) -> str:
-        """The profile: core only if requested; otherwise the compatibility profile."""
+        """The profile: es, core where requested, else compat."""
         if self.api == EGL.OPENGL_ES_API:
             return "es"
         wants_core = self.profile_mask == EGL.CORE_PROFILE_BIT

@@ -143,7 +143,7 @@ class _Observer:
         draw.overlays["quads"] = self.frame.keep(filled[..., None])
 
     def _variant(self, draw: Draw, place: str, gl: Any) -> None:
-        """The variant and the fragment shader that ran last at each pixel."""
+        """Record which variant of which fragment shader ran last at each pixel."""
         counts, executable = self.witness.overdraw, gl.programs.executable
         if counts is None or not counts.size or executable is None:
             return

@@ -1,8 +1,8 @@
-"""`gallette lesson --serve`: the course live. A lesson runs when its page is asked for.
+"""`gallette lesson --serve`: the live course. A lesson runs when its page is requested.
 
-On this machine only, for its own pages only (the rules of `gallette.inspector.server`). A page can
-be asked for again on another driver: `?driver=jit`. While a lesson runs, the page says what it is
-computing; the states of a control are computed when the reader sets it.
+The server accepts requests of this machine and of its own pages only, by the rules of
+`gallette.inspector.server`. `?driver=jit` requests a page on another driver. While a lesson runs,
+the page shows the current step; the states of a control are computed when the reader sets it.
 """
 
 from __future__ import annotations

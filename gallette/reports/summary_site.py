@@ -130,7 +130,9 @@ def _is_native(summary: Summary) -> bool:
 
 
 def _file_name(name: str) -> str:
-    """A test's name as a file name: characters that some file system rejects become `@`."""
+    """A test's name as a file name: characters other than letters, digits and `@-_.+` become
+    `_`.
+    """
     return "".join(c if c.isalnum() or c in "@-_.+" else "_" for c in name)[:200]
 
 

@@ -71,7 +71,7 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
 def _primitives(
     state: DrawState, mode: Primitive, stream: int, emitted: Expanded, done: int
 ) -> Primitives:
-    """The primitives emitted to one stream; `first` of them were emitted by earlier chunks."""
+    """The primitives emitted to one stream, numbered from `done` on."""
     new = VertexSet.from_outputs(
         emitted.count,
         {slot: list(values) for slot, values in emitted.outputs.items()},

@@ -76,7 +76,7 @@ class _Distinct(Generic[Thing]):
         self.which = np.fromiter(map(numbers.__getitem__, ids), np.uint16, len(ids))
 
     def kinds(self, key: Callable[[Thing], Any]) -> tuple[list[Thing], Which]:
-        """The first draw with each object, and for each draw the number of its object."""
+        """The first object of each kind, by `key`, and for each draw the kind of its object."""
         kinds: dict[Any, int] = {}
         first: list[Thing] = []
         of_each: list[int] = []
@@ -214,7 +214,7 @@ class MergedDraws:
     def _fragments(
         self, first: list[Snapshot], which: Which, tables: ConstantTables
     ) -> FragmentShader:
-        """The programs for all combinations of textures and blocks that fragments read."""
+        """The fragment program of each of these snapshots, and which of them each draw runs."""
         mode = self.entries[0][1].mode
         found = [each.states.merged_fragment(mode, tables) for each in first]
         programs = [each.program for each in found if each.program is not None]

@@ -133,7 +133,7 @@ def select(
 
 
 def sampler_masks(bound: Bound, fragment: DriverShader) -> tuple[int, int, int]:
-    """The properties of the fragment stage's samplers that the choice of variants depends on."""
+    """Masks of the fragment stage's samplers that wrap with GL_CLAMP, per coordinate."""
     if not fragment.reads.samplers:
         return 0, 0, 0
     return saturated(fragment.reads, _samplers(bound))

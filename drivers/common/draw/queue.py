@@ -123,8 +123,8 @@ class DrawQueue:
         return self._is_small(info) and self._waits(info)
 
     def elsewhere(self, target: FramebufferState) -> bool:
-        """Whether the pending draws, or the last draw, have another framebuffer than the bound one.
-        Later draws use the bound one.
+        """Record the framebuffer of the next draws; returns whether it differs from that of the
+        last ones.
         """
         if target is self._target:
             return False

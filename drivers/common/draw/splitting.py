@@ -94,7 +94,7 @@ def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]
 
 
 def _evenly(count: int, most: int) -> int:
-    """The number of items to take at a time, at most `limit`, in equal shares, because a small
+    """The number of items to take at a time: equal shares of at most `most`, because a small
     remainder costs as many calls.
     """
     return -(-count // -(-count // most)) if count else most

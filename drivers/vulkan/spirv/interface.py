@@ -32,7 +32,7 @@ class DriverInterface(Interface):
     """Creates variables on first use."""
 
     def _gather(self) -> None:
-        """Gather nothing, because a lowered shader has no variables."""
+        """Initialise the tables; a lowered shader has no variables to gather."""
         self.marks: list[tuple[Instruction, int, Open]] = []
         self.bindings: dict[Open, Binding] = {}
         self.slots: dict[tuple[str, int, str], int] = {}
@@ -140,7 +140,9 @@ class DriverInterface(Interface):
     def numbers(
         self, base: Base, mode: Mode = Mode.ALL, shape: tuple[Dim, bool] | None = None
     ) -> list[range]:
-        """The sizes of the shader's variables of a kind, each of which may be an array."""
+        """The ranges of numbers of the shader's variables of a kind, each of which may be an
+        array.
+        """
         found = []
         for var in self.shader.variables:
             type = var.type.without_array
