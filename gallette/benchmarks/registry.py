@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ def find(name: str) -> Scene:
     plain, *sizes = name.split("@", 1)
     found = BENCHMARKS.get(plain) or SCENES.get(plain)
     if found is None:
-        known = ", ".join({**BENCHMARKS, **SCENES})
-        raise GalletteError(f"gallette bench: unknown benchmark {plain!r} (one of {known})")
+        close = get_close_matches(plain, {**BENCHMARKS, **SCENES}, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"benchmarks: {', '.join(BENCHMARKS)}"
+        raise GalletteError(f"gallette bench: unknown benchmark {plain!r}; {hint}")
     for size in sizes:
         side = int(size) if size.isascii() and size.isdigit() else 0
         if not 0 < side <= _LARGEST:

@@ -96,8 +96,9 @@ def run(options: argparse.Namespace) -> int:
 
     out = talking(options)
     if options.list:
-        for s in {**BENCHMARKS, **SCENES}.values():
-            mark = "multi-pass" if s.multipass else "benchmark" if s.name not in SCENES else ""
+        timed = {name: s for name, s in BENCHMARKS.items() if name not in SCENES}
+        for s in {**SCENES, **timed}.values():
+            mark = "multi-pass" if s.multipass else "benchmark" if s.name in timed else ""
             out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
         return 0
     captures = any(is_capture(name) or name.endswith(".gcap") for name in options.scenes)

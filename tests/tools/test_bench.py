@@ -159,7 +159,7 @@ def test_a_benchmark_in_another_size() -> None:
     for size in ("", "0", "-1", "16385", "x", "64@64", "²"):
         with pytest.raises(GalletteError, match="a size is a number from 1 to 16384"):
             find(f"blur@{size}")
-    with pytest.raises(GalletteError, match="unknown benchmark 'blurred' "):
+    with pytest.raises(GalletteError, match="unknown benchmark 'blurred'; did you mean 'blur'"):
         find("blurred@64")
 
 

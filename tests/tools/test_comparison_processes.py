@@ -306,7 +306,7 @@ def test_the_process_of_a_side(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> 
     keys = ["renderer"], ["first"], ["seconds", "processor"], ["error"], ["lacks"]
     assert [list(line) for line in lines] == list(keys)
     assert lines[1]["first"] > lines[2]["seconds"][0] > 0
-    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none' (")
+    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none'; ")
     assert lines[4] == {"lacks": "no GL 9.9"}
     assert child.main("nothing") == 2
     assert "unknown driver 'nothing'" in capsys.readouterr().err
