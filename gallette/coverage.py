@@ -83,7 +83,7 @@ class Area:
         return len(self.touched) + len(self.missing)
 
     @property
-    def beyond(self) -> dict[str, list[str]]:
+    def unreachable(self) -> dict[str, list[str]]:
         """The missing rows that no OpenGL program can reach: reason -> rows."""
         found: dict[str, list[str]] = {}
         for name in self.missing:
@@ -96,7 +96,7 @@ class Area:
     @property
     def untouched(self) -> list[str]:
         """The missing rows without such a reason."""
-        explained = {name for names in self.beyond.values() for name in names}
+        explained = {name for names in self.unreachable.values() for name in names}
         return [name for name in self.missing if name not in explained]
 
 

@@ -17,7 +17,7 @@ from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector.programs import marked_code
 from gallette.pipe.shader_handover import shader_for_driver
 
@@ -127,7 +127,7 @@ def explain_file(
     is linked with the fragment shader beside it (`a.vert`, `a.frag`), and vice versa, unless
     `alone`.
     """
-    with compiled_afresh():
+    with without_compile_cache():
         return _explain(name, driver, stage, alone)
 
 

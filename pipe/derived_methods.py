@@ -46,7 +46,7 @@ class Call:
         return self.verb in ("delete", "destroy", "unmap") and bool(self.kind)
 
 
-def _taken_apart(name: str) -> tuple[str, str]:
+def _verb_and_kind(name: str) -> tuple[str, str]:
     """The verb and the object of a method's name: `create_query`, but `resource_create`,
     `transfer_map`.
     """
@@ -64,7 +64,7 @@ def calls(interface: type) -> dict[str, Call]:
     """The public methods an interface declares, abstract or not, in its order."""
     abstract: frozenset[str] = getattr(interface, "__abstractmethods__", frozenset())
     return {
-        name: Call(name, *_taken_apart(name), signature(member), name in abstract)
+        name: Call(name, *_verb_and_kind(name), signature(member), name in abstract)
         for name, member in vars(interface).items()
         if callable(member) and not name.startswith("_")
     }

@@ -453,18 +453,18 @@ class Context(Topics, GLInterface):
             self.group.take(self)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def using_pipe(self) -> Iterator[None]:
         """Give the pipe to this context for the duration, in a share group of several contexts."""
         if ring.words[ring.PENDING]:
             ring.flush(self.stream)
         with self.group.lock:
             self.group.take(self)
-            self.immediate.settle()
+            self.immediate.draw_pending()
             yield
 
     def suspend(self) -> None:
         """Give up the pipe to another context of the group: suspends operations that span calls."""
-        self.immediate.settle()
+        self.immediate.draw_pending()
         self.queries.suspend(self.pipe)
         if self.feedback.current.running:
             self.pipe.set_stream_output_targets([])

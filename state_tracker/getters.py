@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.drawing.color_clamp import told_color
+from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.es_enums import check_es
@@ -68,7 +68,7 @@ def compat_only(count: int | None = None) -> Callable[[Context], int]:
 
 def _clamped(read: Getter) -> Getter:
     """A colour in the form that queries return."""
-    return lambda ctx: told_color(ctx, read(ctx))
+    return lambda ctx: queried_color(ctx, read(ctx))
 
 
 for _row in PARAMETERS:

@@ -206,7 +206,7 @@ class _Linker:
         for place, uniform in self._collect(Mode.UNIFORM, location):
             if place < 0:
                 raise SpirvError(f"uniform {uniform.first.name} has no location")
-            handles = self._members_apart(uniform)
+            handles = self._separate_opaque_members(uniform)
             type = explicit_type(uniform.first.type)
             size, alignment = size_align(uniform.first.type)
             offset = align(self.storage, max(alignment, 4))
@@ -232,7 +232,9 @@ class _Linker:
             _write(data, offset, type, value)
         self.program.default_block_initial = bytes(data)
 
-    def _members_apart(self, uniform: _Uniform) -> dict[tuple[int, ...], dict[Stage, int]]:
+    def _separate_opaque_members(
+        self, uniform: _Uniform
+    ) -> dict[tuple[int, ...], dict[Stage, int]]:
         """Make samplers and images in structures separate variables with units. Returns the first
         variable of each, by the path of members.
         """

@@ -20,13 +20,13 @@ from gallette.pipe.enums import QueryType
 
 __all__ = [
     "STREAMS",
-    "Apart",
     "Counters",
     "Mark",
     "Moment",
     "Moments",
     "Query",
     "RenderCondition",
+    "SampleCounter",
     "Samples",
     "StreamCounters",
     "Tally",
@@ -46,7 +46,7 @@ class StreamCounters:
     unwritten: int = 0
 
 
-class Apart(Protocol):
+class SampleCounter(Protocol):
     """A component that counts samples itself and reports them on request, such as compiled code."""
 
     @property
@@ -54,7 +54,7 @@ class Apart(Protocol):
         """The number of samples that passed since the last report."""
         ...
 
-    def tell(self, counters: Counters) -> None:
+    def report(self, counters: Counters) -> None:
         """Add its counts to the counters and reset them."""
         ...
 
@@ -80,7 +80,7 @@ class Counters:
     cs_invocations: int = 0
     nanoseconds: int = 0
     tally: Tally | None = field(default=None, init=False, compare=False)  # while a query needs it
-    apart: list[Apart] = field(default_factory=list, init=False, compare=False)
+    apart: list[SampleCounter] = field(default_factory=list, init=False, compare=False)
 
     def moment(self, only_samples: bool) -> Moment:
         """The current counts, perhaps only of the samples that passed."""
@@ -94,7 +94,7 @@ class Counters:
     def gather(self) -> None:
         """Add what components with counters of their own have counted since the last call."""
         for other in self.apart:
-            other.tell(self)
+            other.report(self)
 
     def snapshot(self) -> Counters:
         """A copy with the current time."""
@@ -174,7 +174,7 @@ class Tally:
         self.first = 0  # the number of the draw that reporters call 0
         self._whose: Ints | int | None = None
 
-    def whose(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
+    def count_for(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
         """Set how the following counts identify draws: by index into `numbers`, by draw number
         (None), or all as one draw.
         """

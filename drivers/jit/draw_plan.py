@@ -370,7 +370,7 @@ class DrawPlan:
         if stream is None or size < 0:
             return False
         if size != self._size:
-            self._tell_size(size, size, 0)
+            self._store_sizes(size, size, 0)
         return self._made(stream)
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
@@ -452,7 +452,7 @@ class DrawPlan:
         if self._units:
             self._refresh_textures()
         if size != self._size:
-            self._tell_size(size, size, 0)
+            self._store_sizes(size, size, 0)
         self._columns.begin(stream, info, info.start)
         words[DrawWords.START] = -1 & ((1 << 64) - 1)
         words[DrawWords.MOVES], words[DrawWords.MOVE_COUNT] = self._columns.moves()
@@ -521,10 +521,10 @@ class DrawPlan:
         size = more = memory.put_block(0, first)
         if second is not first:
             more = memory.put_block(1, second)
-        self._tell_size(size, more, int(second is not first))
+        self._store_sizes(size, more, int(second is not first))
         return size >= 0 and more >= 0
 
-    def _tell_size(self, first: int, second: int, place: int) -> None:
+    def _store_sizes(self, first: int, second: int, place: int) -> None:
         """Store the sizes of blocks 0, and the address of the fragment shader's."""
         self._size = -1 if place else first
         self._chunk_words[Words.CONSTANTS + 1] = max(first, self._chunk_least)

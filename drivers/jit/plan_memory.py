@@ -87,7 +87,7 @@ class PlanMemory:
         passed: int = self._tallied[TallyWords.PASSED]
         return passed
 
-    def tell(self, counters: Counters) -> None:
+    def report(self, counters: Counters) -> None:
         """Add the draws since the last call to the pipeline statistics."""
         vertices, lanes, triangles, left, passed, shaded = self.tally.tolist()
         if not vertices:

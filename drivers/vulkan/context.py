@@ -305,7 +305,7 @@ class VulkanContext(MemoryContext):
 
     def flush(self) -> Fence:
         self.raise_failure()
-        return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
+        return _BatchFence(self.stream.submit(), self.draws.feedback.update_sizes)
 
     def explain(self, handle: Handle) -> dict[str, Any]:
         """How a shader was compiled: its SPIR-V, and the device's statistics of its pipelines."""

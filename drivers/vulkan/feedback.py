@@ -65,7 +65,7 @@ class Feedback:
             found[1].wait(write=False)
             target.written = int(found[1].bytes[:4].view(np.uint32)[0])
 
-    def tell(self) -> None:
+    def update_sizes(self) -> None:
         """Update the number of bytes written to each target, after waiting for the device."""
         for target, counter in self._counters.values():
             if not counter.busy:

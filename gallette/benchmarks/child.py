@@ -31,9 +31,9 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
 
     bench = find(name)
     if name.endswith(SUFFIX):
-        return _with_context_of_its_own(ctx, capture_frame(Path(name), driver))
+        return _in_new_context(ctx, capture_frame(Path(name), driver))
     if bench.prepare is None:
-        return _with_context_of_its_own(ctx, _all_passes(bench, driver))
+        return _in_new_context(ctx, _all_passes(bench, driver))
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -50,7 +50,7 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
     return frame
 
 
-def _with_context_of_its_own(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
+def _in_new_context(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
     def frame() -> None:
         draw()
         ctx.extra.make_current()  # for the other benchmarks
@@ -127,10 +127,10 @@ def _answer(
         return {"profile": profile(frames[name])}
     if what == "memory":
         return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
-    return _turn(frames[name])
+    return _time_frames(frames[name])
 
 
-def _turn(frame: Callable[[], object]) -> dict[str, list[float]]:
+def _time_frames(frame: Callable[[], object]) -> dict[str, list[float]]:
     """The times of some frames."""
     seconds: list[float] = []
     processor: list[float] = []

@@ -142,9 +142,9 @@ class Replayer:
             self._call(step)
             if after is not None:
                 after(step, self.gl)
-            self._notice_loss(step)
+            self._record_loss(step)
 
-    def _notice_loss(self, call: Call) -> None:
+    def _record_loss(self, call: Call) -> None:
         """Record that a context was lost to a runaway shader, so that its later calls draw
         nothing.
         """
@@ -293,7 +293,7 @@ class Replayer:
         self._draws += call.draws
         self.gl.call_number, self.gl.draw_number = call.number, self._draws
         if name.startswith("LinkProgram") and self.native:
-            self._ask_for_locations(call)
+            self._bind_locations(call)
         args = self._arguments(call)
         if call.number in self.edits:
             args = [args[0], 1, self.edits[call.number], None]
@@ -305,12 +305,12 @@ class Replayer:
             return
         finally:
             self._arena.call_done()
-        self._came_back(call, result)
+        self._read_result(call, result)
 
     def _wanted(self, call: Call) -> bool:
         return call.name.startswith(_READS) or "w" in call.more or "Location" in call.name
 
-    def _came_back(self, call: Call, result: Any) -> None:
+    def _read_result(self, call: Call, result: Any) -> None:
         more, name = call.more, call.name
         if "o" in more and call.function.outputs and isinstance(result, list | tuple):
             kind = self._kind(call)
@@ -440,7 +440,7 @@ class Replayer:
 
     # -- programs ----------------------------------------------------------------------------------
 
-    def _ask_for_locations(self, call: Call) -> None:
+    def _bind_locations(self, call: Call) -> None:
         """Set the locations of attributes and outputs that the capture has."""
         link = self._links.get(call.number)
         if link is None:

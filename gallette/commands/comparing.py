@@ -20,13 +20,13 @@ from gallette.terminal import console
 __all__ = [
     "Checked",
     "compare_goldens",
-    "given_tolerance",
     "report_goldens",
     "talking",
+    "tolerance_option",
 ]
 
 
-def given_tolerance(options: argparse.Namespace) -> Tolerance:
+def tolerance_option(options: argparse.Namespace) -> Tolerance:
     """The tolerance that the command line gives for all pictures."""
     steps = 1.0 if options.tolerance is None else options.tolerance
     return Tolerance(steps, options.share or 0.0, options.perceptual)

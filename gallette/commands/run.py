@@ -120,7 +120,7 @@ def _check(command: list[str], variables: dict[str, str], asked: str | None, dri
 
 def _watched(options: argparse.Namespace, program: list[str], driver: str) -> int:
     """Run the program as a child process, then save or compare its frames."""
-    from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens
+    from gallette.commands.comparing import compare_goldens, report_goldens, tolerance_option
     from gallette.golden.programs import run_program
 
     name = Path(program[0]).name
@@ -148,7 +148,7 @@ def _watched(options: argparse.Namespace, program: list[str], driver: str) -> in
             checked = compare_goldens(
                 options.golden / Path(name).stem,
                 list(zip(names, done.frames, strict=True)),
-                given_tolerance(options),
+                tolerance_option(options),
                 update=options.update,
                 title=name,
                 errors=_reasons(done, name),

@@ -10,7 +10,7 @@ from rich.text import Text
 from gallette.debugger.lookup import trace_lookup
 from gallette.debugger.records import Session, Watched
 
-__all__ = ["HELP", "Stepper", "spell"]
+__all__ = ["HELP", "Stepper", "shortest"]
 
 HELP = """\
 n, s [N]      the next instruction (N of them)
@@ -29,7 +29,7 @@ q, x          quit
 """
 
 
-def spell(value: float | int | bool | None) -> str:
+def shortest(value: float | int | bool | None) -> str:
     """A number in its shortest form."""
     if value is None:
         return "?"
@@ -154,7 +154,7 @@ class Stepper:
             self.out.print(Text(f"       {section}", style="cyan"))
         code = session.code[step.line].text.strip()
         value = session.value(self.at)
-        shown = "" if value is None else f"   = {', '.join(map(spell, value))}"
+        shown = "" if value is None else f"   = {', '.join(map(shortest, value))}"
         idle = "" if step.active[session.lane] else "   (not executed by this lane)"
         self.out.print(Text(f"{self.at:>5}  {code}"), Text(shown, style="bold green"), idle, sep="")
         if self.watched:
@@ -173,7 +173,7 @@ class Stepper:
             return
         where = f"   (line {found.assigned})" if found.assigned else ""
         self.out.print(
-            f"       {name} = {', '.join(map(spell, found.values))}{where}", markup=False
+            f"       {name} = {', '.join(map(shortest, found.values))}{where}", markup=False
         )
 
     def _print(self, rest: str) -> None:
@@ -193,7 +193,7 @@ class Stepper:
     def _quad(self, rest: str) -> None:
         for lane, name in enumerate(self.session.lanes):
             value = self.session.value(self.at, lane)
-            shown = "-" if value is None else ", ".join(map(spell, value))
+            shown = "-" if value is None else ", ".join(map(shortest, value))
             mark = "*" if lane == self.session.lane else " "
             self.out.print(f"     {mark} {name}: {shown}", markup=False)
 
@@ -212,9 +212,9 @@ class Stepper:
 
     def _outputs(self, rest: str) -> None:
         for name, values in self.session.outputs.items():
-            self.out.print(f"       {name} = {', '.join(map(spell, values))}", markup=False)
+            self.out.print(f"       {name} = {', '.join(map(shortest, values))}", markup=False)
         for name, values in self.session.driver_outputs.items():
-            shown = ", ".join(map(spell, values))
+            shown = ", ".join(map(shortest, values))
             self.out.print(f"       the driver wrote {name} ({shown})", markup=False)
 
     _COMMANDS: dict[str, Callable[[Stepper, str], None]] = {

@@ -205,7 +205,7 @@ class EglContext:
                 surface.users.append(self)
                 surface.fit()
         self.gl.make_current()
-        with self.gl.turn():
+        with self.gl.using_pipe():
             self.bind_surfaces()
         self.gl.look_at_window = draw.look if draw is not None and draw.window is not None else None
 
@@ -217,7 +217,7 @@ class EglContext:
 
         self.gl.look_at_window = None
         if not self.gl.released:
-            with self.gl.turn():
+            with self.gl.using_pipe():
                 self.gl.pipe.flush()
                 self.gl.bind_drawables(None, None)
         CURRENT.pop(get_ident(), None)

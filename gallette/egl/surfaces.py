@@ -137,7 +137,7 @@ class Surface:
     def swap(self, context: EglContext | None) -> None:
         """Show the picture: in the window, and as a frame if frames are saved."""
         if context is not None:
-            with context.gl.turn():
+            with context.gl.using_pipe():
                 context.gl.pipe.flush()
             frame_done()
         wanted = os.environ.get("GALLETTE_FRAMES")

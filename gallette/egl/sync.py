@@ -46,7 +46,7 @@ def _create(display: int, kind: int, given: dict[int, int]) -> int:
         here = context is not None and context.display is owner
         check(here, Error.BAD_MATCH, "no context of this display is current")
         assert context is not None
-        with context.gl.turn():
+        with context.gl.using_pipe():
             sync.fence = context.gl.pipe.flush()
     owner.syncs[id(sync)] = sync
     return id(sync)

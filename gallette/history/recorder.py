@@ -127,7 +127,7 @@ class _Recorder:
         labels = {k: self._places.label(s) for k, s in surfaces.items()}
         call.run()
         if name == "draw_vbo":
-            self._pipe.settle()
+            self._pipe.execute_deferred()
         number, draw = self._gl.call_number, self._gl.draw_number
         if name not in DRAWING:
             draw = 0

@@ -46,7 +46,7 @@ def _compared(frame: Frame, draw: Draw, twin: Draw, other: Frame) -> Compared:
             differs = (a != b).any(axis=-1)
             found.pixels[name] = int(differs.sum())
             draw.overlays[f"differs {name}"] = frame.keep(differs.astype(np.uint8)[..., None])
-    mine_, theirs_ = _told(draw), _told(twin)
+    mine_, theirs_ = _recorded_texts(draw), _recorded_texts(twin)
     found.unlike = [
         (name, mine_.get(name, "-"), theirs_.get(name, "-"))
         for name in dict.fromkeys([*mine_, *theirs_])
@@ -55,7 +55,7 @@ def _compared(frame: Frame, draw: Draw, twin: Draw, other: Frame) -> Compared:
     return found
 
 
-def _told(draw: Draw) -> dict[str, str]:
+def _recorded_texts(draw: Draw) -> dict[str, str]:
     """All recorded texts of a draw, by name."""
     told = dict(draw.words) | draw.state | {name: value for name, _, value in draw.uniforms}
     told["primitives"], told["fragments"] = str(draw.primitives), str(draw.fragments)

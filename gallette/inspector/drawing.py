@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["PICTURES", "SIZE", "Given", "draw", "linked_program", "samplers_of"]
+__all__ = ["PICTURES", "SIZE", "UserSettings", "draw", "linked_program", "samplers_of"]
 
 SIZE = 256
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
@@ -38,7 +38,7 @@ _MODES = {
 
 
 @dataclass(slots=True)
-class Given:
+class UserSettings:
     """The user's settings: the clock, the pointer, a picture for each sampler by name."""
 
     time: float = 0.0
@@ -73,7 +73,7 @@ def linked_program(gl: Any, texts: Mapping[str, str]) -> Iterator[tuple[int, str
             pass
 
 
-def draw(gl: Any, given: Given) -> None:
+def draw(gl: Any, given: UserSettings) -> None:
     """Draw with the program in use."""
     linked = gl.programs.executable.linked
     textures: list[tuple[Any, int]] = []
@@ -135,7 +135,7 @@ def _attribute(name: str) -> npt.NDArray[np.float32]:
     return flat
 
 
-def _set_uniform(gl: Any, uniform: Any, given: Given) -> None:
+def _set_uniform(gl: Any, uniform: Any, given: UserSettings) -> None:
     """Set a uniform: `time` is the clock, `mouse` the pointer, matrices are identities, other
     numbers are a half.
     """
@@ -213,7 +213,9 @@ def _target(type: Any) -> Any:
     return _TARGETS.get(kind.dim)
 
 
-def _set_sampler(gl: Any, uniform: Any, given: Given, textures: list[tuple[Any, int]]) -> None:
+def _set_sampler(
+    gl: Any, uniform: Any, given: UserSettings, textures: list[tuple[Any, int]]
+) -> None:
     """Bind a new texture with the picture that was chosen, or the next of the list."""
     target = _target(uniform.type)
     if target is None:

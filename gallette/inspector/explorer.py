@@ -19,13 +19,13 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import recording
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector import drawing
-from gallette.inspector.drawing import Given
+from gallette.inspector.drawing import UserSettings
 from gallette.inspector.examples import EXAMPLES, STAGES
 from gallette.inspector.forms import FORMS, form_of
 from gallette.inspector.frames import Frame
-from gallette.inspector.programs import Way, add_passes, variant_told
+from gallette.inspector.programs import Way, add_passes, variant_data
 from gallette.inspector.service import Questions
 from gallette.inspector.surfaces import attachments_of
 from gallette.state_tracker.context import Context
@@ -160,7 +160,7 @@ class Explorer(Questions):
             raise GalletteError("a program has a vertex and a fragment shader")
         switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
         mouse = tuple(map(float, q.get("mouse", (0.0, 0.0))[:2]))
-        given = Given(float(q.get("time", 0.0)), mouse, dict(q.get("textures", {})))
+        given = UserSettings(float(q.get("time", 0.0)), mouse, dict(q.get("textures", {})))
         setting = Setting(driver, used_once, bool(q.get("fuse")))
         gl = self._context(setting)
         usable = False
@@ -177,7 +177,7 @@ class Explorer(Questions):
         gl: Any,
         texts: dict[str, str],
         switches: Iterable[str],
-        given: Given,
+        given: UserSettings,
         forms: list[str],
         setting: Setting,
     ) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Explorer(Questions):
         start = time.perf_counter()
         answer: dict[str, Any] = {"errors": [], "stages": [], "picture": "", "forms": {}}
         with (
-            compiled_afresh(),
+            without_compile_cache(),
             recording(lines=True) as passes,
             np.errstate(all="ignore"),
             drawing.linked_program(gl, texts) as (program, log),
@@ -200,7 +200,7 @@ class Explorer(Questions):
             finally:
                 for capability in SWITCHES.values():
                     gl.disable(capability)
-            gl.pipe.settle()
+            gl.pipe.execute_deferred()
             variants = _variants(gl)
             answer["stages"] = _ways(variants, texts, passes.records)
             answer["samplers"] = drawing.samplers_of(gl)
@@ -252,6 +252,6 @@ def _ways(
     for stage, made in variants.items():
         way = Way(stage, texts.get(stage, ""))
         add_passes(way, [r for r in records if r.stage == stage])
-        way.variants = [variant_told(v, told) for v, told in made]
+        way.variants = [variant_data(v, told) for v, told in made]
         ways.append(asdict(way))
     return ways

@@ -84,7 +84,7 @@ class _Observer:
     def after(self, call: Call, gl: Any) -> None:
         if not call.draws:
             return
-        gl.pipe.settle()
+        gl.pipe.execute_deferred()
         spent = (time.perf_counter_ns() - self.start) // 1000
         frame, pipe, witness = self.frame, gl.pipe, self.witness
         state = gl.pipe_framebuffer
@@ -261,7 +261,7 @@ def replay_edited(
             (gl.enable if on else gl.disable)(SWITCHES[name])
 
     def after(call: Call, gl: Any) -> None:
-        if call.name == "CompileShader" and _wants(capture, edits, call):
+        if call.name == "CompileShader" and _is_edited(capture, edits, call):
             shader = player._names.get(("program", call.args[0]), call.args[0])
             text = gl.get_shader_info_log(shader)
             if text:
@@ -271,7 +271,7 @@ def replay_edited(
             if not gl.get_programiv(program, 0x8B82)[0]:
                 log.append(gl.get_program_info_log(program))
         if call.number == number:
-            gl.pipe.settle()
+            gl.pipe.execute_deferred()
             for name, picture in attachments_of(gl.pipe, gl.pipe_framebuffer).items():
                 found[name] = frame.keep(picture)
 
@@ -281,7 +281,7 @@ def replay_edited(
     return found, log
 
 
-def _wants(capture: Capture, edits: dict[int, str], call: Call) -> bool:
+def _is_edited(capture: Capture, edits: dict[int, str], call: Call) -> bool:
     """Whether an edited text replaces the source of the shader that is compiled."""
     shader = call.args[0]
     return any(capture.call(n).args[0] == shader for n in edits)

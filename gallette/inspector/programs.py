@@ -14,10 +14,10 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_told", "way_of"]
+__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_data", "way_of"]
 
 
 _TOLD = re.compile(r"^\s*;.*, line (\d+)$")
@@ -34,12 +34,12 @@ def marked_code(variant: Any, code: str) -> str:
     lines = code.splitlines()
     known = getattr(getattr(variant, "program", None), "lines", None) or []
     if len(known) != len(lines):
-        known = _told(lines)
+        known = _lines_from_comments(lines)
     pairs = zip(lines, known, strict=True)
     return "\n".join(f"{_ENDS.sub('', text)} //@{line}" if line else text for text, line in pairs)
 
 
-def _told(lines: list[str]) -> list[int]:
+def _lines_from_comments(lines: list[str]) -> list[int]:
     """The source line of each line, from the comments before them."""
     found, now = [], 0
     for text in lines:
@@ -77,7 +77,7 @@ def compiled_for(
     or "" for a stage that it leaves to others. A program with an error raises a `GalletteError`
     with the log.
     """
-    with compiled_afresh():
+    with without_compile_cache():
         program = _linked(sources, profile)
         screen = create_screen(driver, **(options or {}))
         context = screen.context_create()
@@ -130,7 +130,7 @@ def way_of(
                 if handle is not None:
                     told = handle.explain()["variants"]
                     made = handle.variants.values()
-                    way.variants = [variant_told(*pair) for pair in zip(made, told, strict=True)]
+                    way.variants = [variant_data(*pair) for pair in zip(made, told, strict=True)]
                 ways.append(way)
     except GalletteError as error:
         return [], str(error)
@@ -139,7 +139,7 @@ def way_of(
     return ways, ""
 
 
-def variant_told(variant: Any, told: dict[str, Any]) -> dict[str, str]:
+def variant_data(variant: Any, told: dict[str, Any]) -> dict[str, str]:
     """A variant as the page shows it: key and reason, the NIR that was compiled, its code."""
     return {
         "key": told["key"],

@@ -196,7 +196,7 @@ class _Handler(LocalHandler):
         if question not in self.service.questions:
             self.answer(404, b"no such question", "text/plain")
             return
-        answer = self.service.ask(question, parameters)
+        answer = self.service.answer(question, parameters)
         self.answer(200, json.dumps(answer).encode(), "application/json")
 
     def _asset(self, name: str) -> None:

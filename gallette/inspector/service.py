@@ -57,7 +57,7 @@ class Questions:
         self.questions: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._lock = threading.Lock()
 
-    def ask(self, question: str, parameters: dict[str, Any]) -> Any:
+    def answer(self, question: str, parameters: dict[str, Any]) -> Any:
         """The result of a request, or {"error": text}."""
         with self._lock:
             try:
@@ -67,7 +67,7 @@ class Questions:
             except (MemoryError, RecursionError) as error:
                 return {"error": f"this asks for too much: {type(error).__name__} {error}".strip()}
             except (KeyError, ValueError, TypeError) as error:
-                return {"error": f"a question that makes no sense: {error}"}
+                return {"error": f"invalid request: {error}"}
 
     def picture(self, name: str) -> bytes | None:
         found = self.frame.pictures.get(name)

@@ -91,7 +91,7 @@ def neighbours(name: str) -> tuple[Lesson | None, Lesson | None]:
     )
 
 
-def _told(progress: Callable[[str], None], name: str) -> Callable[[str], None]:
+def _error_text(progress: Callable[[str], None], name: str) -> Callable[[str], None]:
     return lambda text: progress(f"{name}: {text}")
 
 
@@ -123,7 +123,7 @@ def write_course(
             continue
         progress(item.name)
         try:
-            page = run_lesson(item, driver, _told(progress, item.name))
+            page = run_lesson(item, driver, _error_text(progress, item.name))
         except GalletteError as error:
             written.append(Written(item, None, str(error).splitlines()[0]))
             continue

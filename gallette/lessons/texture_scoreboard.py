@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.machines.tiler.backend.waiting import Barriers
+from gallette.drivers.machines.tiler.backend.scoreboard import Barriers
 from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.simulator.executable import TextureWrites

@@ -15,7 +15,7 @@ import numpy as np
 from gallette.capture import open_capture
 from gallette.capture.recorder import recording as recording_calls
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
-from gallette.debugger.invocation import compiled_afresh, debug_vertex
+from gallette.debugger.invocation import debug_vertex, without_compile_cache
 from gallette.history import pixel_history
 from gallette.history.records import Fragment
 from gallette.notebook import show
@@ -100,7 +100,7 @@ def run_once(driver: str) -> Run:
     path = Path(folder) / "triangle.gcap"
     screen = create_screen(f"trace:{driver}", sink=calls.append)
     header = {"program": "triangle", "driver": driver}
-    with compiled_afresh(), recording() as log, recording_calls(path, **header):
+    with without_compile_cache(), recording() as log, recording_calls(path, **header):
         gl: Any = Context(screen=screen, profile="core", version=(3, 3), size=SIZE)
         draw(gl)
         picture = show(gl).rgb()

@@ -98,7 +98,7 @@ def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
             elif (parameters := saved["parameters"].pop(id(texture), None)) is not None:
                 for name, value in parameters.items():
                     setattr(texture, name, value)
-                texture.looked_at()
+                texture.invalidate_views()
             unit.bound[target].release()
             unit.bound[target] = keep
         unit.enabled, unit.env, unit.lod_bias = enabled, env, bias

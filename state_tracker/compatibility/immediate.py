@@ -3,7 +3,7 @@
 glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
 since the first of them, and further primitives are appended to it: old programs draw thousands of
 squares with only a colour set between them. The next call that is neither a vertex nor an attribute
-draws them all from one temporary buffer (`settle`).
+draws them all from one temporary buffer (`draw_pending`).
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class ImmediateState:
         """Prepare for a call that is not allowed between glBegin and glEnd."""
         if self.active:
             raise invalid_operation("not between glBegin and glEnd")
-        self.settle()
+        self.draw_pending()
 
-    def settle(self) -> None:
+    def draw_pending(self) -> None:
         """Draw the pending primitives, unless one is being specified."""
         if self.active or not self.busy:
             return
@@ -213,7 +213,7 @@ class ImmediateState:
     def replay(self, primitive: Primitive) -> None:
         """Draw a recorded primitive, and set the current attributes as the calls would have."""
         ctx = self._ctx
-        self.settle()
+        self.draw_pending()
         check_mode(ctx, primitive.mode)
         for slot, values in primitive.last.items():
             set_current(ctx, slot, values)

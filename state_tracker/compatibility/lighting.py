@@ -154,7 +154,7 @@ class LightingState:
             pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
             ctx.immediate.attribute(slot, *pair)
         else:
-            ctx.immediate.settle()
+            ctx.immediate.draw_pending()
         setattr(material, name, value)
 
 

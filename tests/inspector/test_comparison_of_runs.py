@@ -116,7 +116,7 @@ def test_a_history_is_that_of_the_attachment(frame: Frame, service: Service) -> 
     into_map, last = (d for d in frame.draws if d.call.startswith("Draw"))
     asked = {"x": 100, "y": 90}
     told = {
-        name: service.ask("pixel", {**asked, "n": draw.number, "attachment": name})
+        name: service.answer("pixel", {**asked, "n": draw.number, "attachment": name})
         for draw, name in ((into_map, "depth"), (last, "colour 0"))
     }
     assert told["depth"]["target"] != told["colour 0"]["target"]
@@ -124,7 +124,7 @@ def test_a_history_is_that_of_the_attachment(frame: Frame, service: Service) -> 
     for answer in told.values():
         assert answer["events"]
         assert all(answer["target"] in e["attachments"].values() for e in answer["events"])
-    later = service.ask("pixel", {**asked, "n": last.number, "attachment": "depth"})
+    later = service.answer("pixel", {**asked, "n": last.number, "attachment": "depth"})
     assert later["target"].startswith("renderbuffer 1")
 
 

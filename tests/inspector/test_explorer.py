@@ -39,7 +39,7 @@ def explorer() -> Iterator[Explorer]:
 
 def asked(explorer: Explorer, **more: Any) -> dict[str, Any]:
     sources = {"vertex": VERTEX, "fragment": FRAGMENT}
-    answer = explorer.ask("explore", {**sources, **more})
+    answer = explorer.answer("explore", {**sources, **more})
     assert "error" not in answer, answer
     return dict(answer)
 
@@ -94,9 +94,11 @@ def test_switches_become_key_fields(explorer: Explorer) -> None:
 
 
 def test_nonsense_is_refused(explorer: Explorer) -> None:
-    assert "error" in explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT, "driver": "x"})
-    assert "error" in explorer.ask("explore", {})
-    assert "error" in explorer.ask(
+    assert "error" in explorer.answer(
+        "explore", {"vertex": VERTEX, "fragment": FLAT, "driver": "x"}
+    )
+    assert "error" in explorer.answer("explore", {})
+    assert "error" in explorer.answer(
         "explore", {"vertex": VERTEX, "fragment": FLAT, "used_once": "sometimes"}
     )
 
@@ -148,7 +150,7 @@ def test_a_question_that_goes_wrong_leaves_no_context_behind(
         raise RecursionError
 
     monkeypatch.setattr("gallette.inspector.drawing.draw", broken)
-    answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT})
+    answer = explorer.answer("explore", {"vertex": VERTEX, "fragment": FLAT})
     assert answer == {"error": "this asks for too much: RecursionError"}
     monkeypatch.undo()
     assert gl.released
@@ -217,7 +219,7 @@ def test_an_example_draws(explorer: Explorer, name: str) -> None:
     assert answer["picture"], answer["log"]
     picture = explorer.frame.pictures[answer["picture"]]
     assert name == "a light at the pointer" or picture[..., :3].any()
-    assert explorer.ask("frame", {})["examples"] == EXAMPLES
+    assert explorer.answer("frame", {})["examples"] == EXAMPLES
 
 
 def test_the_pointer_is_a_uniform(explorer: Explorer) -> None:
@@ -350,7 +352,7 @@ void main() { c = uv.x < 0.5 ? texture(a, uv) : texture(b, uv); }
     assert answer["samplers"] == ["a", "b"]
     pictures = {
         name: asked(explorer, fragment=text, textures={"a": name})["picture"]
-        for name in explorer.ask("frame", {})["textures"]
+        for name in explorer.answer("frame", {})["textures"]
     }
     assert len(set(pictures.values())) == len(pictures) == 4
     assert pictures["checks"] == answer["picture"]

@@ -76,7 +76,7 @@ def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.Monk
     before, place = root(2.0), code.functions["roots"]
     assert code.quick
     code.used(60.0)
-    compile_thread.settle()
+    compile_thread.wait_until_idle()
     assert not code.quick and code.functions["roots"] != place
     assert root(2.0) == before and root(4.0) == 4.0
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
@@ -202,7 +202,7 @@ def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyP
         text = TEXT.replace("42", str(number))
         made.append(weakref.ref(engine.compile_module(text, ("answer",), None)))
     del held
-    compile_thread.settle()
+    compile_thread.wait_until_idle()
     gc.collect()
     assert [ref() is None for ref in made] == [True, True, True, False, False, False]
     place = np.array([4.0], np.float32)

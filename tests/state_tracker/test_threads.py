@@ -215,7 +215,7 @@ def test_who_leaves_waits_for_its_turn() -> None:
     first = Context("numpipe", size=(4, 4))
     second = Context("numpipe", size=(4, 4), share=first)
     leaving = threading.Thread(target=second.release)
-    with first.turn():
+    with first.using_pipe():
         leaving.start()
         first.clear_color(0.2, 0.0, 0.0, 1.0)
         first.clear(GL.COLOR_BUFFER_BIT)

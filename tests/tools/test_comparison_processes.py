@@ -259,7 +259,7 @@ def test_frames_are_kept_by_what_they_are() -> None:
         {"profile": {"calls": 1.0}},
     )  # fmt: skip
     for name in ("a", "a", "a", "b", "c", "b", "c"):  # neither b nor c is asked again
-        side.turn(name)
+        side.draw_frames(name)
     assert side.first == {"a": 2.0}
     assert (side.times, side.processor) == ({"a": [0.5, 0.25, 0.125]}, {"a": [0.75, 1.0, 0.5]})
     assert (side.lacks, side.errors) == ({"b": "no GL 4.3"}, {"c": "it broke"})
@@ -291,7 +291,7 @@ def test_a_side_that_ended_is_an_error() -> None:
     assert side.ask("gradient") in (
         {"error": "the process is gone"}, {"error": "the process ended with status -9 "},
     )  # fmt: skip
-    side.turn("gradient")
+    side.draw_frames("gradient")
     assert "gradient" in side.errors
     side.close()
     assert side.log.closed

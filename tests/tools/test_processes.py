@@ -14,7 +14,7 @@ from gallette.piglit_subset import cluster, execute, pool, remote
 from gallette.piglit_subset.execute import Unavailable, make_context, run_file, run_test
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.pool import TestProcess, run_all
-from gallette.piglit_subset.remote import How, Sent
+from gallette.piglit_subset.remote import How, SentTest
 from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.results import Entry, Run, merge
 from gallette.piglit_subset.results import test_name as name_of_test
@@ -265,13 +265,13 @@ def test_workers_have_files_or_get_them(tmp_path: Path) -> None:
     there = written(tmp_path)
     content = there.read_bytes()
     folder = tmp_path / "folder"
-    assert remote._file(Sent("n", str(there), content), folder) == there
+    assert remote._file(SentTest("n", str(there), content), folder) == there
     assert not folder.exists()
-    other = remote._file(Sent("n", str(there), b"another"), folder)
+    other = remote._file(SentTest("n", str(there), b"another"), folder)
     assert other == folder / "a.shader_test"
     assert other.read_bytes() == b"another"
     missing = tmp_path / "gone" / "b.shader_test"
-    found = remote._file(Sent("n", str(missing), content), tmp_path / "second")
+    found = remote._file(SentTest("n", str(missing), content), tmp_path / "second")
     assert found == tmp_path / "second" / "b.shader_test"
     assert found.read_bytes() == content
 
@@ -294,7 +294,7 @@ def test_batches_run_in_one_process_for_each_way(
     monkeypatch.setattr(remote, "TestProcess", Process)
     monkeypatch.setattr(remote, "_processes", {})
     monkeypatch.setenv("GALLETTE_CACHE", "here")
-    sent = [Sent(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
+    sent = [SentTest(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
     for how in (How("a", 5.0, True), How("a", 5.0, True), How("b", 5.0, False)):
         found = remote._run_batch(how, sent)
         assert [(r.name, r.path, r.command) for r in found] == [

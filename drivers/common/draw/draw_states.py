@@ -60,14 +60,14 @@ class DrawStates:
         # Of each mode the last state, and how often programs had been joined then.
         self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
-    def for_snapshot(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
+    def for_snapshot(self, bound: Bound, base: DrawStates | None = None) -> DrawStates:
         """The states of draws with a copy of the bound state, which does not change.
 
-        `kin` has other vertex buffers and textures only, so both share their fixed states.
+        `base` has other vertex buffers and textures only, so both share their fixed states.
         """
         states = DrawStates(bound, self.counters, self.work)
-        if kin is not None:
-            states._fixed = kin._fixed
+        if base is not None:
+            states._fixed = base._fixed
         states.scratch, states._selections = self.scratch, self._selections
         states.recorder = self.recorder
         return states
@@ -93,7 +93,7 @@ class DrawStates:
         if fixed is None:
             return None
         join, last = self.joiner, self._last.get(mode)
-        if last is not None and last[0] == join.changes and self._is_now(last[1], fixed):
+        if last is not None and last[0] == join.changes and self._is_current(last[1], fixed):
             return last[1]
         selection = fixed.selection
         programs = {stage: join.program(stage, code) for stage, code in selection.stages.items()}
@@ -104,7 +104,7 @@ class DrawStates:
         self._last[mode] = join.changes, state
         return state
 
-    def _is_now(self, state: DrawState, fixed: FixedState) -> bool:
+    def _is_current(self, state: DrawState, fixed: FixedState) -> bool:
         """Whether a state with current programs is still up to date with the other bindings."""
         bound = self.bound
         return (

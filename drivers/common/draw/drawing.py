@@ -42,7 +42,7 @@ class Failures:
             self._first = self._first or error
         return None
 
-    def tell(self) -> None:
+    def raise_first(self) -> None:
         if self._first is not None:
             raise self._first
 
@@ -52,7 +52,7 @@ def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: i
     counters = snapshot.states.counters
     tally = counters.tally
     if tally is not None:
-        tally.whose(number)
+        tally.count_for(number)
     plan, row = snapshot.plan(info.mode), row_of(constants)
     if plan is None or not plan.draw(info, row):
         snapshot.bind(row)
@@ -68,8 +68,8 @@ def draw_many(merged: MergedDraws, number: int = 0) -> None:
             draw_one(*entry, number + at)
         return
     if snapshot.states.counters.tally is not None:
-        snapshot.states.counters.tally.whose(range(number, number + len(entries)))
-    state = merged.state_of_alike()
+        snapshot.states.counters.tally.count_for(range(number, number + len(entries)))
+    state = merged.state_differing_in_constants()
     if state is not None:
         snapshot.states.work.begin(merged=True)
         with np.errstate(all="ignore"):
@@ -100,7 +100,7 @@ def draw_group(group: Group) -> None:
     """Execute all draws of a group."""
     group.draw.work.begin(merged=True)
     if group.draw.counters.tally is not None:
-        group.draw.counters.tally.whose(group.entries)
+        group.draw.counters.tally.count_for(group.entries)
     if group.primitives is not None:
         with np.errstate(all="ignore"):
             run_part(group.draw, group.mode, group.primitives)

@@ -28,7 +28,7 @@ _TRIANGLES = {
 def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
     """The draw without triangles whose vertices are all past the end; they are only counted."""
     step = _TRIANGLES.get(info.mode)
-    if step is None or info.count < _WORTHWHILE or not _only_area_is_seen(draw, info):
+    if step is None or info.count < _WORTHWHILE or not _depends_on_area_alone(draw, info):
         return info
     held = max(0, _vertices_held(draw) - info.start)
     count = -(-(held + 2) // step) * step
@@ -44,7 +44,7 @@ def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
     return replace(info, count=count)
 
 
-def _only_area_is_seen(draw: DrawState, info: DrawInfo) -> bool:
+def _depends_on_area_alone(draw: DrawState, info: DrawInfo) -> bool:
     """Whether the draw's result is independent of triangles without area and of vertex numbers."""
     stages, raster = draw.fixed.selection.stages, draw.fixed.raster.state
     facts = stages[Stage.VERTEX].facts

@@ -58,7 +58,7 @@ class Execution:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()
         entries = self._directly(entries, failures)
-        worth, apart = self._worth(entries), never_merged(entries)
+        worth, apart = self._merging_pays(entries), never_merged(entries)
         number, tally = 0, self._states.counters.tally
         for merges, group in itertools.groupby(
             entries, lambda entry: worth[entry[0]] and id(entry[1]) not in apart
@@ -72,7 +72,7 @@ class Execution:
                 for at, entry in enumerate(some):
                     failures.of(draw_one, *entry, at)
             number += len(some)
-        failures.tell()
+        failures.raise_first()
 
     def _directly(self, entries: list[PendingDraw], failures: Failures) -> list[PendingDraw]:
         """Execute draws one by one if all have a plan, or if there are too few for merging to pay.
@@ -97,7 +97,7 @@ class Execution:
                 return entries[number:]
         return []
 
-    def _worth(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
+    def _merging_pays(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
         """For each snapshot, whether merged variants of its shaders pay."""
         draws = Counter([snapshot for snapshot, _, _ in entries])
         shaders = {snapshot: snapshot.shaders for snapshot in draws}

@@ -16,7 +16,7 @@ from gallette.pipe.enums import Primitive
 from .splitting import Primitives
 from .state import DrawState
 
-__all__ = ["Covered", "Group", "Kept", "rows_covered"]
+__all__ = ["CoverageSink", "Covered", "Group", "rows_covered"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -30,7 +30,7 @@ class Covered:
     info: PrimitiveInfo
 
 
-class Kept:
+class CoverageSink:
     """A sink that keeps covered pixels."""
 
     def __init__(self) -> None:

@@ -117,14 +117,14 @@ class MergedDraws:
 
     @property
     def _snapshots(self) -> _Distinct[Snapshot]:
-        return self._what_differs.snapshots
+        return self._differences.snapshots
 
     @property
     def _infos(self) -> _Distinct[DrawInfo]:
-        return self._what_differs.infos
+        return self._differences.infos
 
     @property
-    def _what_differs(self) -> _Differ:
+    def _differences(self) -> _Differ:
         if self._differ is None:
             self._differ = _Differ.of(self.entries)
         return self._differ
@@ -173,7 +173,7 @@ class MergedDraws:
         snapshot, info, _ = self.entries[0]
         return snapshot.like.states.of(info.mode)
 
-    def state_of_alike(self) -> DrawState | None:
+    def state_differing_in_constants(self) -> DrawState | None:
         """The state of all its draws as instances of one, if they differ only in constants."""
         snapshot, info, _ = self.entries[0]
         draw = snapshot.states.merged(info.mode, self.constants)
@@ -184,7 +184,7 @@ class MergedDraws:
         """The state of all its draws as one, including everything that differs besides
         constants.
         """
-        draw = self.state_of_alike()
+        draw = self.state_differing_in_constants()
         if draw is None:
             return None
         snapshots, constants = self._snapshots, self.constants
@@ -362,7 +362,7 @@ def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
 
 def call_key(snapshot: Snapshot, info: DrawInfo) -> Any:
     """The key of calls that can be merged: everything but where they begin in their buffers."""
-    if info.index_size or snapshot.sees_start(info.mode):
+    if info.index_size or snapshot.observes_start(info.mode):
         return info
     return _but_the_start(info)
 
@@ -370,7 +370,7 @@ def call_key(snapshot: Snapshot, info: DrawInfo) -> Any:
 def _differ_in_starts(snapshot: Snapshot, infos: Sequence[DrawInfo]) -> bool:
     """Whether calls are equal except for their first vertices, on which the draws do not depend."""
     first = infos[0]
-    if first.index_size or snapshot.sees_start(first.mode):
+    if first.index_size or snapshot.observes_start(first.mode):
         return False
     mode, count, many, at = _but_the_start(first)
     return all(

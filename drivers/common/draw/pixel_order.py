@@ -24,7 +24,7 @@ from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
 
-from .grouping import Covered, Group, Kept, rows_covered
+from .grouping import CoverageSink, Covered, Group, rows_covered
 from .pipeline import rasterize_part
 from .state import DrawState
 
@@ -55,7 +55,7 @@ class _Sheet:
     def _begin(self) -> None:
         self.engine.state.work.begin(merged=True)
         if self.engine.counters.tally is not None:
-            self.engine.counters.tally.whose(self.entries)
+            self.engine.counters.tally.count_for(self.entries)
 
     @property
     def spans(self) -> Spans:
@@ -160,8 +160,8 @@ def _cover(group: Group, sheets: list[_Sheet]) -> None:
     assert group.primitives is not None
     draw.work.begin(merged=True)
     if draw.counters.tally is not None:
-        draw.counters.tally.whose(group.entries)
-    kept = Kept()
+        draw.counters.tally.count_for(group.entries)
+    kept = CoverageSink()
     with np.errstate(all="ignore"):
         rasterize_part(draw, group.mode, group.primitives, kept)
     if not draw.fixed.engine.state.sample_mask & 1:
@@ -204,7 +204,7 @@ def _rounds(
         sheets = [sheet.in_quads() for sheet in sheets]
     dealt = [sheet.lanes(quads) for sheet in sheets]
     who = scratch.at_least(state.plane * state.layers)
-    if quads and _apart(dealt, who):
+    if quads and _are_disjoint(dealt, who):
         yield from ((s, lanes) for s, lanes in zip(sheets, dealt, strict=True) if lanes.count)
         return
     step = 4 if quads else 1
@@ -218,10 +218,10 @@ def _rounds(
         part = slice(cuts[number], cuts[number + 1])
         some = shared[part] - bounds[number]
         numbers[part] = sheet.draws.take(lanes.primitive.take(some * step))
-        lanes.apart = _once(places.take(shared[part]), who)
+        lanes.apart = _are_distinct(places.take(shared[part]), who)
     alone = np.ones(len(places), np.bool_)
     alone[shared] = False
-    for turn, some in enumerate(_turns(places.take(shared), owner, numbers, who)):
+    for turn, some in enumerate(_runnable_units(places.take(shared), owner, numbers, who)):
         now = shared.take(some)
         if not turn:  # with all units whose places no other unit has
             alone[now] = True
@@ -237,7 +237,7 @@ def _rounds(
             yield sheet, lanes.take(lanes_of_quads(which) if quads else which)
 
 
-def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:
+def _are_distinct(places: Ints, who: npt.NDArray[np.int32]) -> bool:
     """Whether all places are distinct."""
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
@@ -296,16 +296,16 @@ def _resolved(
     ]
 
 
-def _apart(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
+def _are_disjoint(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
     """Whether no pixel is covered twice; then quads at the same place may run in any order."""
     covered = [
         lanes.pixel if lanes.covered is None else lanes.pixel.compress(lanes.covered)
         for lanes in dealt
     ]
-    return _once(np.concatenate(covered), who)
+    return _are_distinct(np.concatenate(covered), who)
 
 
-def _turns(
+def _runnable_units(
     places: Ints, owner: npt.NDArray[np.int16], numbers: Numbers, who: npt.NDArray[np.int32]
 ) -> Iterator[Ints]:
     """Round by round, the units that can run: those that no unit of another owner precedes.

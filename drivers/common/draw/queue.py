@@ -114,15 +114,15 @@ class DrawQueue:
 
     def joins(self, info: DrawInfo) -> bool:
         """Whether a draw can be submitted without flushing the batch first."""
-        if self.elsewhere(self._states.bound.framebuffer):
+        if self.retargets(self._states.bound.framebuffer):
             return False
         if not self._entries:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        return self._is_small(info) and self._waits(info)
+        return self._is_small(info) and self._can_be_pending(info)
 
-    def elsewhere(self, target: FramebufferState) -> bool:
+    def retargets(self, target: FramebufferState) -> bool:
         """Record the framebuffer of the next draws; returns whether it differs from that of the
         last ones.
         """
@@ -144,7 +144,7 @@ class DrawQueue:
         """Follow the plan of the draw's state, if it has one and nothing is pending, which is
         faster than merging. Otherwise the draw becomes pending; returns false if it cannot.
         """
-        snapshot, row, waits = self._snapshot, self._constants(), self._waits(info)
+        snapshot, row, waits = self._snapshot, self._constants(), self._can_be_pending(info)
         assert snapshot is not None
         if not self._entries:
             plan = snapshot.made_plan(info.mode) if waits else snapshot.plan(info.mode)
@@ -191,7 +191,7 @@ class DrawQueue:
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        waits = self._waits(info)
+        waits = self._can_be_pending(info)
         return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch, waits)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
@@ -380,7 +380,7 @@ class DrawQueue:
         self._info = info
         return True
 
-    def _waits(self, info: DrawInfo) -> bool:
+    def _can_be_pending(self, info: DrawInfo) -> bool:
         """Whether a small draw can be pending."""
         assert self._snapshot is not None
         return self._defers and self._snapshot.can_be_pending(info.mode)

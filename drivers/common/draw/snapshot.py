@@ -135,13 +135,13 @@ class Snapshot:
         scissors: int,
         viewports: int,
         blocks: tuple[Any, ...],
-        kin: Snapshot | None = None,
+        base: Snapshot | None = None,
     ) -> None:
         """`reads`: resources that fragments read; `buffers`: vertex buffers; `scissors`,
         `viewports`: numbers that stand for them; `blocks`: constant blocks except the first;
         `state_key`: everything else.
 
-        `kin` is a snapshot that differs only in vertex buffers and sampled textures.
+        `base` is a snapshot that differs only in vertex buffers and sampled textures.
         """
         self.state_key, self.reads, self.buffers = state_key, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
@@ -158,12 +158,12 @@ class Snapshot:
         }
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self._states: DrawStates | None
-        self._states = states.for_snapshot(copy, None if kin is None else kin.states)
+        self._states = states.for_snapshot(copy, None if base is None else base.states)
         self.held = False
         self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
-        self._can_be_pending: dict[Primitive, bool] = {} if kin is None else kin._can_be_pending
+        self._can_be_pending: dict[Primitive, bool] = {} if base is None else base._can_be_pending
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
@@ -265,7 +265,7 @@ class Snapshot:
         selection = self.states.selection(mode)
         return selection is not None and selection.mergeable
 
-    def sees_start(self, mode: Primitive) -> bool:
+    def observes_start(self, mode: Primitive) -> bool:
         """Whether the vertex shader can observe where a draw begins in its buffers."""
         if self._sees_start is None:
             state = self.states.of(mode)

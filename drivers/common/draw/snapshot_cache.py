@@ -30,10 +30,10 @@ class SnapshotCache:
     """The snapshots of a context's last draws."""
 
     __slots__ = (
+        "_bases",
         "_crowded",
         "_fixed",
         "_found",
-        "_kin",
         "_limit",
         "_next",
         "_numbers",
@@ -46,7 +46,7 @@ class SnapshotCache:
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Snapshot] = {}
-        self._kin: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
+        self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
         self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
@@ -81,9 +81,9 @@ class SnapshotCache:
             fragment = bound.shaders.get(Stage.FRAGMENT)
             masks = None if fragment is None else sampler_masks(bound, fragment)
             related = state_key, windows, masks
-            kin = self._kin.get(related)
-            found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, kin)
-            self._found[key] = self._kin[related] = found
+            base = self._bases.get(related)
+            found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, base)
+            self._found[key] = self._bases[related] = found
         return found
 
     def _state_key(self, bound: Bound) -> tuple[Any, ...]:
@@ -98,9 +98,9 @@ class SnapshotCache:
             self._viewports = self._number(bound.viewports)
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
-            of_vertex.know(vertex)
+            of_vertex.update(vertex)
         if of_fragment.revision != fragment.revision:
-            of_fragment.know(fragment)
+            of_fragment.update(fragment)
         return (
             id(bound.blend),
             id(bound.rasterizer),
@@ -147,7 +147,7 @@ class SnapshotCache:
         if len(kept) > most:
             kept = {k: g for k, g in kept.items() if g.held}
         if len(kept) < len(self._found):
-            self._kin.clear()  # keys hold numbers of objects that may be gone
+            self._bases.clear()  # keys hold numbers of objects that may be gone
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 
@@ -162,7 +162,7 @@ class _Part:
         self.key: tuple[Any, ...] = ()
         self.blocks: tuple[Any, ...] = ()
 
-    def know(self, bindings: StageBindings) -> None:
+    def update(self, bindings: StageBindings) -> None:
         """Update the key from the stage's bindings; constant blocks have a key of their own."""
         self.revision = bindings.revision
         self.key = _key_of_stage(bindings)

@@ -114,8 +114,8 @@ class SnapshotWithCopies(Snapshot):
     def can_be_pending(self, mode: Primitive) -> bool:
         return self.like.can_be_pending(mode)
 
-    def sees_start(self, mode: Primitive) -> bool:
-        return self.like.sees_start(mode)
+    def observes_start(self, mode: Primitive) -> bool:
+        return self.like.observes_start(mode)
 
     def plan(self, mode: Primitive) -> Plan | None:
         """There is no plan, because it would not be used twice."""

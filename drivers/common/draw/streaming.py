@@ -83,7 +83,7 @@ def stream_of(
         each = bound.vertex_buffers[slot] if slot < len(bound.vertex_buffers) else None
         if each is not None and each.stride:
             (inside if each.buffer is buffer else others).append((element, each))
-    if not inside or _is_read_otherwise(bound, buffer) or snapshot.sees_start(mode):
+    if not inside or _is_read_otherwise(bound, buffer) or snapshot.observes_start(mode):
         return None
     divisors = {element.instance_divisor for element, _ in inside}
     strides = {each.stride for _, each in inside}

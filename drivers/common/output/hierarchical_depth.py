@@ -27,7 +27,7 @@ from .depth import DepthTarget
 if TYPE_CHECKING:
     from .engine import FragmentEngine
 
-__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "pieces_seen"]
+__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "visible_pieces"]
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
@@ -92,7 +92,7 @@ class DepthBlocks:
         """Mark the summary as stale, because depths were written."""
         self._tables.clear()
 
-    def seen(
+    def visible_spans(
         self,
         engine: FragmentEngine,
         spans: Spans,
@@ -208,7 +208,7 @@ def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Arra
     return value.astype(np.float32)
 
 
-def pieces_seen(
+def visible_pieces(
     engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
 ) -> Iterator[Spans]:
     """Pieces of about `limit` fragments, in order, without spans that are hidden when a piece is
@@ -233,7 +233,7 @@ def pieces_seen(
             before = piece.fragments
             cost = _cost(blocks, piece)
             if cost < before / 2:
-                piece = blocks.seen(engine, piece, source)
+                piece = blocks.visible_spans(engine, piece, source)
             left = piece.fragments / before
             pause = 1 if before - piece.fragments >= cost else 2 * pause
             wait = 0 if pause == 1 else pause
@@ -301,7 +301,7 @@ def _turned(engine: FragmentEngine, cut: list[Spans], source: PlaneSource) -> It
     yield cut[0]
     for piece in cut[1:]:
         cheap = _cost(blocks, piece) < piece.fragments / 2
-        left = blocks.seen(engine, piece, source, func) if cheap else piece
+        left = blocks.visible_spans(engine, piece, source, func) if cheap else piece
         if left.count:
             yield left
             blocks.changed()

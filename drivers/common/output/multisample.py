@@ -88,7 +88,7 @@ class MultisampleEngine(FragmentEngine):
         every = self.state.sample_mask & self.pattern.every
         cut = list(pieces(spans, PIECE))
         uncovered = None
-        if len(cut) > 1 and self._last_is_seen and not layered:
+        if len(cut) > 1 and self._last_is_visible and not layered:
             uncovered = UnwrittenSamples(spans, every)
         for piece in cut if uncovered is None else reversed(cut):
             expand = expand_samples if sampled else expand_pixels
@@ -100,16 +100,16 @@ class MultisampleEngine(FragmentEngine):
                 lanes = screened(lanes, info.screen)
             if layered:
                 layer = layers_of(source, self.state.layers, lanes)
-                lanes.number_anew(lanes.pixel + layer * self.state.plane)
+                lanes.renumber(lanes.pixel + layer * self.state.plane)
             if uncovered is not None:
                 if uncovered.nothing:
                     return
                 lanes = uncovered.taken_by(lanes)
-            for turn in self._turns(_some(lanes)):
+            for turn in self._ordered_groups(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
 
     @property
-    def _last_is_seen(self) -> bool:
+    def _last_is_visible(self) -> bool:
         """Whether only the last fragment's colour of each sample is visible."""
         return self._visible and self._tests_first and not self.tests.depth and self._shades
 

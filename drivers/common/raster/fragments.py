@@ -139,7 +139,7 @@ class Fragments:
     def pixel(self) -> Ints:
         return self._pixel
 
-    def number_anew(self, pixel: Ints) -> None:
+    def renumber(self, pixel: Ints) -> None:
         """Renumber the pixels; positions stay."""
         if self._x is None:
             self._place()

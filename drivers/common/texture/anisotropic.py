@@ -121,14 +121,14 @@ class AnisotropicUnit(Unit):
                 continue
             for sum_, plane in zip(total, found, strict=True):
                 sum_[which] = self.gathered(sum_[which], plane)
-        return [self.settled(sum_, probes) for sum_ in total]
+        return [self.result(sum_, probes) for sum_ in total]
 
     def gathered(self, total: Array, found: Array) -> Array:
         """Add one more probe."""
         added: Array = total + found
         return added
 
-    def settled(self, total: Array, probes: Array) -> Array:
+    def result(self, total: Array, probes: Array) -> Array:
         """The final value of all probes."""
         mean: Array = total / probes.astype(F32)
         return mean

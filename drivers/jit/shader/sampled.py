@@ -155,7 +155,7 @@ def _components(
 ) -> list[V]:
     """The components of a lookup in a texture of this kind, given its description."""
     if instr.tg4_offsets:
-        found = _gathered_apart(e, key, look, where, instr.tg4_offsets)
+        found = _gathered_separately(e, key, look, where, instr.tg4_offsets)
     else:
         found = _looked_up(stage, e, key, look, where)
     return [v.as_int() for v in found][: instr.result.num_components]
@@ -179,7 +179,7 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
     return sample(b, key, where, w, look, derivatives)
 
 
-def _gathered_apart(
+def _gathered_separately(
     e: Emitter, key: TextureKey, look: Lookup, where: V, offsets: Sequence[tuple[int, int]]
 ) -> list[V]:
     """One texel of each of four gathers, with separate offsets."""

@@ -252,7 +252,7 @@ class _Tiles:
         """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
         half = 0.5 if self.places else 0.0  # these are relative to the corner
-        stage.stand(lane_x.to_float() + half, lane_y.to_float() + half)
+        stage.move_to_centres(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
@@ -301,7 +301,7 @@ class _Tiles:
             left = b.load_at(bits, sample, t)
             b.branch(left.ne(0), shading, leave)
             b.place(shading)
-            stage.stand_at_sample(sample.to("i32"), [b.load_at(p, sample, "float") for p in places])
+            stage.move_to_sample(sample.to("i32"), [b.load_at(p, sample, "float") for p in places])
             e.leave, e.start = leave, b.reserve()
             stage.covered = b.mask_of(left)
             self._shade(record, x, y, [stage.covered], [sample])

@@ -116,7 +116,7 @@ class MessageSelector(ABC):
     # -- messages ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -128,7 +128,7 @@ class MessageSelector(ABC):
         """Send a message with a reply of `count` components."""
 
     @abstractmethod
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
     ) -> None:
         """Send a message without a reply."""

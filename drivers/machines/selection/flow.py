@@ -154,7 +154,7 @@ class FlowSelector(MessageSelector):
 
     def write_target(self, fields: dict[str, int], values: list[Operand]) -> None:
         """Write components of one result to the render cache."""
-        self.tell("render", fields, values, "render target")
+        self.send_message("render", fields, values, "render target")
 
     # -- what a machine says -----------------------------------------------------------------------
 

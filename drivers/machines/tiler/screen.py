@@ -20,7 +20,7 @@ from gallette.pipe.state import FramebufferState
 
 from .backend.code import ROOM
 from .backend.register_map import register_map
-from .backend.waiting import Barriers
+from .backend.scoreboard import Barriers
 from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
 from .explain import listing

@@ -38,7 +38,6 @@ __all__ = [
     "sample",
     "scalar_row_load",
     "scalar_row_store",
-    "seen",
     "slot_select",
     "spread",
     "sub",
@@ -48,6 +47,7 @@ __all__ = [
     "ubo_places",
     "ubo_scalar",
     "uniform",
+    "viewed",
 ]
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -344,7 +344,7 @@ def scalar_row_store(
         array[int(row)] = value
 
 
-def seen(value: Array, dtype: Any) -> Array:
+def viewed(value: Array, dtype: Any) -> Array:
     """The bits of a value viewed as another dtype."""
     return value if value.dtype == dtype else value.view(dtype)
 

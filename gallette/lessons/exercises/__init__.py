@@ -125,7 +125,7 @@ def check(exercise: Exercise, path: Path) -> Verdict:
     except NotImplementedError:
         return Verdict(tuple(passed), case, "nothing is written yet", "Replace the `raise`.")
     except Exception as error:  # the reader's code may do anything
-        return Verdict(tuple(passed), case, _told(error, path))
+        return Verdict(tuple(passed), case, _described_error(error, path))
     return Verdict(tuple(passed))
 
 
@@ -145,7 +145,7 @@ def _module(name: str, text: str, path: Path) -> ModuleType:
     return module
 
 
-def _told(error: Exception, path: Path) -> str:
+def _described_error(error: Exception, path: Path) -> str:
     """The problem, and the line of the answer in which it occurred."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     where = f"{path}:{frames[-1].lineno}: " if frames else ""

@@ -76,8 +76,8 @@ class Deferring(MemoryContext):
         self.waiting: list[Callable[[], None]] = []
         super().__init__(screen)
 
-    def settle(self) -> None:
-        self.told.append(("settle", bound_now(self)))
+    def execute_deferred(self) -> None:
+        self.told.append(("execute_deferred", bound_now(self)))
         waiting, self.waiting = self.waiting, []
         for work in waiting:
             try:
@@ -285,10 +285,12 @@ def test_who_puts_work_off_hears_of_a_binding_before_and_after(
     method(*second)
     after = bound_now(c)
     assert before != after
-    heard = [seen for what, seen in c.told if what in ("settle", "changing", "retargeting")]
+    heard = [
+        seen for what, seen in c.told if what in ("execute_deferred", "changing", "retargeting")
+    ]
     assert heard and heard[0] == before, "nobody was told in time"
     if kind is Deferring:
-        assert c.told[0][0] == "settle"
+        assert c.told[0][0] == "execute_deferred"
     dropped = {what for what, seen in c.told if seen == after and isinstance(what, str | Stage)}
     assert set(stale) <= dropped, "something stale is kept"
     grown = "".join(
@@ -456,7 +458,7 @@ def story(name: str, when: str) -> tuple[Any, ...]:
     if when != "after":
         c.waiting.append(work)
     if when == "before":
-        c.settle()
+        c.execute_deferred()
     answer = LOOKING[name](w)
     assert not c.waiting, "work still waits"
     if when == "after":
@@ -543,7 +545,7 @@ def test_deleting_a_bound_shader_unbinds_it() -> None:
     c.told.clear()
     c.delete_shader_state(w.codes[0])
     assert c.bound.shaders == {VERTEX: None, FRAGMENT: w.codes[1]}
-    assert [what for what, _ in c.told] == ["settle", "rebound"]
+    assert [what for what, _ in c.told] == ["execute_deferred", "rebound"]
     assert c.told[0][1] != c.told[1][1] == bound_now(c)
     assert numbers(c)[:2] == (counted[0] + 1, counted[1] + 1)
     assert w.codes[0].name == "gone"

@@ -106,7 +106,7 @@ def test_what_failed_late_is_told_by_the_next_draw(
 ) -> None:
     context, queue = queued
     queue.failure = failure
-    context.settle()
+    context.execute_deferred()
     assert context.draw_series(["a"]) == 0
     queue.joining = True
     with pytest.raises(type(failure), match="late"):
@@ -122,7 +122,7 @@ def test_a_fault_of_the_driver_is_not_put_off(queued: tuple[Any, Queue]) -> None
     context, queue = queued
     queue.failure = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError):
-        context.settle()
+        context.execute_deferred()
 
 
 def test_somebody_who_watches_sees_draws_from_now_on(queued: tuple[Any, Queue]) -> None:

@@ -370,8 +370,8 @@ def odd_state(kind: type[Any]) -> Any:
 
 def test_a_driver_does_not_hear_of_what_was_lowered() -> None:
     told: tuple[tuple[type[Any], Callable[[Caps, Any], Any]], ...] = (
-        (RasterizerState, lowering.told_rasterizer),
-        (DepthStencilAlphaState, lowering.told_depth_stencil),
+        (RasterizerState, lowering.driver_rasterizer),
+        (DepthStencilAlphaState, lowering.driver_depth_stencil),
     )
     caps = {f.name for f in dataclasses.fields(Caps) if f.name.startswith("lower_")}
     assert HEARD_NO_MORE.keys() == caps == {e.cap for e in LOWERINGS.values()} - {""}

@@ -113,7 +113,7 @@ class Asking:
             self.answers.append(gl.get_error())
             self.active = bool(gl.get_queryiv(GL.SAMPLES_PASSED, GL.CURRENT_QUERY)[0])
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """What the queries have counted that are not active."""
         if self.active:
             self.gl.end_query(GL.SAMPLES_PASSED)
@@ -131,8 +131,8 @@ class Asking:
             if self.random.random() < 0.5:
                 self.gl.finish()  # perhaps while a query is active
             else:
-                self.tell()
-        self.tell()
+                self.report()
+        self.report()
         self.answers.append(self.gl.get_error())
         self.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         return self.world.read(0), self.answers

@@ -24,7 +24,7 @@ class SendSelector(AluSelector):
 
     # -- messages ----------------------------------------------------------------------------------
 
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -37,7 +37,7 @@ class SendSelector(AluSelector):
         self.send(unit, fields, payload, made, self.code.sizes[made.nr], note=note)
         return list(self.parts(made, count))
 
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
     ) -> None:
         self.send(unit, fields, payload, note=note)

@@ -190,7 +190,7 @@ class SelectorCore(ArithmeticSelector):
         self.append(Instruction(name, dst, srcs, message=message, note=note))
         return dst
 
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -206,7 +206,7 @@ class SelectorCore(ArithmeticSelector):
             return [Pair(low, high) for low, high in zip(parts[::2], parts[1::2], strict=True)]
         return [first._replace(offset=k) for k in range(count)]
 
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Value], note: str = ""
     ) -> None:
         self.send(unit, fields, payload, 0, note)
@@ -221,7 +221,7 @@ class SelectorCore(ArithmeticSelector):
     ) -> list[Any]:
         """Sample with texel offsets as parameters; four offsets are four gathers."""
         if not offsets:
-            return self.ask("sampler", fields, payload, UD, count, op)
+            return self.send_for_reply("sampler", fields, payload, UD, count, op)
         number = PARAMS.index("offset")
         behind = sum(
             1
@@ -236,7 +236,7 @@ class SelectorCore(ArithmeticSelector):
             if fields["params"] >> PARAMS.index("ddx") & 1:
                 some["extent"] = fields["extent"]
             carried = [*payload[:at], *more, *payload[at:]]
-            found.append(self.ask("sampler", some, carried, UD, count, op))
+            found.append(self.send_for_reply("sampler", some, carried, UD, count, op))
         if len(offsets) == 1:
             return list(found[0])
         return [texel[3] for texel in found]

@@ -91,7 +91,7 @@ class Executable(executable.Executable[Instruction]):
         steps: list[Step] = []
         for instr in code:
             if instr.sy and self.texture_writes == "late":
-                steps.append(self.settle)
+                steps.append(self.deliver_results)
             if instr.op.kind != "nop":
                 steps.append(self._step(instr))
         return steps
@@ -120,7 +120,7 @@ class Executable(executable.Executable[Instruction]):
                 _tick(m)
             step(m)
 
-    def settle(self, m: Threads) -> None:
+    def deliver_results(self, m: Threads) -> None:
         for answer in m.pending:
             _put(m, answer)
         m.pending.clear()

@@ -67,7 +67,7 @@ class Snapshot:
     def merge_key(self, mode: Primitive) -> Any:
         return self._merge_keys, mode in (POINTS,)
 
-    def sees_start(self, mode: Primitive) -> bool:
+    def observes_start(self, mode: Primitive) -> bool:
         return bool(self._sees)
 
     def selection(self, mode: Primitive) -> Any:

@@ -70,8 +70,8 @@ def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repe
             series = repeating.series(*entries)
             assert pipe.draw_series(series) == len(entries)
             if parts > 1:
-                pipe.settle()
-        pipe.settle()
+                pipe.execute_deferred()
+        pipe.execute_deferred()
         pictures.append(world.read(0))
     assert pictures[0] == pictures[1]
     assert any(pictures[0])

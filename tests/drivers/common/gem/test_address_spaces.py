@@ -208,7 +208,7 @@ def test_reads_and_writes_go_on_in_the_next_page() -> None:
         assert np.array_equal(thing.data(), wanted)
         assert np.array_equal(manager.read(thing.address + 60 * KIB + 1, values.size),
                               wanted[60 * KIB + 1 : 260 * KIB + 1])  # fmt: skip
-        assert np.array_equal(manager.seen(thing), wanted)
+        assert np.array_equal(manager.device_bytes(thing), wanted)
         assert manager.read(thing.address, 0).size == 0
 
 

@@ -228,7 +228,7 @@ def test_places_are_worked_out_late(stride: int) -> None:
             assert placed == [tuple(row) for row in wanted[rows].tolist()]
             assert (found.y * stride + found.x).tolist() == found.pixel.tolist()
             moved = way(expand_pixels(spans(*runs), stride))
-            moved.number_anew(moved.pixel - 77)
+            moved.renumber(moved.pixel - 77)
             assert moved.x.tolist() == found.x.tolist() and moved.y.tolist() == found.y.tolist()
             assert moved.pixel.tolist() == (found.pixel - 77).tolist()
 
