@@ -235,7 +235,7 @@ def test_answers_are_plain_data() -> None:
 # -- the server ------------------------------------------------------------------------------------
 
 
-def test_pages_are_shown_until_somebody_has_had_enough(
+def test_pages_are_served_until_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     opened: list[str] = []
@@ -269,9 +269,7 @@ def test_pages_are_shown_until_somebody_has_had_enough(
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_a_browser_opens_unless_it_is_not_wanted(
-    silent: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_browser_opens_unless_disabled(silent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run (here a scene) is observed first; then its page is shown."""
     given: list[Any] = []
     monkeypatch.setattr(server, "show", lambda *args: given.append(args) or 0)
@@ -366,7 +364,7 @@ def test_frames_of_programs_that_are_linked_again(tmp_path: Path) -> None:
     assert json.dumps(frame.plain())
 
 
-def test_uniforms_of_blocks_are_told_from_their_buffers() -> None:
+def test_uniforms_of_blocks_are_read_from_their_buffers() -> None:
     gl: Any = create_context("numpipe", version=(3, 3), size=(8, 8))
     fragment = """#version 330
 layout(std140) uniform Block { vec4 first; int second; };

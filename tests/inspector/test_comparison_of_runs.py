@@ -52,7 +52,7 @@ def plain(run: Path) -> Frame:
     return observe(run, title="plain")
 
 
-def test_draws_that_are_executed_together_are_told(plain: Frame) -> None:
+def test_merged_draws_are_listed(plain: Frame) -> None:
     numbers = [d.number for d in plain.draws if d.call == "DrawArrays"]
     assert len(numbers) == SPRITES
     assert sorted(n for group in plain.executed for n in group) == numbers
@@ -80,7 +80,7 @@ def test_equal_runs_differ_in_nothing(run: Path) -> None:
         assert draw.compared.unlike == []
 
 
-def test_what_differs_is_told_draw_by_draw(run: Path, tmp_path: Path) -> None:
+def test_differences_are_listed_draw_by_draw(run: Path, tmp_path: Path) -> None:
     frame = observe(run)
     compare(frame, observe(sprites(tmp_path / "b.gcap", shade=1.0, extra=True), title="brighter"))
     drawn = [d for d in frame.draws if d.call == "DrawArrays"]

@@ -64,7 +64,7 @@ def test_the_picture_is_drawn(explorer: Explorer) -> None:
     assert asked(explorer, time=0.0)["picture"] != asked(explorer, time=1.0)["picture"]
 
 
-def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) -> None:
+def test_passes_are_listed_with_source_lines_and_stable_names(explorer: Explorer) -> None:
     answer = asked(explorer, fragment=FLAT)
     way = next(w for w in answer["stages"] if w["stage"] == "fragment")
     last = text_after(way, len(way["passes"]))
@@ -79,7 +79,7 @@ def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) 
     assert any(" * k" in text and text.endswith("//@5") for text in variant["code"].splitlines())
 
 
-def test_errors_are_told_with_their_place(explorer: Explorer) -> None:
+def test_errors_are_listed_with_their_place(explorer: Explorer) -> None:
     answer = asked(explorer, fragment="#version 330\nvoid main() { nonsense; }\n")
     assert "2:15: error" in answer["log"]
     assert answer["picture"] == ""
@@ -111,7 +111,7 @@ void main() { color = vec4(0.0); for (int i = 0; i < 1; i += int(time * 0.0)) co
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
+def test_a_runaway_shader_is_reported_and_the_next_is_drawn(
     driver: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("gallette.inspector.explorer.Context", partial(Context, budget=1 << 24))
@@ -127,7 +127,7 @@ def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
     explorer.close()
 
 
-def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -> None:
+def test_a_failing_draw_is_reported_and_its_context_continues(explorer: Explorer) -> None:
     gl = explorer._context(Setting(explorer.driver))
 
     def exhausted(info: Any) -> None:
@@ -141,7 +141,7 @@ def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -
     assert not gl.released
 
 
-def test_a_question_that_goes_wrong_leaves_no_context_behind(
+def test_a_failing_request_leaves_no_context(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gl = explorer._context(Setting(explorer.driver))
@@ -157,7 +157,7 @@ def test_a_question_that_goes_wrong_leaves_no_context_behind(
     assert asked(explorer, fragment=FLAT)["picture"]
 
 
-def test_a_file_brings_its_twin(tmp_path: Path) -> None:
+def test_a_file_is_opened_with_its_counterpart(tmp_path: Path) -> None:
     (tmp_path / "a.frag").write_text(FLAT)
     assert sources_of(tmp_path / "a.frag") == {"vertex": VERTEX, "fragment": FLAT}
     (tmp_path / "a.vert").write_text("twin")

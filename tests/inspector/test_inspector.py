@@ -49,7 +49,7 @@ def test_state_says_what_changed(frame: Frame) -> None:
     assert "depth, stencil, alpha: depth enabled" not in draw.changed
 
 
-def test_everything_bound_is_told_in_words(frame: Frame) -> None:
+def test_bound_state_is_described_in_words(frame: Frame) -> None:
     into_texture, last_one = (d for d in frame.draws if d.state)
     told = {k: v for k, v in last_one.state.items() if ":" not in k}
     assert told == {
@@ -107,7 +107,7 @@ def test_uniforms_of_every_kind() -> None:
     gl.release()
 
 
-def test_uniforms_behind_those_of_the_state_are_told() -> None:
+def test_uniforms_are_listed_after_the_state() -> None:
     gl = create_context("numpipe", profile="compat", version=(2, 1))
     name = program(
         gl,
@@ -169,7 +169,7 @@ void main() { color = vec4(1); for (int i = 0; i < 1; i += int(to_lamp.x * 0.0))
 """
 
 
-def test_an_edited_shader_that_runs_away_is_told(
+def test_a_runaway_edited_shader_is_reported(
     frame: Frame,
     service: Service,
     tmp_path: Path,
@@ -187,7 +187,7 @@ def test_an_edited_shader_that_runs_away_is_told(
     assert service.answer("edit", question)["log"] == []
 
 
-def test_an_error_in_an_edited_shader_is_told(frame: Frame, service: Service) -> None:
+def test_an_error_in_an_edited_shader_is_reported(frame: Frame, service: Service) -> None:
     draw = last(frame)
     question = {
         "n": draw.number,

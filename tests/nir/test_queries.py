@@ -125,7 +125,7 @@ def test_constant_paths_end_where_types_do() -> None:
     assert not in_bounds(t.MAT3, (3, 0))
 
 
-def test_instructions_are_found_in_order_and_may_go_meanwhile() -> None:
+def test_instructions_are_listed_in_order_and_may_be_removed_meanwhile() -> None:
     text = "@discard ()\n@demote ()\nif %c {\n@discard_if (%c)\n} else {\n}\n@demote_if (%c)"
     impl = code(text)
     names = [i.name for i in instrs_of(impl) if isinstance(i, Intrinsic)]

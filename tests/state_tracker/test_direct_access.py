@@ -40,7 +40,7 @@ def test_every_function_is_there() -> None:
         ("TextureParameteri", None),
     ],
 )
-def test_forms_are_told_from_their_names(name: str, twin: tuple[str, str] | None) -> None:
+def test_forms_follow_from_their_names(name: str, twin: tuple[str, str] | None) -> None:
     assert ordinary_form(name) == twin
 
 

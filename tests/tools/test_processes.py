@@ -69,7 +69,7 @@ def test_a_test_ends_as_it_should(
         assert outcome.messages
 
 
-def test_leaks_fail_tests_that_went_well(tmp_path: Path) -> None:
+def test_leaks_fail_passing_tests(tmp_path: Path) -> None:
     test = parse_file(written(tmp_path))
 
     def spoil(gl: Any) -> None:
@@ -106,7 +106,9 @@ def test_hooks_see_the_context_when_it_is_new_and_before_it_goes(tmp_path: Path)
         ("GL ES >= 3.1\nGLSL ES >= 3.10", "requires OpenGL ES 3.1: unknown driver 'nothing'"),
     ],
 )
-def test_contexts_that_cannot_be_made_are_told(require: str, told: str, tmp_path: Path) -> None:
+def test_contexts_that_cannot_be_created_are_reported(
+    require: str, told: str, tmp_path: Path
+) -> None:
     test = parse_file(written(tmp_path, GOOD.replace("GLSL >= 3.30", require)))
     with pytest.raises(Unavailable) as error:
         make_context("nothing", context_needs(test))
@@ -246,7 +248,7 @@ def test_mistakes_in_threads_are_not_lost(workers: list[Worker]) -> None:
         list(run_all([("t", Path("p"))], "numpipe", jobs=1, timeout=7.0, environment={}))
 
 
-def test_who_stops_listening_stops_the_processes(
+def test_closing_the_results_stops_the_processes(
     workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Worker.answers = [REPLY] * 50

@@ -271,7 +271,7 @@ def numbers(context: MemoryContext) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("kind", [Deferring, Choosy])
 @pytest.mark.parametrize("name", BINDING)
-def test_who_puts_work_off_hears_of_a_binding_before_and_after(
+def test_a_driver_with_deferred_work_is_notified_before_and_after_a_binding_changes(
     name: str, kind: type[Deferring]
 ) -> None:
     w = World(kind)
@@ -473,11 +473,11 @@ def story(name: str, when: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", LOOKING)
-def test_work_that_waits_is_done_before_anybody_looks(name: str) -> None:
+def test_deferred_work_is_executed_before_results_are_read(name: str) -> None:
     assert story(name, "waiting") == story(name, "before")
 
 
-def test_the_order_of_work_and_looking_can_be_told() -> None:
+def test_the_order_of_work_and_reads_is_recorded() -> None:
     same = {name for name in LOOKING if story(name, "after") == story(name, "before")}
     assert same == {"flush", "memory_barrier", "delete_shader_state", "get_query_result"}
 
@@ -501,7 +501,7 @@ def _fails() -> None:
 
 
 @pytest.mark.parametrize("name", LOOKING)
-def test_a_failure_of_work_that_waited_is_heard_of_once(name: str) -> None:
+def test_a_failure_of_deferred_work_is_reported_once(name: str) -> None:
     reads = ("transfer_map", "transfer_unmap", "buffer_subdata", "buffer_read")
     raises = name in (*reads, "get_query_result", "flush")
     w = World()

@@ -75,7 +75,7 @@ def test_nothing_is_counted_at_first() -> None:
     assert set(map(repr, counters.streams)) == {repr(StreamCounters(0, 0, 0))}
 
 
-def test_who_counts_apart_is_asked() -> None:
+def test_separate_sample_counters_are_gathered() -> None:
     counters = counted(1)
     before = counters.samples_passed
     others = [Other(5), Other(7)]
@@ -134,7 +134,7 @@ def test_answers_are_differences(index: int) -> None:
         assert Query(type).counts_samples == type.name.startswith("OCCLUSION")
 
 
-def test_queries_between_the_same_moments_tell_nothing() -> None:
+def test_queries_between_equal_moments_return_zero() -> None:
     for type in QueryType:
         query = Query(type)
         query.change(True, counted(2))
@@ -164,7 +164,7 @@ def test_conditions_pass_with_samples_or_without() -> None:
 # -- draws that wait -------------------------------------------------------------------------------
 
 
-def test_a_tally_knows_whose_samples_they_are() -> None:
+def test_a_tally_counts_samples_per_draw() -> None:
     tally = Tally(6)
     tally.pass_samples(np.array([0, 2, 2, 5]))
     assert tally.samples.tolist() == [1, 0, 2, 0, 0, 1]

@@ -110,7 +110,7 @@ def test_halves_of_rectangles_are_one() -> None:
 
 
 @pytest.mark.parametrize("at", [9, 32765, 65533])
-def test_boxes_that_touch_do_not_meet(at: int) -> None:
+def test_boxes_that_touch_do_not_overlap(at: int) -> None:
     """Wherever that is: limits can be set to more than drivers have by themselves."""
 
     def square(x: int, y: int) -> list[tuple[int, int, int]]:
@@ -208,7 +208,9 @@ def picture(kind: str, seed: int) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("kind", ["blended", "depth"])
 @pytest.mark.parametrize("seed", range(4))
-def test_nobody_can_tell(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_is_independent_of_levels(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken: list[int] = []
     levels = disjoint_primitives.disjoint_levels
 

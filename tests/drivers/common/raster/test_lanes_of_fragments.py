@@ -146,7 +146,7 @@ def test_lanes_that_pass_are_kept() -> None:
 PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen", "apart"
 
 
-def test_lanes_become_fewer_for_everybody() -> None:
+def test_lanes_are_narrowed_for_every_holder() -> None:
     for covered in (None, np.arange(8) % 3 > 0):
         base: Any = np.arange(8)
         samples = base.astype(np.uint16)
