@@ -68,7 +68,7 @@ def test_the_draw_that_went_wrong_is_named(
     assert naming.once.number == naming.only
 
 
-def test_data_is_compared_when_capturing_ends(tmp_path: Path) -> None:
+def test_captured_vertices_are_compared_when_capturing_ends(tmp_path: Path) -> None:
     """It belongs to the last draw before."""
     path = tmp_path / "a.gcap"
     record_target("particles", path, "numpipe")

@@ -365,7 +365,7 @@ def test_one_walks_there_and_back(walked: Session) -> None:
     assert said(walked, "-3")[0].at == first  # no line's number: the next one
 
 
-def test_commands_can_precede_their_output(walked: Session) -> None:
+def test_commands_can_be_echoed_before_their_output(walked: Session) -> None:
     plain = said(walked, "p x; out")[1]
     echoed = said(walked, "p x; out", echo=True)[1]
     assert [line for line in echoed if not line.startswith("> ")] == plain

@@ -266,7 +266,9 @@ def test_what_is_said_of_a_scene_is_what_is_traced(
     assert tuple(seen) == wanted
 
 
-def test_every_option_of_a_comparison_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_the_other_kind_of_comparison_are_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """What only the other kind of comparison hears is refused."""
     for said in (
         ("--option", "a=1"), ("--html", "page"), ("--png", "folder"), ("--cluster", "local:2"),

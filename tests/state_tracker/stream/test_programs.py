@@ -233,7 +233,7 @@ def test_none_in_use_is_left_to_python(both: Callable[..., Played]) -> None:
     both(script)
 
 
-def test_unrecorded_calls_read_current_uniforms(
+def test_other_calls_read_the_uniforms_set_before_them(
     both: Callable[..., Played],
 ) -> None:
     """They are made the long way; what was set behind them is set afterwards."""

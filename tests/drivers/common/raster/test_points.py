@@ -96,7 +96,7 @@ def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: in
     assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
 
 
-def test_points_without_sample_positions_are_round() -> None:
+def test_points_are_round_unless_samples_give_their_coverage() -> None:
     one = np.array([0])
     for smooth, multisample in ((True, True), (True, False), (False, True), (False, False)):
         state = RasterizerState(point_smooth=smooth, multisample=multisample)

@@ -58,7 +58,7 @@ def test_a_few_vertices_read_what_many_do(format: str, monkeypatch: pytest.Monke
                     assert one.flags.c_contiguous
 
 
-def test_untouched_memory_is_read_in_place() -> None:
+def test_writes_by_shaders_are_read() -> None:
     """As shaders write buffers."""
     resource, source = _buffer(), VertexSource(0, 6, None, 1, 0, 0, 0)
     _read("R32G32_FLOAT", resource, source, 0, 8)
