@@ -50,7 +50,7 @@ def _resize_to(session: Session, unit: int, level: int = 0) -> None:
 
 @command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d", reads="* integer a texture unit")
 def fb_tex_2d(session: Session, *units: int) -> None:
-    """draw elements GL_MODE COUNT BASEVERTEX: COUNT of [elements], with BASEVERTEX added to each"""
+    """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units; -1 is none"""
     if not units:
         raise session.line.error("expected at least one texture unit")
     target = _new_framebuffer(session)

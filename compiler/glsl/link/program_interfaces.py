@@ -24,7 +24,7 @@ __all__ = ["builtin_resources", "declared_resources", "mark_references"]
 
 
 def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
-    """The built-in variables that a stage uses; for gl_in and gl_out, the members in `named`."""
+    """The resources of a declared input or output."""
     type_ = (
         sized_block(variable.block).fields[variable.member].type
         if variable.block

@@ -116,10 +116,10 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     @abstractmethod
     def null_key(self, stage: Stage) -> Key:
-        """The key that asks for nothing."""
+        """The key without any lowering."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """The key without any lowering."""
+        """A hashable summary of a framebuffer, equal for framebuffers that `adapted` treats alike."""
         return None
 
     def adapted(self, key: Any, framebuffer: FramebufferState) -> Any:
