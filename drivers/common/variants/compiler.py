@@ -119,7 +119,9 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The key without any lowering."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """A hashable summary of a framebuffer, equal for framebuffers that `adapted` treats alike."""
+        """A hashable summary of a framebuffer, equal for framebuffers that `adapted` treats
+        alike.
+        """
         return None
 
     def adapted(self, key: Any, framebuffer: FramebufferState) -> Any:
