@@ -1,7 +1,7 @@
 """Read a lesson of the course, in the terminal or as a page.
 
-Lessons run gallette and show what it did: the way of a triangle, how to write a pass or a driver,
-and problems of real drivers with a switch for each remedy.
+Lessons run gallette and show what it did: a triangle on its way from call to pixel, how to write a
+pass or a driver, and problems of real drivers with a switch for each remedy.
 """
 
 from __future__ import annotations

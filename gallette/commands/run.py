@@ -1,8 +1,8 @@
 """Run any OpenGL program or Python script on gallette, unmodified.
 
 The program finds gallette's EGL, GLX and OpenGL libraries instead of the system's; Python packages
-such as moderngl, PyOpenGL and pyglet work, too. A program without a window is fine: a frame is then
-what it reads from its framebuffers.
+such as moderngl, PyOpenGL and pyglet work, too. The program needs no window: without one, each
+picture that it reads from a framebuffer is a frame.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=_size, metavar="WxH", help="use off-screen surfaces of this size"
     )
-    add_timeout(parser, "end the program after so long")
+    add_timeout(parser, "end the program after this time")
     parser.add_argument(
         "--capture",
         type=Path,

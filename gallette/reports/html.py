@@ -261,6 +261,6 @@ def write_trace(story: TraceStory, target: Path) -> Path:
         "trace.html.jinja",
         page_path(target),
         title=f"Trace of {Path(story.target).stem}",
-        subtitle=f"what {story.driver} was asked to do",
+        subtitle=f"calls made to {story.driver}",
         s=story,
     )
