@@ -184,7 +184,7 @@ def judge_run(run: Run, update: bool = False) -> bool:
 
 
 def parse_results(text: str) -> frozenset[str]:
-    """`fail,crash` as a set of results."""
+    """The results in a text such as `fail,crash`, as a set."""
     from gallette.piglit_subset.results import ORDER
 
     wanted = frozenset(filter(None, text.split(",")))

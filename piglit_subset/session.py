@@ -49,7 +49,7 @@ def value_of(line: Line, text: str) -> int:
 
 @dataclass(slots=True)
 class BlockState:
-    """What the `block ...` and `ubo array index` commands set for the next uniforms."""
+    """The settings of `block ...` and `ubo array index` commands for the next uniforms."""
 
     array_index: int = 0
     binding: int = -1

@@ -59,7 +59,7 @@ def find_tests(
     exclude: Iterable[str] = (),
     lists: Iterable[Path] = (),
 ) -> Tests:
-    """(name, path) of every test under `paths` or on `lists`, in name order.
+    """The tests under `paths` or on `lists`, as (name, path) in name order.
 
     Without either, the bundled tests. `patterns` are regular expressions: a test is kept when all
     of `patterns` match its name and none of `exclude` does.

@@ -124,7 +124,7 @@ def textures_from(first: int) -> range:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """What is known about a program without running it."""
+    """Facts about a program that are known without running it."""
 
     stage: str  # "vertex", "tess_ctrl", "tess_eval", "geometry" or "fragment"
     inputs: frozenset[InputUse]

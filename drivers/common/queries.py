@@ -61,7 +61,7 @@ class SampleCounter(Protocol):
 
 @dataclass(slots=True)
 class Counters:
-    """What has been counted in a context so far."""
+    """The counts of a context so far."""
 
     streams: tuple[StreamCounters, ...] = field(
         default_factory=lambda: tuple(StreamCounters() for _ in range(STREAMS))

@@ -178,7 +178,7 @@ class FaultyScreenBase(Screen):
         return f"{self.inner.name} with a deliberate mistake ({self.fault.name})"
 
     def _seen(self, name: str, args: tuple[Any, ...], result: Any) -> None:
-        """Nothing to record for a screen."""
+        """Record nothing for a screen."""
 
     def __getattr__(self, name: str) -> Any:
         """Forward what a driver offers beyond the interface."""

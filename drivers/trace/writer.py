@@ -26,7 +26,7 @@ _INLINE = 16  # bulk data up to this many bytes is also written in hexadecimal
 
 
 def _flag_names(flags: Flag) -> str:
-    """`COLOR0|DEPTH`: the name of every bit that is set."""
+    """The names of all bits that are set, as in `COLOR0|DEPTH`."""
     bits = int(flags.value)
     single = [m for m in type(flags) if m.value and not m.value & (m.value - 1)]
     return "|".join(m.name for m in single if m.name and m.value & bits) or str(bits)

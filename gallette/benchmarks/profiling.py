@@ -1,4 +1,4 @@
-"""Where a benchmark's time goes, by the part of the stack that spent it.
+"""Profiles of benchmarks: the time by the part of the stack that spent it.
 
 A timer of processor time interrupts every millisecond; the innermost frame that belongs to a known
 folder names the part. A call into NumPy is charged to the Python line it was called from, because

@@ -30,7 +30,7 @@ class Glyph:
 
 
 def glyphs(display: Any, font: int, first: int, count: int) -> list[Glyph]:
-    """Some characters of a font; those it lacks are empty."""
+    """The glyphs of some characters of a font; those that it lacks are empty."""
     drawn = display.create_resource_object("font", font)
     try:
         about = drawn.query()

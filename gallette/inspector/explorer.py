@@ -236,7 +236,7 @@ def _failure(gl: Any) -> str:
 
 
 def _variants(gl: Any) -> dict[str, list[tuple[Any, dict[str, Any]]]]:
-    """By stage: each variant with the driver's description, the one just used first."""
+    """The variants of each stage with the driver's description, the one just used first."""
     found = {}
     for (stage, _), handle in gl.programs.executable.handles.items():
         told = handle.explain()["variants"]

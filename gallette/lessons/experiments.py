@@ -47,7 +47,7 @@ def fragment_of(vertex: str, fragment: str) -> Shader:
 
 
 def corpus() -> Iterator[tuple[str, dict[str, str]]]:
-    """(name, sources) of every vertex and fragment pair bundled with gallette, core GLSL only."""
+    """The vertex and fragment pairs bundled with gallette, core GLSL only: (name, sources)."""
     from gallette.piglit_subset.requirements import context_needs
     from gallette.piglit_subset.shader_test import parse_file
     from gallette.piglit_subset.suite import find_tests

@@ -87,7 +87,7 @@ class _ReadOnly(_Model):
 
 
 class _RefCounted(_Model):
-    """(ii) Passing a shader gives away a reference; `mutable` clones only if there are other
+    """(iii) Passing a shader gives away a reference; `mutable` clones only if there are other
     references.
     """
 

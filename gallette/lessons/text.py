@@ -145,7 +145,7 @@ def run_lesson(
 
 
 def many(count: int, word: str) -> str:
-    """`3 loads`, `1 load`."""
+    """A count with its noun: `3 loads`, `1 load`."""
     return f"{shown(count)} {word}{'' if count == 1 else 's'}"
 
 

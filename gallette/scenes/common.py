@@ -1,4 +1,4 @@
-"""What scenes are made of: passes, the registry, shaders, meshes and matrices.
+"""The building blocks of scenes: passes, the registry, shaders, meshes and matrices.
 
 A scene is an ordinary moderngl script, a Python file beside a file with its shaders. In a function
 `render(ctx, size)` it draws, and after each interesting step yields a `Pass`: the picture, and

@@ -179,7 +179,7 @@ _MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
 
 
 def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
-    """glMaterial; properties that follow the current colour cannot be set."""
+    """Implements glMaterial; properties that follow the current colour cannot be set."""
     state, sides = ctx.lighting, faces(face)
     names: tuple[str, ...] = ()
     value: Any = tuple(values)

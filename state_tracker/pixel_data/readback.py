@@ -396,7 +396,7 @@ _CHANNELS = {"RED": "R", "GREEN": "G", "BLUE": "B", "ALPHA": "A", "DEPTH": "Z", 
 
 
 def image_parameter(texture: TextureObject | None, image: TexImage | None, pname: int) -> list[int]:
-    """glGetTexLevelParameter of one image."""
+    """The value of glGetTexLevelParameter for one image."""
     compressed = image is not None and image.compressed
     values: dict[int, int] = {
         GL.TEXTURE_WIDTH: image.width if image else 0,

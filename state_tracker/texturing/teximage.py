@@ -370,7 +370,9 @@ def check_part(
 def check_faces(
     texture: TextureObject, level: int, at: tuple[int, int, int], extent: tuple[int, int, int]
 ) -> TexImage:
-    """`check_part` for calls that name a cube map: its faces are layers, and all must exist."""
+    """Check a call that names a cube map (`check_part`): its faces are layers, and all must
+    exist.
+    """
     flat = (at[0], at[1], 0), (extent[0], extent[1], 1)
     image = check_part(texture, 0, level, *flat)
     if min(at[2], extent[2]) < 0 or at[2] + extent[2] > 6:

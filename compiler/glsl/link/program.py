@@ -42,7 +42,7 @@ def _row(cls: Class) -> Class:
 
 @_row
 class LinkOptions:
-    """What the application specifies before linking."""
+    """The application's settings before linking."""
 
     attrib_bindings: dict[str, int] = field(default_factory=dict)
     frag_data_bindings: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -54,7 +54,7 @@ def mov(x: Array) -> Array:
 
 
 def fmin(a: Array, b: Array) -> Array:
-    """The smaller; a number if one is NaN, and +0 for any zero.
+    """The smaller of two floats; a number if one is NaN, and +0 for any zero.
 
     Depending on the position in the array, NumPy returns either zero of (+0, -0), and either the
     number or the NaN of a number and a signalling NaN. Adding +0 removes -0 and signalling NaNs, so
@@ -65,7 +65,7 @@ def fmin(a: Array, b: Array) -> Array:
 
 
 def fmax(a: Array, b: Array) -> Array:
-    """The larger; a number if one is NaN, and +0 for any zero (see `fmin`)."""
+    """The larger of two floats; a number if one is NaN, and +0 for any zero (see `fmin`)."""
     zero = a.dtype.type(0)
     return np.fmax(np.add(a, zero), np.add(b, zero))
 

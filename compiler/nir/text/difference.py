@@ -22,7 +22,9 @@ Row = tuple[str, str]
 
 
 def diff_lines(before: str, after: str, context: int = 2) -> list[Row]:
-    """`kind` is "add", "del", "same" or "hunk" (a gap of unchanged lines)."""
+    """The lines of a diff, each with its `kind`: "add", "del", "same" or "hunk" (a gap of unchanged
+    lines).
+    """
     old, new = before.splitlines(), stable(before, after).splitlines()
     rows: list[Row] = []
     for tag, i1, i2, j1, j2 in _aligned(_bare(old), _bare(new)):
@@ -35,7 +37,7 @@ def diff_lines(before: str, after: str, context: int = 2) -> list[Row]:
 
 
 def stable(before: str, after: str) -> str:
-    """`after` with the names that its values have in `before`."""
+    """The text `after` with the names that its values have in `before`."""
     old, new = before.splitlines(), after.splitlines()
     most = max((int(name[1:]) for name in re.findall(r"%\d+", before)), default=-1)
     candidates = [after, _renamed(new, _corresponding(old, new), most)]

@@ -44,7 +44,7 @@ _NAMES = {
 
 @dataclass(slots=True)
 class _Call:
-    """What the rows of GLSL's table read of a call."""
+    """The part of a call that the rows of GLSL's table read."""
 
     name: str
     type: Type | None

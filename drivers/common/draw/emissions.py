@@ -54,7 +54,7 @@ class Corners:
         return corner_at(self._varying(slot, component), self._corners, index, lanes)
 
     def system(self, name: str) -> Value:
-        """`primitive_id` or `invocation_id`."""
+        """A system value of the primitives: `primitive_id` or `invocation_id`."""
         return self._invocation if name == "invocation_id" else self._identity
 
 

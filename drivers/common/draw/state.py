@@ -1,6 +1,6 @@
 """What draws derive from bound state, as immutable records.
 
-`FixedState` follows from the state objects alone and is kept until one of them is bound anew;
+`FixedState` follows from the state objects alone and is kept until another one is bound;
 `DrawState` adds what may differ from draw to draw (programs joined with constants and textures,
 vertex buffers, capture targets). Draw functions are given a `DrawState` and know no context.
 """

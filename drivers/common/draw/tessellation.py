@@ -58,7 +58,7 @@ class Patches:
         return corner_at(self._varying(slot, component), self._corners, index, lanes)
 
     def system(self, name: str) -> Value:
-        """`primitive_id`, `invocation_id`, `patch_vertices_in`."""
+        """A system value: `primitive_id`, `invocation_id` or `patch_vertices_in`."""
         if name == "invocation_id":
             return np.arange(self.count, dtype=np.int32) % np.int32(self.size)
         if name == "patch_vertices_in":
@@ -109,7 +109,7 @@ class DomainPoints:
         return value.take(self._patch) if value.ndim else value
 
     def system(self, name: str, component: int = 0) -> Value:
-        """`tess_coord`, `primitive_id`, `patch_vertices_in`."""
+        """A system value: `tess_coord`, `primitive_id` or `patch_vertices_in`."""
         if name == "tess_coord":
             return np.ascontiguousarray(self._coordinates[:, component])
         if name == "patch_vertices_in":

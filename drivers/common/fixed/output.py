@@ -25,7 +25,7 @@ __all__ = ["ColorKey", "merged", "stored"]
 
 @dataclass(frozen=True, slots=True)
 class ColorKey:
-    """What is done with a colour before it is stored."""
+    """The state that determines what happens to a colour before it is stored."""
 
     format: Format
     blend: RenderTargetBlend | None

@@ -115,7 +115,7 @@ class MemoryContext(BindingContext):
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def invalidate_resource(self, resource: Resource) -> None:
-        """Nothing to do: contents in host memory stay as they are."""
+        """Do nothing: contents in host memory are kept."""
 
     def generate_mipmap(
         self,
@@ -182,7 +182,7 @@ class MemoryContext(BindingContext):
         return _Signalled()
 
     def memory_barrier(self) -> None:
-        """Nothing to do: work is executed in order."""
+        """Do nothing: work is executed in order."""
         self.execute_deferred()
 
     def explain(self, handle: Handle) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _COMPARE: dict[CompareFunc, Callable[[Array, Array], Array]] = {
 
 
 def compare(func: CompareFunc, a: Array, b: Array) -> Array:
-    """`a func b`, lane by lane."""
+    """The result of `a func b`, lane by lane."""
     if func is CompareFunc.ALWAYS:
         return np.ones(np.broadcast_shapes(a.shape, b.shape), np.bool_)
     if func is CompareFunc.NEVER:

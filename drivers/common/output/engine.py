@@ -388,8 +388,8 @@ class FragmentEngine:
             self._shade(shader, self.placed(owned), source, info)
 
     def _find_last_visible(self, owners: VisiblePrimitives, spans: Spans) -> None:
-        """Without a depth test the last fragment is visible: go backwards until all pixels are
-        covered.
+        """Find the last fragment of each pixel, which is visible without a depth test, going
+        backwards until all pixels are covered.
         """
         for piece in reversed(list(pieces(spans, PIECE))):
             lanes = self.placed(expand_pixels(piece, self.state.width))

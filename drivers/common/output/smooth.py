@@ -61,7 +61,9 @@ class SmoothEngine(FragmentEngine):
     def _shade_primitives(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> bool:
-        """Nothing is shaded once per primitive, because smooth fragments differ in coverage."""
+        """Return False: smooth fragments differ in coverage, so none are shaded once per
+        primitive.
+        """
         if lanes.samples is not None:
             return False
         return super()._shade_primitives(shader, lanes, source, info)

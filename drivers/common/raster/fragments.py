@@ -279,7 +279,7 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
 
 
 def _around_large(spans: Spans, ends: Ints) -> list[int]:
-    """Where large primitives begin and end: those alone in a piece are simpler to process."""
+    """The bounds of large primitives, which are simpler to process in a piece of their own."""
     first = begins_of(spans.primitive)
     sizes = lengths_from((ends - spans.length).take(first), spans.fragments)
     large = where(sizes >= _LARGE)

@@ -1,4 +1,5 @@
-"""What a driver adds to its shader objects: key classes, two rounds of lowering, a code generator.
+"""The parts of shader objects that a driver defines: key classes, two rounds of lowering, a code
+generator.
 
 Round one is independent of keys and does all that the null key needs. Round two starts from its
 result, runs the passes that the key's fields ask for, and optimises again, because what they

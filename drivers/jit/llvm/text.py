@@ -249,7 +249,7 @@ class Builder:
         return self.call(f"llvm.{name}.{suffix}", first.t, values)
 
     def flagged(self, name: str, value: V, flag: bool) -> V:
-        """`ctlz`, `cttz` and `abs`: a value and a constant flag."""
+        """Call `ctlz`, `cttz` or `abs`, which take a value and a constant flag."""
         full = f"llvm.{name}.{_suffix(value.t, value.w)}"
         return self.call(full, value.t, [value, self.const("i1", flag)], value.w)
 

@@ -42,7 +42,9 @@ INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
 
 
 class Stage:
-    """What differs between kinds of shaders: inputs, outputs, quads. Subclasses implement it."""
+    """The part of a translation that differs between stages: inputs, outputs, quads. Subclasses
+    implement it.
+    """
 
     images: Sequence[Any] = ()
     """Keys of the bound images that code is compiled for."""
@@ -71,7 +73,7 @@ class Stage:
         return e.b.const("i1", False)
 
     def barrier(self, e: Emitter, instr: Intrinsic) -> None:
-        """Nothing to do: memory operations are executed in program order."""
+        """Emit nothing: memory operations are executed in program order."""
 
     def real(self, e: Emitter) -> V | None:
         """The lanes that are not helpers; None if no lane is one."""
@@ -291,7 +293,7 @@ class Emitter:
             self._budget.set(granted.to("i32"))
 
     def keep_budget(self) -> None:
-        """At the function's end, store the remaining units for the next call."""
+        """Store the remaining units for the next call, at the function's end."""
         if self._budget is not None:
             left = self._budget.get().to("i64")
             self.b.store(self.b.at(self.ctx, Words.BUDGET, "i64"), left)

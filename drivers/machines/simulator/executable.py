@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutableFacts:
-    """What a launch must know about a program besides its instructions."""
+    """Facts about a program that a launch needs, besides its instructions."""
 
     registers: int
     scratch: int = 0  # scratch registers per thread, for spills

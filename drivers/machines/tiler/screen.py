@@ -163,7 +163,7 @@ class TilerScreen(HostScreen):
 
     @property
     def counters(self) -> Counters:
-        """What the machine has executed: waves, instructions, cycles."""
+        """The counts of the machine: waves, instructions, cycles."""
         return self.tiler_compiler.counters
 
     def describe(self) -> str:

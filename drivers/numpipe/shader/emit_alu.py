@@ -215,7 +215,7 @@ _Special = Callable[[AluEmitter, Op, list[str]], None]
 
 
 def _select(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """`putmask` into a copy of the "no" value is twice as fast as `where`."""
+    """Emit a selection: `putmask` into a copy of the "no" value is twice as fast as `where`."""
     cond, yes, no = op.srcs
     dst = op.dsts[0]
     if not cond.varying:

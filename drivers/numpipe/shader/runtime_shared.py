@@ -96,7 +96,9 @@ def shared_load(
     size: int,
     n: int,
 ) -> list[Array]:
-    """`n` consecutive elements per lane, as unsigned bits, `further` bytes after its element."""
+    """Load `n` consecutive elements per lane, as unsigned bits, `further` bytes after its
+    element.
+    """
     at, low, high = place
     first = int(further) // size
     whole = shared(lanes, None, count)

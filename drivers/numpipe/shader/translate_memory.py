@@ -140,7 +140,9 @@ class MemoryTranslator(SharedTranslator):
         self.store(instr, self.component(instr.srcs[1], 0), 1 if patch else instr["dual_source"])
 
     def store(self, instr: Intrinsic, offset: LaneValue, dual: int) -> None:
-        """`dual` selects a table of outputs: second colours, or those of whole patches."""
+        """Store an output; `dual` selects a table of outputs: second colours, or those of whole
+        patches.
+        """
         slot = instr["location"]
         for i in range(instr.srcs[0].num_components):
             if not instr["write_mask"] >> i & 1:

@@ -28,7 +28,7 @@ ATOMIC_BUFFERS = 16
 
 @dataclass(frozen=True, slots=True)
 class StorageOp:
-    """What a storage operation needs besides its sources.
+    """The parameters of a storage operation besides its sources.
 
     The sources are the buffer or image index, then `address` components (a byte offset, or image
     coordinates), then values; the last value of a compare-and-exchange is the comparand.

@@ -1,4 +1,4 @@
-"""What each pipe format is on a Vulkan device.
+"""The Vulkan format of each pipe format.
 
 Most names differ in spelling only. Luminance, intensity and alpha are red (and green) with a
 swizzle; formats with unused bits are those with alpha, which views read as one. Words that are

@@ -53,8 +53,8 @@ class Program:
     @classmethod
     def of(cls, stage: Stage, module: Module, marks: Iterable[tuple[Instruction, int, Open]],
            **facts: Any) -> Program:  # fmt: skip
-        """`marks` list instructions, the word of each that is filled in later, and the slot or
-        descriptor it stands for.
+        """A program from its module; `marks` list instructions, the word of each that is filled in
+        later, and the slot or descriptor it stands for.
         """
         at, where = 5, {}
         for instr in module.instructions:

@@ -23,7 +23,9 @@ __all__ = ["LABEL", "MNEMONICS", "OPCODES", "Opcode"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):
-    """One row; `kind` is flow, nop, kill, alu, compare, select, special, quad or message."""
+    """One row of the opcode table; `kind` is flow, nop, kill, alu, compare, select, special, quad
+    or message.
+    """
 
     cat: int
     source: str  # type of the sources: f, s, u, h (16-bit float) or b
