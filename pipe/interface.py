@@ -71,7 +71,7 @@ ColorBytes = npt.NDArray[np.uint8]
 
 
 class Fence(ABC):
-    """Signalled when all work before it has been executed."""
+    """A fence, which is signalled when all earlier work has been executed."""
 
     @abstractmethod
     def wait(self, timeout_ns: int) -> bool:

@@ -21,7 +21,7 @@ def expression_key(instr: Instr) -> Hashable | None:
 
 
 def _alu_key(instr: Alu) -> Hashable:
-    """Opcode, width and sources; fast, because it is computed for every instruction."""
+    """The key of an ALU instruction: opcode, width and sources. It is computed for every one."""
     op, srcs = instr.op, instr.srcs
     first = srcs[0]
     if len(srcs) == 1:

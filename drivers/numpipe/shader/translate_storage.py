@@ -101,7 +101,7 @@ class StorageTranslator(ValueTranslator):
     # -- images --------------------------------------------------------------------------------
 
     def image_sources(self, instr: Intrinsic) -> tuple[list[LaneValue], int, bool]:
-        """Index and address of an image operation, and how many of those are the address."""
+        """The index and address of an image operation, and the number of address components."""
         dims = image_coordinates(instr["dim"], instr["is_array"])
         address = self.named(instr, "coord")[:dims]
         sample = Dim(instr["dim"]) is Dim.MS
