@@ -75,7 +75,7 @@ def lanes_at_once(facts: ProgramFacts) -> int:
 
 
 def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]:
-    """The assembled primitives of a draw, shaded vertices and all."""
+    """The assembled primitives of a draw, with their shaded vertices."""
     instances = info.instance_count
     if info.count * instances <= _LEAST_LANES:
         yield from _instances(draw, info, 0, merged)

@@ -125,7 +125,7 @@ def _native(
 
 
 def vertex_layout(bound: Bound) -> tuple[Any, ...]:
-    """For each vertex buffer, what decides whether the device can read it: stride, alignment."""
+    """The properties of vertex buffers on which reading them depends: stride, alignment."""
     return tuple([None if b is None else (b.stride, b.offset & 7) for b in bound.vertex_buffers])
 
 
