@@ -193,8 +193,8 @@ def test_which_call_gave_a_shader_its_text() -> None:
     assert source_calls(capture, "ab", 7) == [1, 4, 6]
     assert source_calls(capture, "ab", 5) == [1, 4]
     assert source_calls(capture, "", 7) == [5]
-    assert module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 3))
-    assert not module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 1))
+    assert module._is_edited(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 3))
+    assert not module._is_edited(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 1))
 
 
 def test_every_draw_of_a_scene_has_what_it_had(frame: Frame) -> None:

@@ -19,7 +19,7 @@ def port() -> Iterator[int]:
     """A server that answers one question with the names of its parameters."""
     service: Any = SimpleNamespace(
         questions={"names": None},
-        ask=lambda question, parameters: sorted(parameters),
+        answer=lambda question, parameters: sorted(parameters),
         picture=lambda name: None,
     )
     server = make_server(service)

@@ -112,7 +112,7 @@ def test_a_request_draws_several_short_frames(monkeypatch: pytest.MonkeyPatch) -
         def frame(takes: float = quick * child.TURN) -> None:
             now[0] += takes
 
-        found = child._turn(frame)
+        found = child._time_frames(frame)
         assert len(found["seconds"]) == len(found["processor"]) == many
         assert sum(found["processor"]) == pytest.approx(2 * many * quick * child.TURN)
 

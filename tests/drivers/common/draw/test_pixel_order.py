@@ -167,10 +167,10 @@ def test_units_that_share_a_place(seed: int) -> None:
     who = np.full(20, 99, np.int32)
     wanted = [k for k, place in enumerate(places) if (places == place).sum() > 1]
     assert pixel_order._shared(places, who).tolist() == wanted
-    assert pixel_order._once(places, who) is (not wanted)
+    assert pixel_order._are_distinct(places, who) is (not wanted)
     apart = np.unique(places)
     assert pixel_order._shared(apart, who).tolist() == []
-    assert pixel_order._once(apart, who)
+    assert pixel_order._are_distinct(apart, who)
 
 
 # -- what is refused -------------------------------------------------------------------------------
