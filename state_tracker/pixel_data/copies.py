@@ -411,11 +411,17 @@ class _Place(NamedTuple):
 def _image_place(ctx: Context, name: int, target: int, level: int, z: int) -> _Place:
     if target == GL.RENDERBUFFER:
         found = ctx.renderbuffers.names.get(name)
+        if found is None and not ctx.renderbuffers.names.is_reserved(name):
+            raise invalid_value(f"{name} is not the name of a renderbuffer")
         if not isinstance(found, Renderbuffer) or found.resource is None:
-            raise invalid_value(f"{name} is not the name of a renderbuffer with storage")
+            raise invalid_operation(f"renderbuffer {name} has no storage")
+        if level:
+            raise invalid_value("a renderbuffer has one level")
         return _Place(found.resource, 0, 0, 1, found.info)
     texture = ctx.textures.names.get(name)
     if texture is None:
+        if ctx.textures.names.is_reserved(name):
+            raise invalid_operation(f"texture {name} has no image")
         raise invalid_value(f"{name} is not the name of a texture")
     if texture.target.value != target:
         raise invalid_enum(target, "target of this texture")
