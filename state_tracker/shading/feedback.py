@@ -234,9 +234,7 @@ def transform_feedback_buffer_range(
     _bind(ctx, xfb, index, buffer, offset, size)
 
 
-def _bind(
-    ctx: Context, xfb: int, index: int, name: int, offset: int = 0, size: int = 0
-) -> None:
+def _bind(ctx: Context, xfb: int, index: int, name: int, offset: int = 0, size: int = 0) -> None:
     binding = _binding(ctx, xfb, index)
     buffer = ctx.buffers.names.get(name)
     if name and buffer is None:

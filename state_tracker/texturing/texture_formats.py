@@ -196,7 +196,7 @@ COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT RGB BPTC_RGB_UFLOAT
 """
 
 _ONLY_SAMPLED = frozenset(
-    "BGRA ETC1_RGB8_OES RGB9_E5 SR8_EXT SRG8_EXT SRGB SRGB_ALPHA YCBCR_MESA".split()
+    ["BGRA", "ETC1_RGB8_OES", "SR8_EXT", "SRG8_EXT", "SRGB", "SRGB_ALPHA", "YCBCR_MESA"]
 )
 _LEGACY_BASES = frozenset(("A", "L", "LA", "I"))
 
@@ -243,8 +243,10 @@ class InternalFormat:
 
     @cached_property
     def is_renderable(self) -> bool:
-        """Whether renderbuffers can have it: depth, stencil, or colours without shared exponents
-        (legacy ones where they exist).
+        """Whether renderbuffers can have it: depth, stencil, or colours (legacy ones where they
+        exist).
+
+        Drivers may still not draw to it: none does to shared exponents.
         """
         if self.name in "1234":  # a component count, accepted by glTexImage only
             return False
