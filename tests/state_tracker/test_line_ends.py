@@ -1,4 +1,4 @@
-"""The diamond-exit rule: which pixels lines draw whose ends lie on centres and borders of pixels."""
+"""The diamond-exit rule: which pixels lines draw whose ends lie on centres and pixel borders."""
 
 from __future__ import annotations
 
