@@ -72,7 +72,7 @@ def test_clearing_pixels_goes_through_a_pack_buffer(gl: GLInterface) -> None:
 
 
 @pytest.mark.parametrize("profile", ["core", "compat"])
-def test_an_array_whose_buffer_was_deleted_is_no_client_pointer(profile: str) -> None:
+def test_an_array_with_a_deleted_buffer_is_not_a_client_pointer(profile: str) -> None:
     """Its offset was once taken for an address, and read."""
     gl = create_context("numpipe", profile=profile, version=(3, 3), size=(8, 8))
     name = program(gl)

@@ -242,7 +242,9 @@ def test_images_become_fxt1(name: str) -> None:
 @pytest.mark.parametrize(
     ("profile", "version"), [("compat", (4, 3)), ("core", (4, 3)), ("es", (3, 1)), ("es", (1, 1))]
 )
-def test_the_formats_to_ask_for_are_llvmpipes(profile: str, version: tuple[int, int]) -> None:
+def test_the_listed_compressed_formats_are_llvmpipes(
+    profile: str, version: tuple[int, int]
+) -> None:
     def told(gl: GLInterface) -> list[int]:
         (count,) = gl.get_integerv(GL.NUM_COMPRESSED_TEXTURE_FORMATS)
         found = np.zeros(count, np.int32)

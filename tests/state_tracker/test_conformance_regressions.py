@@ -56,9 +56,7 @@ def test_depth_is_read_beside_no_stencil_in_es(driver: str) -> None:
 
 @DRIVERS
 @pytest.mark.parametrize(("version", "links"), [("100", True), ("300 es", False)])
-def test_attributes_that_nobody_reads_share_no_location_in_es3(
-    driver: str, version: str, links: bool
-) -> None:
+def test_unread_attributes_share_no_location_in_es3(driver: str, version: str, links: bool) -> None:
     word = "in" if "es" in version else "attribute"
     body = "void main() { gl_Position = vec4(0.0); }\n"
     vertex = f"#version {version}\n{word} highp float a, b;\n{body}"

@@ -214,7 +214,7 @@ DRAWS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "args"), DRAWS)
-def test_core_profiles_want_a_vertex_array(
+def test_core_profiles_need_a_vertex_array(
     name: str, args: tuple[Any, ...], ours: GLInterface
 ) -> None:
     made = program(ours)

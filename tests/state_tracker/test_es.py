@@ -63,7 +63,7 @@ def test_enumerators_es_does_not_have(es: GLInterface, call: tuple[Any, ...]) ->
         ("core", (4, 5), ["GL_INVALID_OPERATION"], []),
     ],
 )
-def test_es_knows_nothing_of_subroutines(
+def test_es_has_no_subroutines(
     profile: str, version: tuple[int, int], property: list[str], interface: list[str]
 ) -> None:
     """Elsewhere they are a property of other interfaces than uniforms."""

@@ -54,7 +54,7 @@ def test_a_buffer_is_cleared_beside_what_is_mapped(compat: GLInterface) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
-def test_layouts_of_stages_are_told(driver: str) -> None:
+def test_layouts_of_stages_can_be_queried(driver: str) -> None:
     options = {"profile": "core", "version": (4, 3)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)  # type: ignore[arg-type]
     with gl:
@@ -98,7 +98,7 @@ def test_mapped_buffers_are_aligned(compat: GLInterface) -> None:
         gl.unmap_buffer(GL.ARRAY_BUFFER)
 
 
-def test_feedback_tells_texture_coordinates_that_nothing_samples(compat: GLInterface) -> None:
+def test_feedback_returns_texture_coordinates_without_samplers(compat: GLInterface) -> None:
     gl = compat
     told = np.zeros(16, np.float32)
     gl.feedback_buffer(16, GL._3D_COLOR_TEXTURE, told)

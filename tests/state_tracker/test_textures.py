@@ -72,7 +72,7 @@ def proxies(gl: GLInterface) -> dict[str, Any]:
 
 
 @pytest.mark.native
-def test_storage_of_proxies_is_checked_and_told_as_on_native_gl() -> None:
+def test_storage_of_proxies_is_checked_and_reported_as_on_native_gl() -> None:
     options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (4, 4)}
     native, ours = native_context(**options), create_context("numpipe", **options)
     theirs, found = proxies(native), proxies(ours)
