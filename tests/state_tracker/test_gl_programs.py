@@ -26,9 +26,9 @@ def every_program() -> Iterator[Any]:
 
 
 def answers(program: Program, driver: str, native: list[Any] | None = None) -> list[Any]:
-    options: dict[str, Any] = {
-        "profile": program.profile, "version": program.version, "size": program.size,
-    }  # fmt: skip
+    # Mesa's llvmpipe ends with 4.5, of which the programs for 4.6 use no more.
+    version = min(program.version, (4, 5)) if driver == "native" else program.version
+    options: dict[str, Any] = {"profile": program.profile, "version": version, "size": program.size}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
     try:
         return run(gl, program, native)
