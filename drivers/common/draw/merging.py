@@ -226,7 +226,7 @@ def _with_scissors(draw: DrawState, first: Sequence[Snapshot], which: Which) -> 
     low, high = sides[:, :2].min(axis=0).tolist(), sides[:, 2:].max(axis=0).tolist()
     raster = replace(draw.fixed.raster, target=Rect(*low, *high))
     fixed = replace(draw.fixed, raster=raster)
-    return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0))
+    return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0).T)
 
 
 def pairs_of(entries: Sequence[PendingDraw]) -> list[tuple[Snapshot, DrawInfo]]:

@@ -36,6 +36,7 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.vertex.masks import every
@@ -63,7 +64,7 @@ from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
-    from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
+    from gallette.drivers.common.raster.primitives import Batch, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
@@ -90,7 +91,7 @@ _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
 
 
 @dataclass(slots=True)
-class FragmentRun:
+class FragmentRun(FragmentSink):
     """The fragments of one draw: an engine and the program to run (a `FragmentSink`)."""
 
     engine: FragmentEngine
@@ -106,21 +107,6 @@ class FragmentRun:
         if self.shader.several is not None or program is None or not program.fills:
             return False
         return program.fill(self.engine, context, vertices, batch)
-
-    def outline(
-        self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
-    ) -> bool:
-        """Draw points or lines with the program's compiled code, if it has any for them."""
-        program = self.shader.program
-        if self.shader.several is not None or program is None or not program.fills:
-            return False
-        return program.outline(self.engine, context, vertices, batch, front)
-
-    @property
-    def cut(self) -> Cutter | None:
-        """The program's compiled clipping of triangles, or None."""
-        program = self.shader.program
-        return None if program is None or not program.fills else program.cut
 
 
 class FragmentEngine:

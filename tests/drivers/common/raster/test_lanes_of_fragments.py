@@ -22,11 +22,10 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.lanes import ChunkLanes
 from gallette.drivers.common.raster.samples import sample_pattern
-from gallette.drivers.common.raster.scissors import CutByDraw
+from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.viewports import (
-    CutSink,
     Viewports,
     depth_range,
     own_vertices,
@@ -300,7 +299,7 @@ def test_owned_quads() -> None:
 # -- scissors and viewports ------------------------------------------------------------------------
 
 
-class Sink:
+class Sink(FragmentSink):
     """What comes through."""
 
     def __init__(self) -> None:
@@ -317,11 +316,11 @@ EDGES = np.array([[[0, 3, 3, 3, 6]], [[9, 5, 5, 5, 9]]], np.int64)
 
 
 @pytest.mark.parametrize("bounds", [None, EDGES])
-def test_spans_are_cut_by_the_scissors_of_draws(bounds: Any) -> None:
+def test_spans_are_cut_by_the_rectangles_of_primitives(bounds: Any) -> None:
     sink = Sink()
-    cutting = CutByDraw(sink, np.array(RECTANGLES, np.int64))
-    info: Any = SimpleNamespace(identity=np.array([1, 0], np.int32))
+    cutting = ScissorSink(sink, lambda source, info: np.array(RECTANGLES[::-1], np.int64).T)
     source: Any = None
+    info: Any = None
     cutting.draw(spans(*CUT_RUNS, bounds=bounds), source, info)
     (found,) = sink.found
     assert runs_of(found) == LEFT
@@ -345,7 +344,7 @@ def test_spans_are_cut_by_the_scissors_of_viewports(clamps: bool) -> None:
     assert viewports.indices(vertices, np.arange(4)).tolist() == [1, 0, 0, 0]
     source: Any = SimpleNamespace(vertices=vertices, provoking=provoking, depth_range=None)
     sink = Sink()
-    cutting = CutSink(sink, viewports)
+    cutting = ScissorSink(sink, viewports.rectangles)
     info: Any = None
     cutting.draw(spans(*CUT_RUNS), source, info)
     assert runs_of(sink.found[0]) == LEFT and sink.found[0].bounds is None
