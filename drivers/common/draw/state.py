@@ -30,7 +30,6 @@ from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.setup import Rect
-from gallette.drivers.common.raster.small_batches import FewTriangles
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range
@@ -49,7 +48,6 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-from .positions import PlacedFirst
 from .programs import Selection
 
 __all__ = [
@@ -110,7 +108,6 @@ class DrawState:
     viewports: OwnViewports | None = None  # of each draw, if they differ
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
-    positions: PlacedFirst | None = None  # where vertices may be placed before they are shaded
 
 
 def fixed_state(
@@ -236,7 +233,6 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         multisampled=pattern,
         smooth=smooth,
         viewports=viewports,
-        few=None if pattern or smooth else FewTriangles.of(state),
     )
 
 

@@ -26,7 +26,6 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.disjoint_primitives import are_large, levels_apart, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -45,7 +44,6 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
-from .constant_fragments import by_primitive, same_within_primitives, varying_inputs
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes, FragmentTests
@@ -80,9 +78,6 @@ PIECE = 1 << 16
 """Fragments resolved at a time: enough to amortise NumPy's calls, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
-_COMPARED = 4 * PIECE
-"""Fragments whose primitives are compared with each other, where order can be observed."""
-
 WORTH_A_THREAD = 1 << 13
 """Lanes per chunk from which NumPy releases the lock long enough for another thread to shade."""
 
@@ -144,13 +139,6 @@ class FragmentEngine:
             and not any(color.ordered for _, color in self._colors)
             and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
         )
-        self._ordered = (
-            self._shades
-            and not self._in_order
-            and not (facts is not None and facts.has_side_effects)
-            and (self.tests.stencil or any(color.ordered for _, color in self._colors))
-        )
-        self._inputs = None if facts is None else varying_inputs(facts)
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
     @property
@@ -204,31 +192,8 @@ class FragmentEngine:
         quads = shader.quads and self._shades
         # Fragments of each program are shaded separately.
         size = PIECE if shader.several is None else 4 * PIECE
-        if self._ordered and plain and shader.several is None and are_large(spans):
-            self._by_levels(shader, spans, source, info, quads)
-            return
         for piece in self._pieces(spans, source, size):
             self.run(shader, self.fragments(piece, source, info, quads), source, info)
-
-    def _by_levels(
-        self,
-        shader: FragmentShader,
-        spans: Spans,
-        source: PlaneSource,
-        info: PrimitiveInfo,
-        quads: bool,
-    ) -> None:
-        """Run fragments whose order can be observed; primitives that share no pixel run
-        together.
-        """
-        for window in windows(spans, _COMPARED):
-            levels = levels_apart(window)
-            for level in levels or (window,):
-                short = levels and level.fragments <= PIECE + PIECE // 2
-                for piece in (level,) if short else self._pieces(level, source, PIECE):
-                    lanes = self.fragments(piece, source, info, quads)
-                    lanes.apart |= levels is not None
-                    self.run(shader, lanes, source, info)
 
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
         """The spans in pieces; if there are many, without the spans that are hidden by then."""
@@ -280,7 +245,7 @@ class FragmentEngine:
         quads = lanes.covered is not None
         places = lanes.pixel[::4] if quads else lanes.pixel
         turns = []
-        for layer in list(layers(places, self._who, lanes.distinct)):
+        for layer in list(layers(places, self._who)):
             if layer is None:
                 return (lanes,)
             if quads:
@@ -324,9 +289,7 @@ class FragmentEngine:
             codes = self.tests.codes(source, tested)
         if self._visible:
             depth = self.state.depth if self.tests.depth else None
-            passing: Bools | None = visible(
-                tested.pixel, codes, depth, self.state.tests, self._who, tested.distinct
-            )
+            passing: Bools | None = visible(tested.pixel, codes, depth, self.state.tests, self._who)
         elif self._tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
@@ -384,7 +347,7 @@ class FragmentEngine:
                 some = where_set(free)
                 lanes, places = lanes.take(some), places.take(some)
             if lanes.count:
-                last = visible(lanes.pixel, None, None, self.state.tests, self._who, lanes.distinct)
+                last = visible(lanes.pixel, None, None, self.state.tests, self._who)
                 owners.own(lanes, places, last)
             if owners.complete:
                 break
@@ -399,9 +362,7 @@ class FragmentEngine:
             places = owners.places(lanes)
             ties = None if turned is None else owners.ties(lanes, places, state.tests.depth_func)
             codes = self.tests.codes(source, lanes)
-            winners = visible(
-                lanes.pixel, codes, state.depth, state.tests, self._who, lanes.distinct, ties
-            )
+            winners = visible(lanes.pixel, codes, state.depth, state.tests, self._who, ties)
             owners.own(lanes, places, winners)
 
     # -- shading -------------------------------------------------------------------------------
@@ -433,8 +394,6 @@ class FragmentEngine:
             return
         program = shader.program
         assert program is not None
-        if self._shade_primitives(shader, lanes, source, info):
-            return
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
@@ -469,25 +428,6 @@ class FragmentEngine:
             which = self._late_tests(chunk, inputs, result, source, info)
         if which is None or len(which):
             self._write(chunk, colors, which)
-
-    def _shade_primitives(
-        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
-    ) -> bool:
-        """Shade once per primitive, if the result is the same, and write that to all its pixels."""
-        program = shader.program
-        assert program is not None
-        if not self._tests_first or shader.quads or program.watched:
-            return False  # an observer expects its own fragment to run
-        found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
-        if found is None:
-            return False
-        chunk, which = found
-        result = program.fragment(ChunkLanes(source, info, chunk, None, self.framebuffer))
-        self.counters.fs_invocations += lanes.count
-        self.state.work.spend(FRAGMENT * lanes.count)
-        for color, prepared in self._prepared(chunk, result):
-            self._store(color, lanes.pixel, prepared, which, lanes.distinct)
-        return True
 
     def _threads(self, lanes: int) -> int:
         """How many threads shade these lanes: one if chunks are few or short or depend on each
@@ -569,7 +509,7 @@ class FragmentEngine:
     def _write(self, chunk: Fragments, colors: PreparedColors, which: Ints | None) -> None:
         pixel = chunk.pixel if which is None else chunk.pixel[which]
         for color, prepared in colors:
-            self._store(color, pixel, prepared, which, chunk.distinct)
+            self._store(color, pixel, prepared, which)
 
     @staticmethod
     def _values(
@@ -586,14 +526,13 @@ class FragmentEngine:
         pixel: Ints,
         prepared: Prepared,
         which: Ints | None,
-        distinct: bool,
     ) -> None:
         """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
         if not color.ordered:
             color.write(at, prepared, which)
             return
-        for layer in layers(pixel, self._who, distinct):
+        for layer in layers(pixel, self._who):
             if layer is None:
                 color.write(at, prepared, which)
             else:

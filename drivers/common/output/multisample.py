@@ -266,7 +266,7 @@ class MultisampleEngine(FragmentEngine):
                 which = np.flatnonzero(left & MASK(1 << sample))
                 plane = self._planes[sample][index]
                 if len(which) and plane is not None:
-                    self._store(plane, chunk.pixel[which], prepared, which, chunk.distinct)
+                    self._store(plane, chunk.pixel[which], prepared, which)
 
 
 _BITS = np.array([mask.bit_count() for mask in range(1 << 16)], np.int64)

@@ -58,14 +58,6 @@ class SmoothEngine(FragmentEngine):
             for turn in self._turns(lanes):
                 self._piece(shader, turn, source, info)
 
-    def _shade_primitives(
-        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
-    ) -> bool:
-        """Nothing is shaded once per primitive, because smooth fragments differ in coverage."""
-        if lanes.samples is not None:
-            return False
-        return super()._shade_primitives(shader, lanes, source, info)
-
     def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
         """The shader's output, with alpha times coverage."""
         if chunk.samples is None:

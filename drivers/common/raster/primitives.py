@@ -17,7 +17,6 @@ from gallette.drivers.common.raster.points import point_sizes, rasterize_points,
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect, greatest, least
-from gallette.drivers.common.raster.small_batches import FEW, FewTriangles
 from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
@@ -107,7 +106,6 @@ class RasterContext:
     smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # if shaders select the viewport
-    few: FewTriangles | None = None  # the faster setup of small batches, if the state allows it
 
     @property
     def fills(self) -> bool:
@@ -156,7 +154,6 @@ def _windowed(
     batch: Batch,
 ) -> tuple[RasterContext, FragmentSink, VertexSet, Batch]:
     """The batch with each primitive in its own viewport."""
-    vertices.complete_all()
     index = viewports.indices(vertices, batch.provoking)
     first = int(index[0])
     if (index == first).all():
@@ -260,14 +257,7 @@ def _triangles(
 ) -> None:
     if sink.fill(context, vertices, batch):
         return
-    state, target, few = context.state, context.target, context.few
-    count = len(batch.corners)
-    if few is not None and count <= FEW and count * (target.y1 - target.y0) <= MOST_ROWS:
-        found = few.rasterize(vertices, batch.corners, batch.provoking, batch.identity, target)
-        if found is not None:
-            found[2].screen = context.screen
-            sink.draw(*found)
-        return
+    state = context.state
     pattern = context.pattern(state.poly_smooth)
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)
     modes = list(_by_mode(faced, state))
