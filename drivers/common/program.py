@@ -183,10 +183,6 @@ class BoundProgram:
 
     __slots__ = ()
 
-    fills: ClassVar[bool] = False
-    """Whether the driver compiles more than shaders: only then `fill` and `plan` are called, and
-    the shared code may not see all fragments.
-    """
     rebinds: ClassVar[bool] = False
     """Whether `rebind` may be called: not if the driver holds programs until it draws."""
     watched: ClassVar[bool] = False

@@ -20,6 +20,8 @@ __all__ = ["HostScreen"]
 class HostScreen(MemoryScreen):
     """What screens have in common; a driver brings its shader compiler."""
 
+    defers_draws = True
+    """Whether small draws become pending to be merged; if not, each follows its state's plan."""
     counts_draws = False
     """Whether the driver counts per draw when draws are executed together."""
     user_memory = False

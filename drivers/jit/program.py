@@ -220,8 +220,6 @@ def contiguous(value: Array, count: int, dtype: Any) -> Array:
 class BoundJit(BoundProgram):
     """A program with the resources of one draw."""
 
-    fills = True
-
     def __init__(self, program: JitProgram, resources: ShaderResources) -> None:
         self.program = program
         self.resources = resources

@@ -80,6 +80,7 @@ class JitScreen(HostScreen):
 
     name = "jit"
     loads_early = True
+    defers_draws = False
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()

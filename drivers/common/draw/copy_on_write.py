@@ -120,11 +120,8 @@ class CopyOnWrite:
         copies = self._copies.get(key) or _Copies(resource)
         if not copies.is_read(draws):
             return True
-        snapshot, info, _ = draws[-1]
-        if resource.live or snapshot.plan(info.mode) is not None:
-            return False  # with a plan, to execute the draw takes less time than to copy
         size = resource.backing().size
-        if size > LARGEST or self._bytes + size > MOST:
+        if resource.live or size > LARGEST or self._bytes + size > MOST:
             return False
         self._bytes += size
         self._copies[key] = copies

@@ -113,11 +113,7 @@ class _Sheet:
 
 def can_order_pixels(state: DrawState) -> bool:
     """Whether draws with this state can be among those that are executed in per-pixel order."""
-    return (
-        state.fixed.engine.deals
-        and state.witness is None
-        and not (state.fragment.program and state.fragment.program.fills)
-    )
+    return state.fixed.engine.deals and state.witness is None
 
 
 def draw_in_pixel_order(

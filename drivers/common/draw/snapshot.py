@@ -107,7 +107,6 @@ class Snapshot:
         "_states",
         "blocks",
         "buffers",
-        "flushes",
         "held",
         "pinned",
         "readable",
@@ -152,7 +151,6 @@ class Snapshot:
         self._states: DrawStates | None
         self._states = states.for_snapshot(copy, None if kin is None else kin.states)
         self.held = False
-        self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._can_be_pending: dict[Primitive, bool] = {} if kin is None else kin._can_be_pending
@@ -222,14 +220,6 @@ class Snapshot:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
 
-    def made_plan(self, mode: Primitive) -> Plan | None:
-        """The plan, if it is made already: making one takes as long as many draws."""
-        return self._plans.get(mode)
-
-    def has_no_plan(self, mode: Primitive) -> bool:
-        """Is it known that there is none?"""
-        return self._plans.get(mode, self) is None
-
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):
             return None
@@ -239,7 +229,7 @@ class Snapshot:
         if any(shader.reads.deciding for shader, _ in state.fixed.selection.origin):
             return None
         program = state.fragment.program
-        return program.plan(state, mode) if program is not None and program.fills else None
+        return None if program is None else program.plan(state, mode)
 
     def can_be_pending(self, mode: Primitive) -> bool:
         """Can the programs run for many draws at once, without an observable order?"""
@@ -272,16 +262,12 @@ class Snapshot:
             state = self.states.of(mode)
             found = (self,)
             if state is not None and state.fixed.engine.deals:
-                program = state.fragment.program
                 # The identity of a selection is in the key; the state keeps it alive.
-                same: tuple[Any, ...]
-                same = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
-                if program is None or not program.fills:
-                    if state.fixed.raster.viewports is not None:  # primitives choose theirs
-                        same = *same, self.scissors, self.viewports
-                    elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
-                        same = *same, self.viewports
-                    found = same
+                found = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
+                if state.fixed.raster.viewports is not None:  # primitives choose theirs
+                    found = *found, self.scissors, self.viewports
+                elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
+                    found = *found, self.viewports
             self._merge_keys[mode] = found
         return found
 

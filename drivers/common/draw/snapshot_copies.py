@@ -19,7 +19,7 @@ from gallette.pipe.state import SamplerView, VertexBuffer
 from .draw_states import DrawStates
 from .programs import Selection
 from .resources import MERGED_STAGES
-from .snapshot import Plan, Snapshot
+from .snapshot import Snapshot
 
 __all__ = ["SnapshotWithCopies"]
 
@@ -45,8 +45,7 @@ class SnapshotWithCopies(Snapshot):
         self.buffers = tuple(map(self._name, now.buffers))
         if any(now.blocks):
             self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
-        self.held, self.flushes, self._resources = False, 0, []
-        self._merge_keys, self._plans = {}, {}
+        self.held, self._resources, self._merge_keys = False, [], {}
         self._buffers: list[VertexBuffer | None] | None = None
 
     @property
@@ -116,13 +115,6 @@ class SnapshotWithCopies(Snapshot):
 
     def sees_start(self, mode: Primitive) -> bool:
         return self.like.sees_start(mode)
-
-    def plan(self, mode: Primitive) -> Plan | None:
-        """There is none: it would not be used twice."""
-        return None
-
-    def has_no_plan(self, mode: Primitive) -> bool:
-        return True
 
     def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
         found = self.like.merge_key(mode)

@@ -99,9 +99,7 @@ class FragmentRun(FragmentSink):
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles with the program's compiled code, if it has any for them."""
         program = self.shader.program
-        if self.shader.several is not None or program is None or not program.fills:
-            return False
-        return program.fill(self.engine, context, vertices, batch)
+        return program is not None and program.fill(self.engine, context, vertices, batch)
 
 
 class FragmentEngine:

@@ -25,11 +25,10 @@ def buffer(size: int = 16) -> HostResource:
     return HostResource(desc, lambda _: None, [np.zeros(size, np.uint8).reshape(1, 1, size)])
 
 
-def snapshot_of(*readable: HostResource, pinned: Any = (), plan: Any = None) -> Any:
+def snapshot_of(*readable: HostResource, pinned: Any = ()) -> Any:
     return SimpleNamespace(
         readable=frozenset(map(id, readable)),
         pinned=frozenset(map(id, pinned)),
-        plan=lambda mode: plan,
     )
 
 
@@ -114,13 +113,6 @@ def test_memory_that_stays_mapped_flushes_the_batch() -> None:
     batch = Batch()
     batch.draw(snapshot_of(vertices))
     assert batch.copies.may_read(vertices)
-    assert not batch.write(vertices, 1)
-
-
-def test_draws_with_a_plan_are_executed_rather_than_copied_for() -> None:
-    vertices = buffer()
-    batch = Batch()
-    batch.draw(snapshot_of(vertices, plan=object()))
     assert not batch.write(vertices, 1)
 
 

@@ -40,22 +40,15 @@ def buffer(width: int = 64) -> HostResource:
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared, "_MOST_STARTS", 2)
-    plans: list[Any] = [None]
-    snapshot: Any = SimpleNamespace(made_plan=lambda mode: plans[0])
+    snapshot: Any = None
     info = DrawInfo(TRIANGLES, start=2, count=3)
-    draw = PreparedDraw(snapshot, info, FramebufferState(), 0, True)
+    draw = PreparedDraw(snapshot, info, FramebufferState(), 0)
     assert draw.call(2) is info
     first, second = draw.call(0), draw.call(1)
     assert (first.start, first.count, second.start) == (0, 3, 1)
     assert draw.call(0) is first and draw.call(1) is second
     assert draw.call(5).start == 5
     assert draw.call(0) is not first  # all were forgotten
-    assert draw.made_plan() is None
-    plans[0] = object()
-    kept = draw.made_plan()
-    assert kept is plans[0]
-    plans[0] = None
-    assert draw.made_plan() is kept
 
 
 # -- states ----------------------------------------------------------------------------------------

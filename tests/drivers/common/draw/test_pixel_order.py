@@ -206,8 +206,7 @@ def attempt(what: Any, *args: Any) -> None:
 
 def test_states_whose_pixels_can_be_ordered() -> None:
     assert can_order_pixels(group(1).draw)
-    fills = SimpleNamespace(program=SimpleNamespace(fills=True))
-    for changed in ({"deals": False}, {"witness": object()}, {"fragment": fills}):
+    for changed in ({"deals": False}, {"witness": object()}):
         assert not can_order_pixels(group(1, **changed).draw)
 
 
