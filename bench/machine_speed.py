@@ -24,7 +24,7 @@ SIZE = 256, 256
 
 
 def _mesh(ctx: Any) -> Frame:
-    program = ctx.program(lit_mesh.VERTEX, lit_mesh.FRAGMENT)
+    program = ctx.program(lit_mesh.GLSL["vertex"], lit_mesh.GLSL["fragment"])
     eye = (1.2, 1.5, 1.6)
     program["matrix"].write(gl_matrix(perspective(45, 1.0, 0.1, 10) @ look_at(eye)))
     program["lamp"].value = (2.0, 3.0, 1.0)

@@ -134,12 +134,13 @@ def compare(
     ours: Rendering, theirs: Rendering, scenes: Sequence[str], tolerance: float
 ) -> list[SceneDiff]:
     """The diffs of every scene, in order."""
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     result = []
     for name in scenes:
         times = (ours.seconds.get(name, 0.0), theirs.seconds.get(name, 0.0))
-        diff = SceneDiff(name, SCENES[name].doc if name in SCENES else "", seconds=times)
+        scene = find_scene(name)
+        diff = SceneDiff(name, scene.doc if scene else "", seconds=times)
         result.append(diff)
         for side in (ours, theirs):
             if name in side.errors:

@@ -132,14 +132,16 @@ def draw_scene(name: str, driver: str | None = None) -> Any:
 
     import gallette
     from gallette.commands.diff import check_scenes
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     check_scenes([name], "name")
     window: Any = gallette.moderngl_context(driver)
     try:
         ctx = moderngl.create_context(standalone=True, context=window)
         ctx.extra = window  # for scenes that call OpenGL itself
-        passes = list(SCENES[name].render(ctx, SCENES[name].size))
+        scene = find_scene(name)
+        assert scene is not None
+        passes = list(scene.render(ctx, scene.size))
     finally:
         window.release()
     return passes[-1]

@@ -236,7 +236,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
         print("rendering scenes needs moderngl: pip install moderngl", file=sys.stderr)
         return 2
     import gallette
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
     from gallette.scripts import run_script
 
     signal.signal(signal.SIGTERM, _stop)
@@ -262,8 +262,8 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
             ctx = moderngl.create_context(standalone=True, context=window)
             ctx.extra = window  # for scenes that call OpenGL itself
             say(renderer=str(ctx.info["GL_RENDERER"]))
-            if name in SCENES:
-                for p in SCENES[name].render(ctx, SCENES[name].size):
+            if scene := find_scene(name):
+                for p in scene.render(ctx, scene.size):
                     keep(p)
             else:
                 run_script(Path(name), lambda: gallette.moderngl_context(driver), keep)

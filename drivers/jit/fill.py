@@ -42,7 +42,7 @@ from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
-from .shader.tile_emit import TileCode, emit_tiles
+from .shader.tile_emit import TileCode
 from .shader.tile_keys import TileKey, can_store
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
     and that may run in a thread with more of it.
     """
     if (key, shades) not in program.tiles:
-        code, found = emit_tiles(program.shader if shades else None, key), None
+        code, found = program.tile_code(key, shades), None
         if frame_bytes(code.text) <= LIMIT:
             compiled = compile_module(code.text, ("tiles",), program.cache)
             call = compiled.function("tiles", ctypes.c_void_p)

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gallette.benchmarks.captures import capture_frame
+from gallette.benchmarks.captures import SUFFIX, capture_frame
 from gallette.compiler.errors import GalletteError
+from gallette.scenes.common import Scene
 
 __all__ = ["TURN", "main"]
 
@@ -29,14 +30,10 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
     from gallette.benchmarks import find
 
     bench = find(name)
-    if bench.capture is not None:
-        replayed = capture_frame(bench.capture, driver)
-
-        def again() -> None:
-            replayed()
-            ctx.extra.make_current()  # for the other benchmarks
-
-        return again
+    if name.endswith(SUFFIX):
+        return _with_context_of_its_own(ctx, capture_frame(Path(name), driver))
+    if bench.prepare is None:
+        return _with_context_of_its_own(ctx, _all_passes(bench, driver))
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -49,6 +46,32 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
         ctx.disable(ctx.DEPTH_TEST)  # what one leaves is not for the next one
         ctx.blend_func = ctx.DEFAULT_BLENDING
         return data
+
+    return frame
+
+
+def _with_context_of_its_own(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
+    def frame() -> None:
+        draw()
+        ctx.extra.make_current()  # for the other benchmarks
+
+    return frame
+
+
+def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
+    """A frame of a scene that yields pictures: all is created, drawn and read back anew."""
+    import moderngl
+
+    import gallette
+
+    window: Any = gallette.moderngl_context(driver)
+    ctx = moderngl.create_context(standalone=True, context=window)
+    ctx.extra = window  # for scenes that call OpenGL itself
+
+    def frame() -> None:
+        window.make_current()
+        for _ in scene.render(ctx, scene.size):
+            pass
 
     return frame
 
@@ -86,13 +109,12 @@ def main(driver: str, scenes: str = "") -> int:
 def _answer(
     ctx: Any, driver: str, frames: dict[str, Callable[[], object]], name: str, what: str
 ) -> dict[str, Any]:
-    from gallette.benchmarks import find
+    from gallette.benchmarks import find, lacks
     from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
-    lacks = find(name).lacks(ctx.version_code, ctx.max_samples)
-    if lacks:
-        return {"lacks": lacks}
+    if missing := lacks(find(name), ctx.version_code, ctx.max_samples):
+        return {"lacks": missing}
     first = time.perf_counter()
     if name not in frames:
         frames[name] = _prepare(ctx, name, driver)

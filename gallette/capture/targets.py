@@ -71,9 +71,9 @@ class _Numbers:
 def check_target(target: str, command: str) -> None:
     """Fail now, in one message, if the target is nothing that can be run."""
     from gallette.piglit_subset.suite import file_at
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
-    if target in SCENES:
+    if find_scene(target):
         return
     path = Path(target)
     if target.endswith(".shader_test") or path.suffix in (".gcap", ".py") or "/" in target:
@@ -130,7 +130,7 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
     except ImportError:
         raise GalletteError("scenes need moderngl: pip install moderngl") from None
     import gallette
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     window: Any = gallette.moderngl_context(driver)
     try:
@@ -138,7 +138,9 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
         ctx = moderngl.create_context(standalone=True, context=window)
         ctx.extra = window  # for scenes that call OpenGL itself
         names = []
-        for done in SCENES[name].render(ctx, SCENES[name].size):
+        scene = find_scene(name)
+        assert scene is not None
+        for done in scene.render(ctx, scene.size):
             names.append(done.name)
             if recorder is not None:
                 recorder.marker(done.name)

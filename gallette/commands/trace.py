@@ -56,17 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _is_program(target: str) -> bool:
     """Whether the target is a program, not a scene, a test or a capture."""
-    if target.endswith(".shader_test") or target in _scenes() or is_capture(target):
+    from gallette.scenes import find_scene
+
+    if target.endswith(".shader_test") or find_scene(target) or is_capture(target):
         return False
     if target.endswith(".gcap"):
         return False
     return bool(shutil.which(target)) or Path(target).is_file()
-
-
-def _scenes() -> list[str]:
-    from gallette.scenes import SCENES
-
-    return list(SCENES)
 
 
 def run(options: argparse.Namespace) -> int:

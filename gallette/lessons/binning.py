@@ -71,7 +71,7 @@ def resolved(in_tile: bool, forgotten: bool) -> tuple[int, np.ndarray]:
     try:
         ctx = moderngl.create_context(standalone=True, context=window)
         size = 256, 192
-        shape = samples.star(ctx, ctx.program(samples.VERTEX, samples.FRAGMENT))
+        shape = samples.star(ctx, ctx.program(samples.GLSL["vertex"], samples.GLSL["fragment"]))
         colors = ctx.renderbuffer(size, 4, samples=4)
         many = ctx.framebuffer([colors], ctx.depth_renderbuffer(size, samples=4))
         one = ctx.framebuffer([ctx.texture(size, 4)])
@@ -96,7 +96,7 @@ def vertex_variants() -> list[tuple[str, Compiled]]:
     """The scene's vertex shader for each of the passes."""
     found = []
     for name, binning in (("full", False), ("binning", True)):
-        linked = link({"vertex": lit_mesh.VERTEX, "fragment": lit_mesh.FRAGMENT})
+        linked = link(lit_mesh.GLSL)
         vertex = linked["vertex"]
         if binning:
             run_passes(vertex, ["lower_depth_only"])

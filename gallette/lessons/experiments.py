@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -62,29 +63,21 @@ def corpus() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _scene_shaders() -> Iterator[tuple[str, dict[str, str]]]:
-    from gallette.scenes import (
-        blur,
-        deferred,
-        depth_prepass,
-        gradient,
-        instances,
-        lit_mesh,
-        mandelbrot,
-        shadow_map,
-        textured_quads,
-        transparency,
-    )
+    from gallette.scenes import blur, deferred
+    from gallette.scenes.common import COMMON
 
-    for module in (
-        depth_prepass, gradient, instances, lit_mesh, mandelbrot, shadow_map, textured_quads,
-        transparency,
+    for name in (
+        "depth_prepass", "gradient", "instances", "lit_mesh", "mandelbrot", "shadow_map",
+        "textured_quads", "transparency",
     ):  # fmt: skip
-        name = module.__name__.rpartition(".")[2]
-        yield name, {"vertex": module.VERTEX, "fragment": module.FRAGMENT}
-    yield "blur", {"vertex": blur.VERTEX, "fragment": blur.BLUR}
-    geometry = {"vertex": deferred.GEOMETRY_VERTEX, "fragment": deferred.GEOMETRY_FRAGMENT}
+        glsl = import_module(f"gallette.scenes.{name}").GLSL
+        yield name, {"vertex": glsl["vertex"], "fragment": glsl["fragment"]}
+    yield "blur", {"vertex": COMMON["full_screen"], "fragment": blur.GLSL["blur"]}
+    glsl = deferred.GLSL
+    geometry = {"vertex": glsl["geometry_vertex"], "fragment": glsl["geometry_fragment"]}
     yield "deferred geometry", geometry
-    yield "deferred light", {"vertex": deferred.LIGHT_VERTEX, "fragment": deferred.LIGHT_FRAGMENT}
+    light = {"vertex": COMMON["full_screen"], "fragment": glsl["light_fragment"]}
+    yield "deferred light", light
 
 
 def every_fourth() -> Iterator[Shader]:

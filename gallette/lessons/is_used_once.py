@@ -17,7 +17,7 @@ from gallette.lessons import experiments
 from gallette.lessons.experiments import link, marked
 from gallette.pictures import to_rgb8
 from gallette.render import render_scenes
-from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
+from gallette.scenes.depth_prepass import GLSL
 
 __all__ = [
     "REMEDIES",
@@ -87,7 +87,7 @@ def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
 
 def compiled() -> Shader:
     """The scene's vertex shader; the caller owns it."""
-    linked = link({"vertex": VERTEX, "fragment": FRAGMENT})
+    linked = link(GLSL)
     linked["fragment"].unref()
     return linked["vertex"]
 

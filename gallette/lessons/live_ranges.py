@@ -12,7 +12,8 @@ from gallette.drivers.machines.simd.backend.liveness import LiveRanges
 from gallette.drivers.machines.simd.backend.register_map import register_map
 from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
-from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.waiting_lanes import GLSL
 
 __all__ = ["SETTINGS", "Cost", "compiled", "costs", "registers_over_time", "wrong_pixels"]
 
@@ -43,7 +44,7 @@ class Cost:
 
 def compiled(setting: LiveRanges) -> Compiled:
     """The scene's fragment shader."""
-    fragment = fragment_of(VERTEX, FRAGMENT)
+    fragment = fragment_of(COMMON["full_screen"], GLSL["fragment"])
     optimize(fragment, OptimizeOptions(scalar=True))
     made = compile_shader(fragment, BackendOptions(live_ranges=setting, record=True))
     fragment.unref()

@@ -219,8 +219,8 @@ def changed_meanwhile() -> tuple[str, str]:
 
 def _one() -> Shader:
     from gallette.lessons.experiments import link
-    from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
+    from gallette.scenes.depth_prepass import GLSL
 
-    linked = link({"vertex": VERTEX, "fragment": FRAGMENT})
+    linked = link(GLSL)
     linked["fragment"].unref()
     return linked["vertex"]

@@ -13,7 +13,8 @@ from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, co
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.simulator.executable import TextureWrites
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
-from gallette.scenes.late_texels import FRAGMENT, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.late_texels import GLSL
 
 __all__ = ["SETTINGS", "Cost", "compiled", "costs", "wrong_pixels"]
 
@@ -43,7 +44,7 @@ class Cost:
 
 def compiled(barriers: Barriers) -> Compiled:
     """The scene's fragment shader."""
-    fragment = fragment_of(VERTEX, FRAGMENT)
+    fragment = fragment_of(COMMON["full_screen"], GLSL["fragment"])
     lowered_for_tiler(fragment, OptimizeOptions(scalar=True, select_limit=12))
     made = compile_shader(fragment, BackendOptions(barriers=barriers))
     fragment.unref()

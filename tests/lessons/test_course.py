@@ -125,7 +125,7 @@ def test_ownership_mistakes_are_told_where_they_happen() -> None:
 
 def test_each_remedy_of_is_used_once_is_seen_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bug loses pixels and no remedy does; what each costs is counted over a few shaders."""
-    some = [("a", {"vertex": is_used_once.VERTEX, "fragment": is_used_once.FRAGMENT})] * 2
+    some = [("a", is_used_once.GLSL)] * 2
     monkeypatch.setattr("gallette.lessons.experiments.corpus", lambda: iter(some))
     said: list[str] = []
     made = run_lesson(LESSONS["is_used_once"], "numpipe", said.append)

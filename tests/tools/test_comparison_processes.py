@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from gallette import references, render
-from gallette.benchmarks import child
+from gallette.benchmarks import BENCHMARKS, child
 from gallette.benchmarks.profiling import PARTS
 from gallette.benchmarks.report import chart, geometric_mean, markdown, profile_table, update_page
 from gallette.benchmarks.sides import Side
@@ -296,29 +297,16 @@ def test_a_side_that_ended_is_an_error() -> None:
     assert side.log.closed
 
 
-def child_benchmarks() -> dict[str, Any]:
-    from gallette.benchmarks import BENCHMARKS
-
-    return BENCHMARKS  # type: ignore[return-value]
-
-
-class Lacking:
-    """A benchmark of what is not there."""
-
-    def lacks(self, version: int, samples: int) -> str:
-        return "no GL 9.9"
-
-
 def test_the_process_of_a_side(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     pytest.importorskip("moderngl")
     monkeypatch.setattr("sys.stdin", iter(["gradient\n", " gradient \n", "none\n", "nbody\n"]))
-    monkeypatch.setitem(child_benchmarks(), "nbody", Lacking())
+    monkeypatch.setitem(BENCHMARKS, "nbody", replace(BENCHMARKS["nbody"], version=990))
     assert child.main("numpipe") == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     keys = ["renderer"], ["first"], ["seconds", "processor"], ["error"], ["lacks"]
     assert [list(line) for line in lines] == list(keys)
     assert lines[1]["first"] > lines[2]["seconds"][0] > 0
-    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none' (")
+    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none'; ")
     assert lines[4] == {"lacks": "no GL 9.9"}
     assert child.main("nothing") == 2
     assert "unknown driver 'nothing'" in capsys.readouterr().err

@@ -27,6 +27,7 @@ from gallette.compiler.nir.ir import Stage, clone_shader, ownership
 from gallette.compiler.nir.text import lazy_shader
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.drivers.common.variants.compiler import VariantCompiler
+from gallette.drivers.jit.screen import JitCompiler
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.piglit_subset.execute import run_file
 from gallette.piglit_subset.suite import find_tests
@@ -278,16 +279,19 @@ def test_tests_pass_from_the_cache(cache: DiskCache) -> None:
     assert cache.hits >= 2 * len(tests)
 
 
-def test_what_a_driver_made_is_not_made_again(
-    cache: DiskCache, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("pattern", ["interpolation/flat-float$", "arb_texture_gather/.*"])
+def test_code_that_a_driver_stored_is_not_made_again(
+    driver: str, pattern: str, cache: DiskCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither lowered nor translated, and not even read: the shaders stay bytes."""
-    (test,) = find_tests([], ["interpolation/flat-float$"])[:1]
-    fresh = run_file(test[1], "numpipe")
+    """It is neither lowered nor translated, and the shaders are not even parsed."""
+    (test,) = find_tests([], [pattern])[:1]
+    fresh = run_file(test[1], driver)
     monkeypatch.setattr(VariantCompiler, "first_round", None)
     monkeypatch.setattr(ShaderCompiler, "generate", None)
+    monkeypatch.setattr(JitCompiler, "generate", None)
     monkeypatch.setattr(lazy_shader, "deserialize", None)
-    again = run_file(test[1], "numpipe")
+    again = run_file(test[1], driver)
     assert (again.result, again.reason) == (fresh.result, fresh.reason) == ("pass", "")
 
 

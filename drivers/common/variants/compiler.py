@@ -129,7 +129,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     @abstractmethod
     def generate(self, shader: Shader, key: Key) -> Code:
-        """Code for a shader lowered for `key`; the shader is not changed."""
+        """Code for a shader lowered for `key`, which is not changed (see `lazy_shader.reading`)."""
 
     def text(self, code: Code) -> str:
         """The code as people read it, for `explain`."""
@@ -143,12 +143,16 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The cost of a lowered shader's code, by name, for `shader-db`; empty if unknown."""
         return {}
 
+    def machine(self) -> str:
+        """What the code depends on besides shader, key and options."""
+        return ""
+
     def pack(self, code: Code) -> bytes:
         """The code as bytes for another process; empty if it depends on this one."""
         return b""
 
-    def unpack(self, data: bytes) -> Code:
-        """The code that `pack` packed."""
+    def unpack(self, data: bytes, shader: Shader) -> Code:
+        """The code that `pack` packed, and the lowered shader it was made of."""
         raise NotImplementedError(self.name)
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
