@@ -1,21 +1,13 @@
 """The fragment engine of a draw: from spans to memory.
 
-It chooses one of three orders per draw:
-
-* *visible*: the order of fragments cannot be observed (no blending, no stencil, no sample
-  counting). Depth is resolved first, and only the visible fragment of a pixel is shaded.
-* *tests first*: the shader cannot change the outcome of the tests, or requests early tests, so
-  fragments are tested in order, then the survivors are shaded.
-* *shade first*: the shader discards or computes depth. Fragments that certainly fail are dropped,
-  the others are shaded, then tested in order.
-
-Where there are many fragments, those hidden by earlier draws are not generated at all
-(`hierarchical_depth`).
+It chooses one of three orders per draw, its `Strategy`. Where there are many fragments, those
+hidden by earlier draws are not generated at all (`hierarchical_depth`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -69,6 +61,7 @@ __all__ = [
     "FragmentEngine",
     "FragmentRun",
     "PreparedColors",
+    "Strategy",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -83,6 +76,20 @@ WORTH_A_THREAD = 1 << 13
 
 PreparedColors = list[tuple[ColorTarget, Prepared]]
 _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
+
+
+class Strategy(enum.Enum):
+    """The order in which fragments are tested and shaded."""
+
+    SHADE_FIRST = "shade first"
+    """The shader discards or computes depth. Fragments that certainly fail are dropped, the others
+    are shaded, then tested in order."""
+    VISIBLE = "visible"
+    """The order of fragments cannot be observed (no blending, no stencil, no sample counting).
+    Depth is resolved first, and only the visible fragment of a pixel is shaded."""
+    TESTS_FIRST = "tests first"
+    """The shader cannot change the outcome of the tests, or requests early tests, so fragments are
+    tested in order, then the survivors are shaded."""
 
 
 @dataclass(slots=True)
@@ -114,7 +121,7 @@ class FragmentEngine:
         self.origin = 0  # the number of the targets' first pixel
         self.derived: dict[Any, Any] = {}  # caches of a driver's compiled code
         self.scratch = scratch
-        tests, facts = state.tests, state.facts
+        facts = state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and c.key.mask != 0]
         self.tests = FragmentTests(state, scratch)
         self._shades = facts is not None and (
@@ -126,17 +133,7 @@ class FragmentEngine:
             or facts.writes_sample_mask
         )
         self._in_order = self._shades and facts is not None and facts.in_order
-        self._tests_first = not self._shades or cannot_change_tests(facts)
-        self._visible = (
-            self._tests_first
-            and not self.tests.stencil
-            and not self.tests.bounds
-            and not state.counting
-            and not self._in_order
-            and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
-            and not any(color.ordered for _, color in self._colors)
-            and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
-        )
+        self.strategy = next(strategy for strategy, fits in _STRATEGIES if fits(self))
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
     @property
@@ -154,8 +151,7 @@ class FragmentEngine:
             return False
         return (
             type(self) is type(other) is FragmentEngine
-            and self._visible
-            and other._visible
+            and self.strategy is other.strategy is Strategy.VISIBLE
             and self._shades
             and other._shades
             and self.tests.depth == other.tests.depth
@@ -172,7 +168,24 @@ class FragmentEngine:
     @property
     def tests_first(self) -> bool:
         """Whether tests run before shading."""
-        return self._tests_first
+        return self.strategy is not Strategy.SHADE_FIRST
+
+    def _depends_on_shading(self) -> bool:
+        """Whether the shader decides, or is told, which fragments pass."""
+        return self._shades and not cannot_change_tests(self.state.facts)
+
+    def _hides_order(self) -> bool:
+        """Whether the order of fragments cannot be observed."""
+        state, facts = self.state, self.state.facts
+        return not (
+            self.tests.stencil
+            or self.tests.bounds
+            or state.counting
+            or self._in_order
+            or (facts is not None and (facts.has_side_effects or facts.uses_discard))
+            or any(color.ordered for _, color in self._colors)
+            or (self.tests.depth and state.tests.depth_func not in OPAQUE_FUNCS)
+        )
 
     # -- stages of a batch -------------------------------------------------------------------------
 
@@ -184,7 +197,8 @@ class FragmentEngine:
             return
         layered = self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings
         plain = info.screen is None and not layered
-        if self._visible and self._shades and plain and _overdrawn(spans):
+        seen = self.strategy is Strategy.VISIBLE and self._shades
+        if seen and plain and _overdrawn(spans):
             self._deferred(shader, spans, source, info)
             return
         quads = shader.quads and self._shades
@@ -221,7 +235,8 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Run some fragments, in order."""
-        for turn in self._turns(lanes, shader.several is not None and not self._visible):
+        apart = shader.several is not None and self.strategy is not Strategy.VISIBLE
+        for turn in self._turns(lanes, apart):
             self._piece(shader, turn, source, info)
 
     def placed(self, lanes: Fragments) -> Fragments:
@@ -282,13 +297,13 @@ class FragmentEngine:
             return None
         codes = None
         facts = self.state.facts  # tests that run first use the primitive's depth
-        computed = facts is not None and facts.writes_depth and not self._tests_first
+        computed = facts is not None and facts.writes_depth and not self.tests_first
         if self.tests.depth and not (self._shades and computed):
             codes = self.tests.codes(source, tested)
-        if self._visible:
+        if self.strategy is Strategy.VISIBLE:
             depth = self.state.depth if self.tests.depth else None
             passing: Bools | None = visible(tested.pixel, codes, depth, self.state.tests, self._who)
-        elif self._tests_first:
+        elif self.tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
             self.counters.samples_passed += passed
@@ -420,7 +435,7 @@ class FragmentEngine:
         """Count and store what has been shaded."""
         self.counters.fs_invocations += chunk.count
         self.state.work.spend(FRAGMENT * chunk.count)
-        if self._tests_first:
+        if self.tests_first:
             which = lanes_left(chunk.covered, result.alive)
         else:
             which = self._late_tests(chunk, inputs, result, source, info)
@@ -549,6 +564,14 @@ class FragmentEngine:
         if self.state.depth is not None and (self.tests.depth or self.tests.stencil):
             found.append(self.state.depth.resource)
         return found
+
+
+_STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
+    (Strategy.SHADE_FIRST, FragmentEngine._depends_on_shading),
+    (Strategy.VISIBLE, FragmentEngine._hides_order),
+    (Strategy.TESTS_FIRST, lambda engine: True),
+)
+"""The first one whose condition holds is the strategy of a draw."""
 
 
 def _overdrawn(spans: Spans) -> bool:
