@@ -1,11 +1,11 @@
-"""Copy-on-write: each pending draw reads what its buffers and textures held when it was made.
+"""Copy-on-write: each pending draw reads what its buffers held when it was made.
 
-The application may write a resource that pending draws read. Before it does, the resource is
-copied: the draws so far are executed with the copy, later ones read what is written now. So the
-application can update a vertex buffer, a uniform buffer or a part of a texture before every draw,
-and the draws still stay in one batch.
+The application may write a buffer that pending draws read. Before it does, the buffer is copied:
+the draws so far are executed with the copy, later ones read what is written now. So the application
+can update a vertex buffer or a uniform buffer before every draw, and the draws still stay in one
+batch.
 
-Some resources cannot have a copy take their place: render targets, images, storage buffers, and
+Some resources cannot have a copy take their place: render targets, textures, storage buffers, and
 memory that the application keeps mapped. Others are too large to be copied. Before these are
 written, the batch is flushed.
 """
@@ -17,26 +17,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.pipe.enums import Primitive, Target
+from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
 from .merging import PendingDraw
 from .snapshot import Snapshot
 from .snapshot_copies import SnapshotWithCopies
-from .streaming import Stream, stream_of
+from .streaming import Stream, buffer_of, stream_of
 
 __all__ = ["CopyOnWrite"]
 
 LARGEST = 1 << 20
-"""Bytes of a resource that is copied: that takes less time than to flush a batch."""
+"""Bytes of a buffer that is copied: that takes less time than to flush a batch."""
 
 MOST = 1 << 25
 """Bytes of all copies in a batch."""
 
 
 class _Copies:
-    """The copies of one resource, in order; draws before number `ends[i]` read copy `i`."""
+    """The copies of one buffer, in order; draws before number `ends[i]` read copy `i`."""
 
     __slots__ = ("_contents", "_looked_at", "_made", "ends", "resource")
 
@@ -59,7 +59,7 @@ class _Copies:
     def copy(self, end: int) -> None:
         """Copy what the draws before number `end` read."""
         self.ends.append(end)
-        self._contents.append(self.resource.backing().tobytes())
+        self._contents.append(self.resource.memory.tobytes())
         self._looked_at = end
 
     def read_by(self, number: int) -> HostResource | None:
@@ -68,19 +68,18 @@ class _Copies:
         if at == len(self.ends):
             return None
         if at not in self._made:
-            self._made[at] = self.resource.with_contents(self._contents[at])
+            self._made[at] = buffer_of(self._contents[at], self.resource.desc)
         return self._made[at]
 
     def versions(self) -> list[bytes]:
-        """All that a buffer held, and what it holds now."""
-        size = self.resource.desc.width
-        return [*[each[:size] for each in self._contents], self.resource.memory.tobytes()]
+        """All that the buffer held, and what it holds now."""
+        return [*self._contents, self.resource.memory.tobytes()]
 
 
 class CopyOnWrite:
     """The copies that the draws of one batch read."""
 
-    __slots__ = ("_bytes", "_copies", "_pinned", "_readable")
+    __slots__ = ("_bytes", "_copies", "_pinned", "_readable", "_sampled")
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -88,6 +87,7 @@ class CopyOnWrite:
         # By identity; the snapshots of pending draws hold references to all of them.
         self._readable: set[int] = set()
         self._pinned: set[int] = set()
+        self._sampled: set[int] = set()
 
     def __bool__(self) -> bool:
         return bool(self._copies)
@@ -96,6 +96,7 @@ class CopyOnWrite:
         """A draw with this snapshot is pending."""
         self._readable |= snapshot.readable
         self._pinned |= snapshot.pinned
+        self._sampled |= snapshot.sampled
 
     def note_indices(self, buffer: Resource) -> None:
         """A pending draw reads its indices here."""
@@ -113,14 +114,14 @@ class CopyOnWrite:
         """Whether the resource can be written without flushing the batch; copies it if that is
         what it takes."""
         key = id(resource)
-        if key in self._pinned:
+        if key in self._pinned or key in self._sampled:
             return False
         if key not in self._readable:
             return True
         copies = self._copies.get(key) or _Copies(resource)
         if not copies.is_read(draws):
             return True
-        size = resource.backing().size
+        size = resource.desc.width
         if resource.live or size > LARGEST or self._bytes + size > MOST:
             return False
         self._bytes += size
@@ -178,10 +179,7 @@ class CopyOnWrite:
         """All draws with this snapshot as draws from one buffer, if only their vertices differ."""
         key = id(snapshot), mode
         if key not in known:
-            is_buffer = copies.resource.desc.target is Target.BUFFER
-            known[key] = (
-                stream_of(snapshot, mode, copies.resource, copies.versions()) if is_buffer else None
-            )
+            known[key] = stream_of(snapshot, mode, copies.resource, copies.versions())
         return known[key]
 
     def clear(self) -> None:
@@ -190,3 +188,4 @@ class CopyOnWrite:
         self._copies.clear()
         self._readable.clear()
         self._pinned.clear()
+        self._sampled.clear()

@@ -28,7 +28,7 @@ from gallette.pipe.state import (
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of
+from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of, sampled_by
 from .splitting import CALL_VALUES
 
 __all__ = [
@@ -157,16 +157,11 @@ class Snapshot:
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
-        # Resources by identity: those that draws only read, of which there may be copies (see
-        # `copy_on_write`), and those that they write.
+        # Resources by identity: those that draws write, those that they sample, and others that
+        # they read, of which there may be copies (see `copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
-        self.readable = frozenset(map(id, readable_by(copy))) - self.pinned
-        self.sampled = frozenset(
-            id(view.resource)
-            for stage in MERGED_STAGES
-            for view in stages[stage].views
-            if view is not None
-        )
+        self.sampled = frozenset(map(id, sampled_by(copy)))
+        self.readable = frozenset(map(id, readable_by(copy))) - self.pinned - self.sampled
 
     @property
     def like(self) -> Snapshot:
