@@ -18,7 +18,7 @@ __all__ = ["HostScreen"]
 
 
 class HostScreen(MemoryScreen):
-    """What screens have in common; a driver brings its shader compiler."""
+    """A screen for drivers built on the shared code; the driver adds its shader compiler."""
 
     defers_draws = True
     """Whether small draws become pending to be merged; if not, each follows its state's plan."""

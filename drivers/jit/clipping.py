@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 @functools.lru_cache(maxsize=4)
 def clip_functions(cache: Any) -> tuple[Function, Function]:
-    """`clip` and `extend`."""
+    """The functions `clip` and `extend`."""
     code = compile_module(clip_text(), ("clip", "extend"), cache)
     return code.function("clip", ctypes.c_void_p), code.function("extend", ctypes.c_void_p)
 

@@ -1,6 +1,6 @@
-"""Standing between rasterizer and fragment engine: the fragments of one pixel, one by one.
+"""Between rasterizer and fragment engine: passes on the fragments of one pixel one by one.
 
-Primitives that do not meet the pixel are drawn as always, those that do one at a time; before and
+Primitives that do not cover the pixel are drawn as usual, those that do one at a time; before and
 after each of them the pixel's memory is read. Primitives keep their order and their quads, so the
 picture stays the same to the bit.
 """
@@ -35,7 +35,7 @@ MOST_MISSING = 16
 
 
 class PixelWitness:
-    """Sees what happens to pixel (x, y); `read` says what its attachments hold now."""
+    """Observes pixel (x, y); `read` returns the contents of its attachments."""
 
     def __init__(self, x: int, y: int, read: Callable[[], dict[str, Stored]]) -> None:
         self.x, self.y, self.read = x, y, read
@@ -44,18 +44,18 @@ class PixelWitness:
         self.examine: Callable[..., None] | None = None
 
     def begin(self) -> None:
-        """Another call: forget what was seen."""
+        """Begin another call: forget everything observed."""
         self.fragments, self.missing = [], []
 
     def around(
         self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
     ) -> PixelSink:
-        """What a draw's primitives are rasterized into."""
+        """The sink that a draw's primitives are rasterized into."""
         return PixelSink(self, draw, vertices, batch, run)
 
 
 class _Listening(BoundProgram):
-    """A fragment program that remembers what it put out for a lane."""
+    """A fragment program that records its outputs for a lane."""
 
     watched = True  # it is run for every fragment, also where one would do for a primitive
 
@@ -76,7 +76,7 @@ class _Listening(BoundProgram):
         return result
 
     def output(self, slot: int) -> tuple[float, ...] | None:
-        """What the lane wrote to a slot."""
+        """The lane's output in a slot."""
         written = None if self.result is None else self.result.outputs.get(slot)
         if written is None:
             return None
@@ -123,7 +123,7 @@ class PixelSink(FragmentSink):
     def _between(
         self, spans: Spans, after: int, before: int, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
-        """The primitives that do not meet the pixel, up to the next one that does."""
+        """The primitives that do not cover the pixel, up to the next one that does."""
         which = (spans.primitive > after) & (spans.primitive < before)
         if which.all():
             self._run.draw(spans, source, info)
@@ -131,7 +131,7 @@ class PixelSink(FragmentSink):
             self._run.draw(spans.take(which), source, info)
 
     def _single(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """One primitive that meets the pixel, as a whole: its quads stay what they are."""
+        """One primitive that covers the pixel, as a whole, so that its quads stay the same."""
         witness, run = self._witness, self._run
         primitive, one = int(spans.primitive[0]), np.array([1], np.int64)
         place = Spans(one * primitive, one * witness.y, one * witness.x, one)
@@ -226,7 +226,9 @@ class PixelSink(FragmentSink):
     # -- why nothing was drawn -------------------------------------------------------------------
 
     def _missing(self, vertices: VertexSet, batch: Batch) -> None:
-        """Triangles that cover the pixel, as if all went missing; their fragments strike them."""
+        """Triangles that cover the pixel, as if all were missing; their fragments remove them from
+        the list.
+        """
         if batch.corners.shape[1] != 3 or not len(batch.corners):
             return
         context = self._draw.fixed.raster
@@ -266,7 +268,7 @@ class PixelSink(FragmentSink):
 
 
 def _as_stored(values: tuple[float, ...], target: Any) -> tuple[float, ...]:
-    """What a shader wrote as its target takes it: raw bits are integers for integer formats."""
+    """A shader's output as its target stores it: raw bits are integers for integer formats."""
     format = getattr(target, "format", None)
     if format is None or not format.name.endswith(("UINT", "SINT")):
         return values
@@ -275,7 +277,7 @@ def _as_stored(values: tuple[float, ...], target: Any) -> tuple[float, ...]:
 
 
 def _covers(x: Any, y: Any, px: float, py: float) -> tuple[Any, Any]:
-    """Which triangles have the point inside, and their doubled signed areas."""
+    """Which triangles contain the point, and their doubled signed areas."""
 
     def side(i: int, j: int) -> Any:
         return (x[:, j] - x[:, i]) * (py - y[:, i]) - (y[:, j] - y[:, i]) * (px - x[:, i])
@@ -301,7 +303,7 @@ def _weights(vertices: VertexSet, corners: Any, px: float, py: float) -> tuple[f
 
 
 def _blend_text(state: Any) -> str:
-    """How a colour buffer takes what it is given."""
+    """How a colour buffer blends, in words."""
     mask = "".join(c for i, c in enumerate("RGBA") if state.colormask >> i & 1) or "nothing"
     if not state.blend_enable:
         return f"replaces {mask}"

@@ -218,7 +218,9 @@ def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool
         _states,
     ],
 )
-def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_draw_the_same_pictures(
+    draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[bool] = []
     for name in ("draw", "repeat"):
         monkeypatch.setattr(DrawPlan, name, _noting(getattr(DrawPlan, name), done))
@@ -232,7 +234,7 @@ def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("driver", ["jit", "numpipe"])
-def test_a_query_begins_behind_a_single_draw(driver: str) -> None:
+def test_a_query_begins_after_a_single_draw(driver: str) -> None:
     """What is bound while samples are counted is not what was bound for the draw that waited."""
     gl = gallette.moderngl_context(driver)
     with moderngl.create_context(standalone=True, context=gl) as context:

@@ -57,7 +57,7 @@ class _Copies:
         return False
 
     def copy(self, end: int) -> None:
-        """Copy what the draws before number `end` read."""
+        """Copy the contents for the draws before number `end`."""
         self.ends.append(end)
         self._contents.append(self.resource.memory.tobytes())
         self._looked_at = end
@@ -93,17 +93,19 @@ class CopyOnWrite:
         return bool(self._copies)
 
     def note(self, snapshot: Snapshot) -> None:
-        """A draw with this snapshot is pending."""
+        """Record that a draw with this snapshot is pending."""
         self._readable |= snapshot.readable
         self._pinned |= snapshot.pinned
         self._sampled |= snapshot.sampled
 
     def note_indices(self, buffer: Resource) -> None:
-        """A pending draw reads its indices here."""
+        """Record that a pending draw reads its indices from this resource."""
         self._readable.add(id(buffer))
 
     def note_block(self, buffer: Resource) -> None:
-        """A pending draw reads block 0 here, in whose place no copy can be put."""
+        """Record that a pending draw reads block 0 from this resource, for which no copy can be
+        substituted.
+        """
         self._pinned.add(id(buffer))
 
     def may_read(self, resource: Resource) -> bool:
@@ -111,8 +113,9 @@ class CopyOnWrite:
         return id(resource) not in self._pinned
 
     def may_write(self, resource: HostResource, draws: Sequence[PendingDraw]) -> bool:
-        """Whether the resource can be written without flushing the batch; copies it if that is
-        what it takes."""
+        """Whether the resource can be written without flushing the batch; makes a copy of it if
+        necessary.
+        """
         key = id(resource)
         if key in self._pinned or key in self._sampled:
             return False
@@ -176,14 +179,16 @@ class CopyOnWrite:
         copies: _Copies,
         known: dict[tuple[int, Primitive], Stream | None],
     ) -> Stream | None:
-        """All draws with this snapshot as draws from one buffer, if only their vertices differ."""
+        """All draws with this snapshot as draws from one buffer, if they differ only in
+        vertices.
+        """
         key = id(snapshot), mode
         if key not in known:
             known[key] = stream_of(snapshot, mode, copies.resource, copies.versions())
         return known[key]
 
     def clear(self) -> None:
-        """The batch is flushed."""
+        """Forget all copies, because the batch has been flushed."""
         self._bytes = 0
         self._copies.clear()
         self._readable.clear()

@@ -100,40 +100,41 @@ class DrawQueue:
         return self._execution.taps
 
     def _constants(self) -> Row:
-        """What is bound as block 0 of the vertex and the fragment stage."""
+        """The blocks bound as block 0 of the vertex and the fragment stage."""
         first, second = self._vertex.constants, self._fragment.constants
         return first[0] if first else None, second[0] if second else None
 
     def rebinding(self) -> None:
-        """Something else than block 0 is about to be bound."""
+        """Called before a binding other than block 0 changes."""
         self._snapshot = self._info = None
 
     def forget(self) -> None:
-        """A shader or the context is gone: forget all snapshots. (No draw is pending.)"""
+        """Forget all snapshots, because a shader or the context is gone. (No draw is pending.)"""
         self.rebinding()
         self._memory = SnapshotCache(self._states)
         self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
         """Whether a draw can be submitted without flushing the batch first."""
-        if self.elsewhere(self._states.bound.framebuffer):
+        if self.retargets(self._states.bound.framebuffer):
             return False
         if not self._entries:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        return self._is_small(info) and self._waits(info)
+        return self._is_small(info) and self._can_be_pending(info)
 
-    def elsewhere(self, target: FramebufferState) -> bool:
-        """Whether the pending draws, or the one made last, are for another framebuffer. The next
-        draws are for this one."""
+    def retargets(self, target: FramebufferState) -> bool:
+        """Record the framebuffer of the next draws; returns whether it differs from that of the
+        last ones.
+        """
         if target is self._target:
             return False
         old, self._target = self._target, target
         return old != target
 
     def submit(self, info: DrawInfo) -> None:
-        """Draw now, or add a draw to the batch."""
+        """Execute a draw now, or add it to the batch."""
         try:
             if not (self._is_small(info) and self._submit_small(info)):
                 draw(self._states, info)
@@ -145,7 +146,7 @@ class DrawQueue:
         """The draw becomes pending, or follows its state's plan; false if it can do neither."""
         snapshot, row = self._snapshot, self._constants()
         assert snapshot is not None
-        if not self._waits(info):
+        if not self._can_be_pending(info):
             plan = snapshot.plan(info.mode)
             return plan is not None and plan.draw(info, row)
         self._add(snapshot, info, row)
@@ -174,7 +175,7 @@ class DrawQueue:
         self._copies.note_indices(buffer)
 
     def _spoiled(self) -> None:
-        """Drawing ended half way: what was derived of attachments may be stale."""
+        """Called when drawing was interrupted: data derived from attachments may be stale."""
         for framebuffer in (self._states.bound.framebuffer, self._target):
             for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
                 if surface is not None:
@@ -184,7 +185,7 @@ class DrawQueue:
     # -- series ------------------------------------------------------------------------------------
 
     def prepared(self, info: DrawInfo) -> PreparedDraw | None:
-        """The draw that was submitted last, to be drawn again; None if it was not small."""
+        """The draw that was submitted last, to be repeated; None if it was not small."""
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
@@ -322,7 +323,7 @@ class DrawQueue:
     def _performed(
         self, what: BufferWrite | TextureWrite | ClearCall, start: int, data: bytes
     ) -> bool:
-        """Write or clear; false if the batch has to be flushed before."""
+        """Perform a write or a clear; returns false if the batch has to be flushed first."""
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
@@ -346,7 +347,7 @@ class DrawQueue:
         return True
 
     def _is_small(self, info: DrawInfo) -> bool:
-        """Is it a small draw without an observer? Its snapshot is the current one."""
+        """Whether a draw is small and unobserved. Its snapshot is the current one."""
         if info is self._info:
             return True
         if (
@@ -362,26 +363,26 @@ class DrawQueue:
         self._info = info
         return True
 
-    def _waits(self, info: DrawInfo) -> bool:
-        """Can a small draw be pending?"""
+    def _can_be_pending(self, info: DrawInfo) -> bool:
+        """Whether a small draw can be pending."""
         assert self._snapshot is not None
         return self._defers and self._snapshot.can_be_pending(info.mode)
 
     # -- queries -------------------------------------------------------------------------------
 
     def begin_query(self, query: Query) -> None:
-        """Count from here on, between pending draws."""
+        """Begin counting samples of the draws from here on, without a flush."""
         self._change(query, True)
         self._recount()
 
     def end_query(self, query: Query) -> None:
-        """Count no more."""
+        """Stop counting samples."""
         self._change(query, False)
         self._recount()
 
     def _change(self, query: Query, begins: bool, moment: Moment | None = None) -> Moment | None:
-        """A query begins or ends after the pending draws. `moment` is
-        this one, if that is known; answers the same for the next query.
+        """Begin or end a query after the pending draws. `moment` is the current position in the
+        batch, if known; returns the position for the next query.
         """
         counts = query.counts_samples
         if counts and (begins or query.active):
@@ -394,7 +395,7 @@ class DrawQueue:
         return moment if counts else None
 
     def _mark(self) -> Mark:
-        """The moment after all pending draws."""
+        """The position after all pending draws."""
         marks, draws = self._marks, len(self._entries)
         if marks and marks[-1].draws == draws:
             return marks[-1]
@@ -403,7 +404,7 @@ class DrawQueue:
         return mark
 
     def _recount(self) -> None:
-        """How many queries count samples is another number for draws that come now."""
+        """Update the number of queries that count samples for the next draws."""
         self.rebinding()
         self._states.forget()
 

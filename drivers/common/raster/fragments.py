@@ -132,7 +132,7 @@ class Fragments:
     def pixel(self) -> Ints:
         return self._pixel
 
-    def number_anew(self, pixel: Ints) -> None:
+    def renumber(self, pixel: Ints) -> None:
         """Renumber the pixels; positions stay."""
         if self._x is None:
             self._place()
@@ -182,7 +182,7 @@ class Fragments:
         return some
 
     def _same(self) -> Fragments:
-        """A new record with these lanes, to be modified."""
+        """A new record with the same lanes, to be modified."""
         same = Fragments.__new__(Fragments)
         for name in Fragments.__slots__:
             setattr(same, name, getattr(self, name))
@@ -245,7 +245,7 @@ def lanes_of_quads(quads: Ints) -> Ints:
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
-    """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
+    """Split spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
     ends, total = spans.ends, spans.fragments
     if not total:
         return

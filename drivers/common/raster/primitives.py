@@ -92,7 +92,7 @@ def _first_of_each(groups: Ints) -> Bools:
 
 @dataclass(frozen=True, slots=True)
 class RasterContext:
-    """What every batch of draws with the same state shares."""
+    """The state that all batches of draws with the same bound state share."""
 
     state: RasterizerState
     target: Rect
