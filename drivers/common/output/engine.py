@@ -171,7 +171,7 @@ class FragmentEngine:
         return self.strategy is not Strategy.SHADE_FIRST
 
     def _depends_on_shading(self) -> bool:
-        """Whether the shader decides, or is told, which fragments pass."""
+        """Whether the shader decides which fragments pass, or reads it."""
         return self._shades and not cannot_change_tests(self.state.facts)
 
     def _hides_order(self) -> bool:
