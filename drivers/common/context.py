@@ -61,7 +61,9 @@ class HostContext(MemoryContext):
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget, screen.time_limit))
         self._joiner = self._states.joiner
-        self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
+        self._queue = DrawQueue(
+            self._states, screen.defers_draws, self.regroup, screen.counts_draws
+        )
         self._forgets = debug.is_set("driver:forget")
 
     def watch(self, witness: Witness | None) -> None:

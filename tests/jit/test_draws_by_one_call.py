@@ -422,7 +422,7 @@ def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
     return draw
 
 
-@scene(LARGE)
+@scene(DONE, LARGE)
 def too_many_pieces(on: Stage) -> Callable[[], None]:
     """Where many triangles cross all planes there is no room for the pieces."""
     one = _many_triangles(on, 1300)
