@@ -7,28 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from gallette.benchmarks.registry import benchmark
 from gallette.scenes import lit_mesh as lit_mesh_scene
-from gallette.scenes.common import gl_matrix, look_at, perspective, sphere, torus, upload
+from gallette.scenes.common import (
+    COMMON,
+    benchmark,
+    gl_matrix,
+    look_at,
+    perspective,
+    shaders,
+    sphere,
+    torus,
+    upload,
+)
 from gallette.state_tracker.entry_points.enums import GL
+
+GLSL = shaders(__file__)
 
 __all__: list[str] = []
 
 Draw = Callable[[], None]
 
-FLAT = """
-#version 330
-uniform vec3 paint;
-out vec4 color;
-void main() {
-    color = vec4(paint, 1.0);
-}
-"""
 
-
-def _lit(ctx: Any, size: tuple[int, int], fragment: str = lit_mesh_scene.FRAGMENT) -> Any:
+def _lit(ctx: Any, size: tuple[int, int], fragment: str = lit_mesh_scene.GLSL["fragment"]) -> Any:
     """The lit mesh's program with its uniforms set."""
-    program = ctx.program(lit_mesh_scene.VERTEX, fragment)
+    program = ctx.program(lit_mesh_scene.GLSL["vertex"], fragment)
     eye = (1.0, 1.2, 1.3)
     matrix = perspective(45, size[0] / size[1], 0.1, 10) @ look_at(eye)
     program["matrix"].write(gl_matrix(matrix))
@@ -41,25 +43,7 @@ def _lit(ctx: Any, size: tuple[int, int], fragment: str = lit_mesh_scene.FRAGMEN
 @benchmark("tiny_triangles")
 def tiny_triangles(ctx: Any, size: tuple[int, int]) -> Draw:
     """500,000 indexed triangles of about half a pixel, depth-tested"""
-    program = ctx.program(
-        """
-        #version 330
-        in vec3 position;
-        out vec3 p;
-        void main() {
-            gl_Position = vec4(position, 1.0);
-            p = position;
-        }
-        """,
-        """
-        #version 330
-        in vec3 p;
-        out vec4 color;
-        void main() {
-            color = vec4(p * 0.5 + 0.5, 1.0);
-        }
-        """,
-    )
+    program = ctx.program(COMMON["positions"], GLSL["tiny_triangles.fragment"])
     n = round(500 * max(size) / 512)  # in a larger picture there are more, not larger ones
     y, x = np.meshgrid(np.linspace(-1, 1, n + 1), np.linspace(-1, 1, n + 1), indexing="ij")
     grid = np.stack((x, y, 0.3 * np.sin(x * 9) * np.cos(y * 9)), -1)
@@ -121,7 +105,7 @@ def depth_equal(ctx: Any, size: tuple[int, int]) -> Draw:
 @benchmark("stencil_masks")
 def stencil_masks(ctx: Any, size: tuple[int, int]) -> Draw:
     """twelve times: a shape into the stencil buffer, then a torus only inside it"""
-    lit, flat = _lit(ctx, size), _lit(ctx, size, FLAT)
+    lit, flat = _lit(ctx, size), _lit(ctx, size, GLSL["flat"])
     mesh = upload(ctx, lit, "3f 3f 2f", torus(64, 32), "position normal uv", ctx.TRIANGLES)
     shapes = []
     for k in range(12):

@@ -10,49 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from gallette.benchmarks.registry import benchmark
-from gallette.benchmarks.state_scenes import PLACED, SQUARE, TEXTURED, TINTED, places_on_a_grid
-from gallette.scenes.common import upload
+from gallette.scenes.common import benchmark, shaders, upload
+from gallette.scenes.timed.states import GLSL as STATES
+from gallette.scenes.timed.states import SQUARE, places_on_a_grid
+
+GLSL = shaders(__file__)
 
 __all__: list[str] = []
 
 Draw = Callable[[], None]
 
-PAINTED = """
-#version 330
-in vec2 position;
-in vec3 paint;
-out vec3 c;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-    c = paint;
-}
-"""
-STREWN = """
-#version 330
-in vec2 position;
-in vec4 place;
-uniform vec2 at;
-out vec3 c;
-void main() {
-    gl_Position = vec4(position * 0.01 + place.xy * 0.1 + at, 0.0, 1.0);
-    c = vec3(place.zw, 1.0);
-}
-"""
-PLAIN = """
-#version 330
-in vec3 c;
-out vec4 color;
-void main() {
-    color = vec4(c, 1.0);
-}
-"""
-
 
 @benchmark("written_buffers")
 def written_buffers(ctx: Any, size: tuple[int, int]) -> Draw:
     """300 draws of two triangles, their vertex buffer written before each"""
-    program = ctx.program(PAINTED, PLAIN)
+    program = ctx.program(GLSL["painted"], GLSL["plain"])
     random = np.random.default_rng(4)
     written = []
     for x, y, _ in places_on_a_grid(300):
@@ -73,7 +45,7 @@ def written_buffers(ctx: Any, size: tuple[int, int]) -> Draw:
 @benchmark("instanced_draws")
 def instanced_draws(ctx: Any, size: tuple[int, int]) -> Draw:
     """200 draws of 20 instances of two triangles, a uniform changed before each"""
-    program = ctx.program(STREWN, PLAIN)
+    program = ctx.program(GLSL["strewn"], GLSL["plain"])
     random = np.random.default_rng(6)
     square = ctx.buffer(SQUARE.tobytes())
     strewn = ctx.buffer(random.uniform(-1, 1, (20, 4)).astype(np.float32).tobytes())
@@ -91,7 +63,7 @@ def instanced_draws(ctx: Any, size: tuple[int, int]) -> Draw:
 @benchmark("sample_queries")
 def sample_queries(ctx: Any, size: tuple[int, int]) -> Draw:
     """100 draws of two triangles, the samples of each counted by a query, then all asked for"""
-    program = ctx.program(PLACED, TINTED)
+    program = ctx.program(STATES["placed"], STATES["tinted"])
     array = upload(ctx, program, "2f", SQUARE, "position", ctx.TRIANGLES)
     queries = [ctx.query(samples=True) for _ in range(100)]
     place, places = program["place"], places_on_a_grid(100)
@@ -111,7 +83,7 @@ def sample_queries(ctx: Any, size: tuple[int, int]) -> Draw:
 @benchmark("atlas_parts")
 def atlas_parts(ctx: Any, size: tuple[int, int]) -> Draw:
     """200 parts of a texture written, each before a draw that samples it"""
-    program = ctx.program(PLACED, TEXTURED)
+    program = ctx.program(STATES["placed"], STATES["textured"])
     array = upload(ctx, program, "2f", SQUARE, "position", ctx.TRIANGLES)
     atlas = ctx.texture((256, 256), 4)
     atlas.filter = ctx.NEAREST, ctx.NEAREST

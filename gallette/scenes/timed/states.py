@@ -7,41 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gallette.benchmarks.registry import benchmark
-from gallette.scenes.common import Array, upload
+from gallette.scenes.common import Array, benchmark, shaders, upload
+
+GLSL = shaders(__file__)
 
 __all__: list[str] = []
 
 Draw = Callable[[], None]
 
-PLACED = """
-#version 330
-in vec2 position;
-uniform vec3 place;
-out vec2 uv;
-void main() {
-    gl_Position = vec4(position * 0.03 + place.xy, place.z, 1.0);
-    uv = position * 0.5 + 0.5;
-}
-"""
-TINTED = """
-#version 330
-uniform vec4 tint;
-in vec2 uv;
-out vec4 color;
-void main() {
-    color = tint * (0.5 + 0.5 * uv.x);
-}
-"""
-TEXTURED = """
-#version 330
-uniform sampler2D image;
-in vec2 uv;
-out vec4 color;
-void main() {
-    color = texture(image, uv);
-}
-"""
 SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)
 
 
@@ -57,7 +30,7 @@ def places_on_a_grid(count: int, columns: int = 40) -> list[tuple[float, float, 
 @benchmark("state_draws")
 def state_draws(ctx: Any, size: tuple[int, int]) -> Draw:
     """1,000 draws of two triangles, blending, depth test or culling changed before each"""
-    program = ctx.program(PLACED, TINTED)
+    program = ctx.program(GLSL["placed"], GLSL["tinted"])
     array = upload(ctx, program, "2f", SQUARE, "position", ctx.TRIANGLES)
     places = places_on_a_grid(1000)
     place, tint = program["place"], program["tint"]
@@ -77,7 +50,7 @@ def state_draws(ctx: Any, size: tuple[int, int]) -> Draw:
 @benchmark("array_draws")
 def array_draws(ctx: Any, size: tuple[int, int]) -> Draw:
     """2,000 draws, each with a vertex array and a texture other than the one before"""
-    program = ctx.program(PLACED, TEXTURED)
+    program = ctx.program(GLSL["placed"], GLSL["textured"])
     arrays = [
         upload(ctx, program, "2f", SQUARE * (1 - k / 16), "position", ctx.TRIANGLES)
         for k in range(8)
@@ -112,26 +85,7 @@ def _quads(count: int, seed: int) -> Array:
 @benchmark("blended_quads")
 def blended_quads(ctx: Any, size: tuple[int, int]) -> Draw:
     """2,000 overlapping blended quads in one draw"""
-    program = ctx.program(
-        """
-        #version 330
-        in vec2 position;
-        in vec4 paint;
-        out vec4 c;
-        void main() {
-            gl_Position = vec4(position, 0.0, 1.0);
-            c = paint;
-        }
-        """,
-        """
-        #version 330
-        in vec4 c;
-        out vec4 color;
-        void main() {
-            color = c;
-        }
-        """,
-    )
+    program = ctx.program(GLSL["blended_quads.vertex"], GLSL["blended_quads.fragment"])
     mesh = upload(ctx, program, "2f 4f", _quads(2000, 3), "position paint", ctx.TRIANGLES)
 
     def draw() -> None:
