@@ -144,6 +144,11 @@ class Menu:
                 groups.append(fits)
                 weights.append(int(rest[0]))
 
+    @property
+    def methods(self) -> list[str]:
+        """All of them."""
+        return [name for groups, _ in self._kinds.values() for some in groups for name in some]
+
     def choose(self, r: random.Random, kind: str) -> Function:
         """A "draw", or another "call"."""
         groups, weights = self._kinds[kind]

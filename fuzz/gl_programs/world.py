@@ -20,6 +20,7 @@ import numpy as np
 
 from fuzz.gl_programs.es import HEADER, in_es
 from fuzz.gl_programs.fixed import FIXED
+from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.modern import MODERN
 from fuzz.gl_programs.old import Old
 from fuzz.gl_programs.shaders import source
@@ -45,6 +46,13 @@ _RESETS = {
     "modern": [*PLAIN.resets(core=True), *MODERN.resets(core=True)],
     "shared": PLAIN.resets(core=True),
 }
+KIND_OF: dict[str, Kind[Any]] = {
+    "core": PLAIN,
+    "compat": PLAIN,
+    "fixed": FIXED,
+    "modern": MODERN,
+}
+"""what changes state between draws of programs of a profile"""
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
 }
