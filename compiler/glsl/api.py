@@ -12,7 +12,6 @@ from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
-from gallette.compiler.glsl.check.freeze import freeze
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
@@ -79,7 +78,7 @@ def compile_shader(
 ) -> CompiledShader:
     """Preprocess, parse and check one shader.
 
-    A recently compiled text is not compiled again, because checked trees are immutable.
+    A recently compiled text is not compiled again, because nothing changes a checked tree.
     """
     options = options or _DEFAULT_OPTIONS
     text = sources if isinstance(sources, str) else "".join(sources)
@@ -116,7 +115,6 @@ def _compile(
                 _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
-        freeze(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None
