@@ -15,6 +15,7 @@ from gallette.compiler.glsl.check.checker import check
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.glsl.lower import fold
 from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
@@ -107,7 +108,7 @@ def _compile(
         pre = preprocess(text, name, options, log, _WORDS[stage])
         language = pre.language
         unit = parse(pre.tokens, language, log, pre.classified)
-        tree = check(unit, language, options.limits, log)
+        tree = check(unit, language, options.limits, log, fold)
         for words, at in pre.pragmas:
             if words[:4] == ["STDGL", "invariant", "(", "all"]:
                 if stage is Stage.FRAGMENT and language.has(ARRAYS):
