@@ -16,11 +16,11 @@ from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.conversions import can_convert
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 

@@ -25,7 +25,6 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.check.types import (
     array_of,
     check_precision,
@@ -34,6 +33,7 @@ from gallette.compiler.glsl.check.types import (
 )
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
