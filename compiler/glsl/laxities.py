@@ -42,6 +42,17 @@ LAXITIES: dict[str, Laxity] = {
         "the extension is written against GLSL 4.00 and gives them locations; Mesa takes them with "
         "it in GLSL 1.10 and 1.20",
     ),
+    "several outputs": Laxity(
+        "fragment",
+        "#version 300 es\nprecision highp float; out vec4 a, b; void main() { a = b = vec4(1); }",
+        "OpenGL numbers outputs without locations itself, and so does Mesa for OpenGL ES",
+    ),
+    "texture functions": Laxity(
+        "fragment",
+        "#version 300 es\nprecision highp float; uniform sampler2D s; out vec4 a;\n"
+        "void main() { a = texture2D(s, vec2(0)); }",
+        "shaders of OpenGL ES 2.0 get another #version and keep their calls; Mesa takes them",
+    ),
 }
 
 

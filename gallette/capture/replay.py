@@ -195,7 +195,7 @@ class Replayer:
                 self.gl = None
         elif kind in ("window", "link", "write") and self.gl is None:
             raise self._wrong(f"a record @{kind} has no context")
-        elif kind == "window" and not self.native:
+        elif kind == "window":
             self.gl.bind_drawables(*(self._window(w) for w in parts))
         elif kind == "link":
             self._linked(parts[0], parts[1])
@@ -222,7 +222,7 @@ class Replayer:
             raise self._wrong(f"context {number} is one too many")
         before = self.gl
         version = facts["version"][0], facts["version"][1]
-        size = tuple(facts["size"]) if facts["size"] else self._first_window(number)
+        size = tuple(facts["size"]) if facts["size"] else None
         self._check_size(size or (1, 1), facts["samples"] or 0)
         options: dict[str, Any] = {"profile": facts["profile"], "version": version}
         if facts["debug"]:
@@ -251,13 +251,6 @@ class Replayer:
             self.gl = before
             before.make_current()
 
-    def _first_window(self, number: int) -> tuple[int, int] | None:
-        """The size of the first window that EGL gave the context."""
-        for event in self.capture.events("window"):
-            if event.parts[0] is not None:
-                return tuple(event.parts[0][1])
-        return None
-
     def _window(self, facts: list[Any] | None) -> Any:
         if facts is None:
             return None
@@ -268,10 +261,16 @@ class Replayer:
         if not {color, depth} <= {GL.NONE, *INTERNAL_FORMATS}:
             raise self._wrong(f"windows have no formats {color:#x} and {depth:#x}")
         window = self._windows.get(number)
+        if window is not None and self.native and window.size != tuple(size):
+            window.release()  # what a window holds is undefined once its size has changed
+            window = None
         if window is None:
-            if len(self._windows) >= MOST_CONTEXTS:
+            if number not in self._windows and len(self._windows) >= MOST_CONTEXTS:
                 raise self._wrong(f"window {number} is one too many")
-            window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
+            if self.native:
+                window = self.gl.window(tuple(size), samples)
+            else:
+                window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
             self._windows[number] = window
         elif window.size != tuple(size):
             window.resize(tuple(size))

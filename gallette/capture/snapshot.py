@@ -45,6 +45,14 @@ class Snapshots:
     pictures: dict[str, Image] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
+    def keep(self, picture: Image) -> str:
+        """Remember a picture; its name."""
+        whole = np.ascontiguousarray(picture)
+        head = f"{whole.shape}{whole.dtype}".encode()  # black and depth zero are the same bytes
+        name = content_hash(head + whole.tobytes())
+        self.pictures.setdefault(name, whole)
+        return name
+
 
 def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
     """The bound draw framebuffer's attachments, without those that cannot be read."""
@@ -76,6 +84,8 @@ class _Saved:
 
     def prepare(self) -> None:
         gl = self.gl
+        while gl.get_error():  # an error of the program is not one of reading
+            pass
         if self.buffer:
             gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         for pname, value in zip(_PACK, (1, 0, 0, 0), strict=True):
@@ -206,9 +216,7 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     def keep(number: int, pictures: dict[str, Image]) -> None:
         names = seen.names.setdefault(number, {})
         for attachment, picture in pictures.items():
-            whole = np.ascontiguousarray(picture)
-            names[attachment] = name = content_hash(whole.tobytes())
-            seen.pictures.setdefault(name, whole)
+            names[attachment] = seen.keep(picture)
 
     def look(call: Call, gl: Any) -> None:
         if frame is not None and call.frame != frame:

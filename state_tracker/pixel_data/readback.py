@@ -210,10 +210,14 @@ _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
 
 def _is_clamped(ctx: Context, info: InternalFormat) -> bool:
-    """Whether colours outside 0..1 are clamped when read (glClampColor)."""
-    if ctx.fragment.clamp_read_color != GL.TRUE or not info.is_color:
+    """Whether colours outside 0..1 are clamped when read (glClampColor): by default those of
+    fixed-point buffers, of which signed ones have such colours.
+    """
+    clamp = ctx.fragment.clamp_read_color
+    if clamp == GL.FALSE or ctx.profile == "es" or not info.is_color:
         return False
-    return info.candidates[0].channels[0].type in ("FLOAT", "SNORM")
+    kind = info.candidates[0].channels[0].type
+    return kind == "SNORM" or (kind == "FLOAT" and clamp == GL.TRUE)
 
 
 def _read_pixels(

@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.vertices.buffer_objects import check_block
 from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
@@ -222,21 +223,25 @@ def resume_transform_feedback(ctx: Context) -> None:
 
 @entry
 def transform_feedback_buffer_base(ctx: Context, xfb: int, index: int, buffer: int) -> None:
-    transform_feedback_buffer_range(ctx, xfb, index, buffer, 0, 0)
+    _bind(ctx, xfb, index, buffer)
 
 
 @entry
 def transform_feedback_buffer_range(
     ctx: Context, xfb: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
-    if size or offset:
-        if offset < 0 or size <= 0:
-            raise invalid_value("bad offset or size of a buffer range")
-        if offset % 4 or size % 4:
-            raise invalid_value("transform feedback ranges are multiples of 4 bytes")
-    _binding(ctx, xfb, index).set(
-        ctx.buffers.names.require(buffer) if buffer else None, offset, size
-    )
+    check_block(ctx, GL.TRANSFORM_FEEDBACK_BUFFER, buffer, offset, size)
+    _bind(ctx, xfb, index, buffer, offset, size)
+
+
+def _bind(ctx: Context, xfb: int, index: int, name: int, offset: int = 0, size: int = 0) -> None:
+    binding = _binding(ctx, xfb, index)
+    buffer = ctx.buffers.names.get(name)
+    if name and buffer is None:
+        raise invalid_value(f"{name} is not the name of a buffer")
+    if _by_name(ctx, xfb).active:
+        raise invalid_operation("the transform feedback object is capturing")
+    binding.set(buffer, offset, size)
 
 
 def _by_name(ctx: Context, name: int) -> FeedbackObject:

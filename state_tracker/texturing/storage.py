@@ -15,7 +15,7 @@ from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.texturing.image_rules import (
     check_target,
     is_of_another_profile,
-    renderable_format,
+    multisample_format,
 )
 from gallette.state_tracker.texturing.teximage import check_sizes
 from gallette.state_tracker.texturing.texture_formats import (
@@ -171,7 +171,7 @@ def _multisample(
 
 
 def _check_samples(ctx: Context, samples: int, internalformat: int) -> InternalFormat:
-    info = renderable_format(ctx, internalformat)
+    info = multisample_format(ctx, internalformat)
     if samples < 1:
         raise invalid_value("a multisample texture has at least one sample")
     if samples > ctx.caps.max_samples:

@@ -11,6 +11,7 @@ import pytest
 
 import gallette
 from gallette.capture import Replayer, open_capture, recording, replay
+from gallette.capture.differ import diff_capture
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -65,12 +66,27 @@ def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
     assert player._windows == {}
     assert all(w.color is None for w in windows)
     assert screen is not None
-    assert player._first_window(1) == (4, 3)
 
 
-def test_a_capture_without_windows_has_no_first_one(tmp_path: Path) -> None:
-    capture = captured(tmp_path / "a.gcap", lambda gl: gl.flush())
-    assert Replayer(capture)._first_window(1) is None
+@pytest.mark.native
+def test_the_machines_own_gl_has_the_windows_too(tmp_path: Path) -> None:
+    """Each of its size, empty at first, and looked at although the program made an error."""
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile="compat", version=(2, 1))
+        windows = [Drawable(gl.screen, size) for size in ((4, 3), (8, 6))]
+        for round in range(2):
+            for window in windows:
+                gl.bind_drawables(window, window)
+                gl.viewport(0, 0, *window.size)
+                gl.enable(GL.NO_ERROR)
+                gl.rectf(-1.0, -1.0, round / 2, 1.0)
+            windows[1].resize((6, 7))
+        gl.bind_drawables(None, None)
+        for window in windows:
+            window.release()
+        gl.release()
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe", tolerance=0.0)
+    assert (found.ok, found.compared) == (True, 12)  # colour, depth and stencil after each
 
 
 def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import gallette
 from gallette.capture import CaptureError, recording
 from gallette.capture.snapshot import (
+    Snapshots,
     _child,
     read_attachments,
     start_snapshots,
@@ -35,6 +36,13 @@ COLORS: list[tuple[int, str, Any, Any]] = [
     (GL.RGBA16I, "R16G16B16A16_SINT", (-3, 4, 5, -6), np.array([-3, 4, 5, -6], np.int32)),
     (GL.SRGB8_ALPHA8, "R8G8B8A8_SRGB", (0.2, 0.4, 0.6, 0.8), np.array([51, 102, 153, 204], "u1")),
 ]  # fmt: skip
+
+
+def test_pictures_of_equal_bytes_are_told_apart() -> None:
+    seen = Snapshots("numpipe")
+    black, near = np.zeros((2, 2, 4), np.uint8), np.zeros((2, 2, 1), np.float32)
+    assert seen.keep(black) == seen.keep(black.copy()) != seen.keep(near)
+    assert [p.dtype for p in seen.pictures.values()] == [np.uint8, np.float32]
 
 
 @pytest.fixture(scope="module")
