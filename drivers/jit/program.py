@@ -476,7 +476,7 @@ class BoundJit(BoundProgram):
                 array = _column(lanes, key, keep)
             else:
                 dtype = np.uint64 if key.bits == 64 else np.uint32
-                array = contiguous(_ask(lanes, self.resources, key), count, dtype)
+                array = contiguous(_lane_values(lanes, self.resources, key), count, dtype)
             keep.append(array)
             block[Words.INPUTS + number] = array.ctypes.data
         if outputs is None:
@@ -522,8 +522,8 @@ def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
     return np.array((value.ctypes.data, stride, limit, 0), np.uint64)
 
 
-def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
-    """The values of an input, from the lanes."""
+def _lane_values(lanes: Any, resources: ShaderResources, key: Input) -> Array:
+    """The values of an input, computed by the lanes."""
     kind, slot = key.kind, key.slot
     if kind == "attribute":
         value = lanes.attribute64(slot, key.component)

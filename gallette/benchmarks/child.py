@@ -1,9 +1,9 @@
 """One side of a benchmark: `python -m gallette.benchmarks.child DRIVER [SCENES]`.
 
-Reads a benchmark's name per line, answers one JSON object per line: the seconds that frames took
-(draw plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL
-it would need. `profile NAME` asks where the time goes, `memory NAME` how much memory a frame takes.
-The parent alternates between the processes, so that noise slows all of them alike.
+Reads a benchmark's name per line, and writes one JSON object per line: the seconds that frames took
+(draw plus read back) by the clock and of all threads' processor time, or an error, or the OpenGL
+that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame. The
+parent alternates between the processes, so that noise slows all of them alike.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
 
     bench = find(name)
     if name.endswith(SUFFIX):
-        return _with_context_of_its_own(ctx, capture_frame(Path(name), driver))
+        return _in_new_context(ctx, capture_frame(Path(name), driver))
     if bench.prepare is None:
-        return _with_context_of_its_own(ctx, _all_passes(bench, driver))
+        return _in_new_context(ctx, _all_passes(bench, driver))
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -50,7 +50,7 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
     return frame
 
 
-def _with_context_of_its_own(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
+def _in_new_context(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
     def frame() -> None:
         draw()
         ctx.extra.make_current()  # for the other benchmarks
@@ -59,7 +59,9 @@ def _with_context_of_its_own(ctx: Any, draw: Callable[[], None]) -> Callable[[],
 
 
 def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
-    """A frame of a scene that yields pictures: all is created, drawn and read back anew."""
+    """A frame of a scene that yields pictures: everything is created, drawn and read back each
+    time.
+    """
     import moderngl
 
     import gallette
@@ -125,11 +127,11 @@ def _answer(
         return {"profile": profile(frames[name])}
     if what == "memory":
         return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
-    return _turn(frames[name])
+    return _time_frames(frames[name])
 
 
-def _turn(frame: Callable[[], object]) -> dict[str, list[float]]:
-    """What each of some frames took."""
+def _time_frames(frame: Callable[[], object]) -> dict[str, list[float]]:
+    """The times of some frames."""
     seconds: list[float] = []
     processor: list[float] = []
     while not seconds or sum(seconds) + seconds[-1] <= TURN:

@@ -1,4 +1,4 @@
-"""What can be timed: scenes, captures, and the scenes that users bring in files of their own."""
+"""Everything that can be timed: scenes, captures, and scenes in users' own files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _LARGEST = 16384
 
 
 def lacks(scene: Scene, version: int, samples: int) -> str:
-    """What a context of this OpenGL and so many samples lacks for a scene, or nothing."""
+    """The feature that a scene needs and a context of this OpenGL with this many samples lacks, or
+    "".
+    """
     if version < scene.version:
         return f"no GL {scene.version / 100:.1f}"
     return f"no {scene.samples} samples" if samples < scene.samples else ""
@@ -30,8 +32,8 @@ def _of_a_capture(ctx: Any, size: tuple[int, int]) -> Any:
 
 
 def find(name: str) -> Scene:
-    """What to time by its name, `overdraw`, by name and size, `overdraw@1024`, or by the path of a
-    capture. Where a benchmark and a scene have the same name, it is the benchmark's.
+    """Find a benchmark by name, `overdraw`, by name and size, `overdraw@1024`, or by the path of a
+    capture. A benchmark takes precedence over a scene of the same name.
     """
     if name.endswith(SUFFIX):
         if not Path(name).is_file():
@@ -53,7 +55,7 @@ def find(name: str) -> Scene:
 
 
 def read_scenes(path: Path) -> list[str]:
-    """Run a Python file that registers benchmarks; their names."""
+    """Run a Python file that registers benchmarks; returns their names."""
     before = dict(BENCHMARKS)
     try:
         code = compile(path.read_bytes(), str(path), "exec")

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="NAME",
         help="a benchmark or a scene, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of "
-        "which the last frame is made again and again (default: all benchmarks)",
+        "which the last frame is repeated (default: all benchmarks)",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument(

@@ -21,7 +21,7 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
-from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens, talking
+from gallette.commands.comparing import compare_goldens, report_goldens, talking, tolerance_option
 from gallette.commands.options import (
     add_cluster,
     add_comparison,
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
         scenes,
         driver,
         against,
-        given_tolerance(options).steps,
+        tolerance_option(options).steps,
         parse_options(options.option),
         options.cluster,
         options.timeout,
@@ -173,7 +173,7 @@ def _diff_goldens(options: argparse.Namespace, driver: str, scenes: list[str]) -
             compare_goldens(
                 options.golden / Path(name).stem,
                 passes,
-                given_tolerance(options),
+                tolerance_option(options),
                 update=options.update,
                 title=name,
                 errors=[] if error is None else [error],
@@ -275,7 +275,7 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
             raise GalletteError(
                 f"gallette diff: {name} is not a capture; compare scenes separately"
             )
-        diff = diff_capture(name, driver, against, given_tolerance(options).steps, options.frame)
+        diff = diff_capture(name, driver, against, tolerance_option(options).steps, options.frame)
         print_capture_diff(out, diff)
         status |= not diff.ok
     return int(status)
@@ -328,7 +328,7 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
 
 
 def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> list[str]:
-    """The scenes asked for, all of them by default; moderngl `scripts` too where they can be."""
+    """The requested scenes, by default all of them; moderngl `scripts` too where allowed."""
     from gallette.scenes import BENCHMARKS, SCENES, find_scene
 
     for name in names:

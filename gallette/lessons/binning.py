@@ -31,7 +31,7 @@ RESOLVES: tuple[tuple[str, bool, bool], ...] = (
 def drawn(
     memory: int = 256, bypass: bool = False, scene: str = SCENE
 ) -> tuple[list[PassReport], np.ndarray]:
-    """A scene in this process: what its passes did, and its first picture."""
+    """A scene drawn in this process: the reports of its passes, and its first picture."""
     import moderngl
 
     from gallette.scenes import SCENES
@@ -48,7 +48,8 @@ def drawn(
 
 
 def traffic(report: PassReport, pixel_bytes: int = 8) -> tuple[int, int]:
-    """Bytes a pass moved, and what drawing directly would: a colour and a depth per fragment.
+    """The bytes that a pass moved, and those of drawing directly: a colour and a depth per
+    fragment.
 
     Directly, a fragment that is shaded reads its depth, and writes depth and colour.
     """
@@ -57,7 +58,8 @@ def traffic(report: PassReport, pixel_bytes: int = 8) -> tuple[int, int]:
 
 
 def resolved(in_tile: bool, forgotten: bool) -> tuple[int, np.ndarray]:
-    """A frame of four samples a pixel: the bytes it moves until it is resolved, and the picture.
+    """A frame of four samples per pixel: the bytes that it moves until it is resolved, and the
+    picture.
 
     A blit afterwards reads every sample of a pixel and writes one colour.
     """

@@ -76,7 +76,7 @@ def alu_count(shader: Shader) -> int:
 
 
 def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
-    """The full and the depth-only variant as a driver would make them; both are the caller's."""
+    """The full and the depth-only variant as a driver would build them; the caller owns both."""
     full = clone_shader(shader)
     optimize(full, remedy.optimizer)
     depth_only = clone_shader(shader)
@@ -93,7 +93,9 @@ def compiled() -> Shader:
 
 
 def lost_pixels(driver: str, remedy: Remedy) -> tuple[int, int, npt.NDArray[Any]]:
-    """Pixels that the depth pass drew and the colour pass lost, of how many; the marked picture."""
+    """The pixels that the depth pass drew and the colour pass lost, and their total; the marked
+    picture.
+    """
     rendering = render_scenes(driver, ["depth_prepass"], options=remedy.driver_options)
     if "depth_prepass" in rendering.errors:
         raise GalletteError(rendering.errors["depth_prepass"])
@@ -104,8 +106,9 @@ def lost_pixels(driver: str, remedy: Remedy) -> tuple[int, int, npt.NDArray[Any]
 
 
 def costs(progress: Callable[[str], None]) -> tuple[int, list[tuple[str, int, float, int]]]:
-    """How many vertex shaders are bundled; and for each remedy its arithmetic instructions in both
-    variants of all of them, against the first one's, and how many shaders it changes."""
+    """The number of bundled vertex shaders, and for each remedy: the arithmetic instructions in
+    both variants of all of them, relative to the first remedy's, and how many shaders it changes.
+    """
     totals = dict.fromkeys(REMEDIES, 0)
     changed = dict.fromkeys(REMEDIES, 0)
     shaders = list(experiments.corpus())

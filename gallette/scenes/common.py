@@ -1,4 +1,4 @@
-"""What scenes are made of: passes, the registry, shaders, meshes and matrices.
+"""The building blocks of scenes: passes, the registry, shaders, meshes and matrices.
 
 A scene is an ordinary moderngl script, a Python file beside a file with its shaders. In a function
 `render(ctx, size)` it draws, and after each interesting step yields a `Pass`: the picture, and
@@ -155,7 +155,7 @@ COMMON = shaders(__file__)
 
 
 def capture(name: str, framebuffer: Any, *, attachment: int = 0, note: str = "") -> Pass:
-    """Read a colour attachment. Covered is what has an alpha above zero: clear with alpha 0."""
+    """Read a colour attachment. Pixels with an alpha above zero are covered: clear with alpha 0."""
     width, height = framebuffer.size
     is_float = framebuffer.color_attachments[attachment].dtype != "f1"
     dtype = "f4" if is_float else "f1"
@@ -166,7 +166,7 @@ def capture(name: str, framebuffer: Any, *, attachment: int = 0, note: str = "")
 
 
 def capture_depth(name: str, depth_texture: Any, note: str = "") -> Pass:
-    """Read a depth texture as a grey picture. Covered is what is nearer than the far plane."""
+    """Read a depth texture as a grey picture. Pixels nearer than the far plane are covered."""
     width, height = depth_texture.size
     depth = np.frombuffer(depth_texture.read(alignment=4), np.float32).reshape(height, width)
     color = np.repeat(depth[..., None], 4, axis=2)
@@ -175,7 +175,9 @@ def capture_depth(name: str, depth_texture: Any, note: str = "") -> Pass:
 
 
 def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: Any = None) -> Any:
-    """A vertex array of interleaved float data; attributes the program dropped are skipped."""
+    """A vertex array of interleaved float data, without attributes that the program does not
+    have.
+    """
     buffer = ctx.buffer(np.ascontiguousarray(data, np.float32).tobytes())
     parts, kept, formats = names.split(), [], []
     for part, form in zip(parts, layout.split(), strict=True):
@@ -186,7 +188,8 @@ def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: A
 
 
 def raw(ctx: Any) -> Any:
-    """The GL functions moderngl leaves out (`gl.stencil_func(...)`), for the scenes about them.
+    """The GL functions that moderngl lacks (`gl.stencil_func(...)`), for the scenes that use
+    them.
 
     The code that creates a scene's context puts them into `ctx.extra`.
     """
@@ -196,7 +199,7 @@ def raw(ctx: Any) -> Any:
 
 
 def screen_filler(ctx: Any, fragment: str, vertex: str = COMMON["full_screen"]) -> tuple[Any, Any]:
-    """A program that draws over everything, given its fragment shader, and its vertex array."""
+    """A program that draws over everything with the given fragment shader, and its vertex array."""
     program = ctx.program(vertex_shader=vertex, fragment_shader=fragment)
     return program, upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP)
 

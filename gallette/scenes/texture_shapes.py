@@ -16,7 +16,7 @@ RGBA8, RGBA, BYTES, NEAREST, LINEAR = 0x8058, 0x1908, 0x1401, 0x2600, 0x2601
 
 
 def _colors(count: int) -> np.ndarray[Any, Any]:
-    """So many colours in a row, each unlike its neighbours."""
+    """Colours in a row, each unlike its neighbours."""
     i = np.arange(count)
     rgb = np.stack([i * 37 % 256, i * 91 % 256, i * 151 % 256, np.full(count, 255)], -1)
     return np.ascontiguousarray(rgb.astype(np.uint8))

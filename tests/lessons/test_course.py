@@ -111,7 +111,7 @@ def test_a_counterexample_shows_what_its_explanation_says() -> None:
     assert np.isfinite([before, after]).all() and before != after
 
 
-def test_ownership_mistakes_are_told_where_they_happen() -> None:
+def test_ownership_mistakes_are_reported_where_they_happen() -> None:
     steps, twice = ownership.given_back_twice()
     assert twice == "AssertionError: shader 'vertex' was given back too often"
     assert [count for _, count in steps[:3]] == [1, 1, 0]
@@ -169,7 +169,7 @@ def test_without_the_pass_a_dvec3_reads_its_neighbours_bytes() -> None:
     assert "a value is used before it is defined" in dvec_inputs.every_use_rewritten(before)
 
 
-def test_the_triangle_is_told_by_its_own_run() -> None:
+def test_the_triangle_is_explained_by_its_own_run() -> None:
     seen = triangle.run_once("numpipe")
     names = [c["call"] for c in seen.pipe_calls if "call" in c]
     assert names.index("clear") < names.index("draw_vbo")

@@ -16,7 +16,7 @@ from gallette.scenes.common import COMMON
 from gallette.scenes.waiting_lanes import GLSL
 
 
-def test_naive_live_ranges_lose_what_waits() -> None:
+def test_naive_live_ranges_lose_waiting_values() -> None:
     assert wrong_pixels("naive")[0] > 10_000
 
 
@@ -25,7 +25,7 @@ def test_each_remedy_is_exact(remedy: LiveRanges) -> None:
     assert wrong_pixels(remedy)[0] == 0
 
 
-def test_the_register_map_shows_what_waits() -> None:
+def test_the_register_map_shows_waiting_values() -> None:
     shader = link({"vertex": COMMON["full_screen"], **GLSL})["fragment"]
     optimize(shader, OptimizeOptions(scalar=True))
     made = compile_shader(shader, BackendOptions(record=True))

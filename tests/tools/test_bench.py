@@ -103,7 +103,7 @@ def test_every_scene_draws_the_same_again_in_its_context() -> None:
     assert different == []
 
 
-def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_draws_several_short_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(child.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(child.time, "process_time", lambda: 2 * now[0])
@@ -112,7 +112,7 @@ def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> Non
         def frame(takes: float = quick * child.TURN) -> None:
             now[0] += takes
 
-        found = child._turn(frame)
+        found = child._time_frames(frame)
         assert len(found["seconds"]) == len(found["processor"]) == many
         assert sum(found["processor"]) == pytest.approx(2 * many * quick * child.TURN)
 
@@ -163,7 +163,7 @@ def test_a_benchmark_in_another_size() -> None:
         find("blurred@64")
 
 
-def test_files_bring_benchmarks(mine: Path) -> None:
+def test_files_register_benchmarks(mine: Path) -> None:
     assert read_scenes(mine) == ["flash"] == read_scenes(mine)
     assert find("flash@8").doc == "ten clears"
 
@@ -177,7 +177,7 @@ def test_files_bring_benchmarks(mine: Path) -> None:
         ("x = '\0'\n", r"mine.py:1: source code"),
     ],
 )
-def test_files_that_bring_none(mine: Path, text: str, said: str) -> None:
+def test_files_without_benchmarks(mine: Path, text: str, said: str) -> None:
     mine.write_text(text)
     with pytest.raises(InputError, match=said):
         read_scenes(mine)

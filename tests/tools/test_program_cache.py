@@ -160,7 +160,7 @@ FOREIGN = (_of_another_user, _renamed, _moved, _without_signature, _open_folder,
 
 
 @pytest.mark.parametrize("spoil", FOREIGN)
-def test_foreign_files_are_misses_and_are_not_looked_at(
+def test_foreign_files_are_misses_and_are_not_read(
     spoil: Callable[[DiskCache, pytest.MonkeyPatch], None],
     cache: DiskCache,
     monkeypatch: pytest.MonkeyPatch,
@@ -187,7 +187,7 @@ def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert key() != key()  # nothing that lies there is believed
 
 
-def test_a_named_folder_that_is_not_used_is_told(
+def test_an_unusable_cache_folder_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "open").mkdir()

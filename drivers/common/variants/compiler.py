@@ -1,4 +1,5 @@
-"""What a driver adds to its shader objects: key classes, two rounds of lowering, a code generator.
+"""The parts of shader objects that a driver defines: key classes, two rounds of lowering, a code
+generator.
 
 Round one is independent of keys and does all that the null key needs. Round two starts from its
 result, runs the passes that the key's fields ask for, and optimises again, because what they
@@ -116,11 +117,11 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     @abstractmethod
     def null_key(self, stage: Stage) -> Key:
-        """The key that asks for nothing."""
+        """The key without any lowering."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """A hashable summary of a framebuffer, equal for framebuffers that `adapted`
-        treats alike.
+        """A hashable summary of a framebuffer, equal for framebuffers that `adapted` treats
+        alike.
         """
         return None
 
@@ -163,6 +164,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         optimize(shader, self.options.optimize_options(), log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
-        """Lowering that the key asks for, on a shader that may be changed."""
+        """The lowering that the key requires, on a shader that may be modified."""
         run_passes(shader, key_passes(key), log)
         optimize(shader, self.options.optimize_options(), log)

@@ -57,7 +57,7 @@ class Variant(Generic[Key, Code]):
 
 
 class ShaderObject(Generic[Key, Code]):
-    """A shader as a driver keeps it."""
+    """A shader as a driver stores it: its NIR and its variants."""
 
     __slots__ = (
         "compiler",

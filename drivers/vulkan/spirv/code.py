@@ -31,7 +31,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 class DriverCode(Code):
-    """Writes one function."""
+    """Writes the body of one function."""
 
     interface: DriverInterface
 

@@ -1,4 +1,4 @@
-"""System values that Vulkan has no built-in for, or another one: from push constants and state."""
+"""System values without a suitable built-in in Vulkan: from push constants and state."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _plane(c: DriverCode, instr: Intrinsic) -> None:
 
 @handles("load_point_coord")
 def _point_coord(c: DriverCode, instr: Intrinsic) -> None:
-    """Vulkan counts from row 0, which is the lower left of the picture."""
+    """The point coordinate. Vulkan counts from row 0, which is the lower left of the picture."""
     b = c.b
     id, kind = c.builtin_value("PointCoord", "f", 2, 0)
     if c.options.upper_left:

@@ -103,7 +103,7 @@ class DriverTextures(Textures):
         return b.composite(b.type("OpTypeArray", pair, b.uint(len(parts))), parts)
 
     def _signed(self, words: tuple[int, ...]) -> int:
-        """A constant of signed integers: the device compares it with its limits."""
+        """A constant of signed integers, because the device compares it with its limits."""
         b = self.b
         parts = [b.sint(word) for word in words]
         if len(parts) == 1:
@@ -128,7 +128,7 @@ class DriverTextures(Textures):
                 self._swizzled(tex)
 
     def _swizzled(self, tex: Tex) -> None:
-        """A comparison's result as the view's swizzle spreads it."""
+        """A comparison's result, distributed by the view's swizzle."""
         chosen = dict(self.c.options.swizzles).get(tex.texture_index)
         n = tex.result.num_components
         if n == 1 and chosen is None:
@@ -144,7 +144,7 @@ class DriverTextures(Textures):
 
 
 def _known_scalar(c: DriverCode, number: int) -> str:
-    """How a texture is looked up elsewhere in the shader."""
+    """The type of a texture's result in its other lookups in the shader."""
     from gallette.compiler.nir.ir.queries import textures_of
 
     for tex in textures_of(c.interface.shader.entry):
@@ -162,7 +162,7 @@ def emit_tex(c: DriverCode, tex: Tex) -> None:
 
 
 def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str, bool]:
-    """Variable, type, kind of texels, and is the format unknown?"""
+    """The variable, its type, the type of its texels, and whether the format is unknown."""
     dim = Dim(instr["dim"])
     name = instr["format"] if instr["format"] != "none" else ""
     format = FORMATS.get(name, "")

@@ -1,4 +1,4 @@
-"""Frames of few calls: what their pixels cost."""
+"""Benchmarks of frames with few calls, whose time goes into pixels."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["twin_of"]
+__all__ = ["ordinary_form"]
 
 _RULES: tuple[tuple[str, str, str], ...] = (
     (r"Matrix(Load|Mult)(Transpose|)([fd])", r"\1\2Matrix\3", "matrix"),
@@ -40,7 +40,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 
 
 @cache
-def twin_of(name: str) -> tuple[str, str] | None:
+def ordinary_form(name: str) -> tuple[str, str] | None:
     """The ordinary function and the selector's name, for a C name without `gl`."""
     if name.endswith("EXT"):
         for pattern, twin, selector in _RULES:

@@ -47,13 +47,13 @@ def sample(unit: Unit, s: Floats, t: Floats) -> list[Any]:
     return unit.sample("tex", [s, t], LANES)
 
 
-def test_who_asks_once_keeps_nothing(unit: Unit) -> None:
+def test_coordinates_looked_up_once_are_not_cached(unit: Unit) -> None:
     for seed in range(20):
         sample(unit, coordinates(seed), coordinates(100 + seed))
         assert kept(unit) == [0, 0]
 
 
-def test_who_asks_twice_is_remembered_until_the_coordinates_are_gone(unit: Unit) -> None:
+def test_coordinates_looked_up_twice_are_cached_until_they_are_freed(unit: Unit) -> None:
     s, t = coordinates(1), coordinates(2)
     sample(unit, s, t)
     sample(unit, s, coordinates(3))
@@ -66,7 +66,7 @@ def test_who_asks_twice_is_remembered_until_the_coordinates_are_gone(unit: Unit)
     assert kept(unit) == [0, 0]
 
 
-def test_others_at_the_same_place_in_memory_are_not_taken_for_them(unit: Unit) -> None:
+def test_other_arrays_at_the_same_address_are_not_confused(unit: Unit) -> None:
     column = coordinates(1)
     sample(unit, column, coordinates(2))
     sample(unit, column, coordinates(2))
@@ -79,7 +79,7 @@ def test_others_at_the_same_place_in_memory_are_not_taken_for_them(unit: Unit) -
     assert kept(unit) == [0, 0]
 
 
-def test_a_line_that_replaced_another_goes_with_its_own_coordinates(unit: Unit) -> None:
+def test_a_replaced_line_is_dropped_with_its_coordinates(unit: Unit) -> None:
     column = coordinates(1)
     for seed in (2, 3, 4):
         column[:] = coordinates(10 + seed)
@@ -89,7 +89,7 @@ def test_a_line_that_replaced_another_goes_with_its_own_coordinates(unit: Unit) 
     assert kept(unit)[0] == 0
 
 
-def test_so_many_are_kept_and_none_where_nobody_asks_again(unit: Unit) -> None:
+def test_the_cache_is_bounded_and_empty_without_repeated_lookups(unit: Unit) -> None:
     columns = [coordinates(seed) for seed in range(bilinear._MOST_KEPT + 5)]
     for column in columns:
         for seed in (50, 51):

@@ -120,7 +120,7 @@ def test_state_between_primitives_ends_a_draw(monkeypatch: pytest.MonkeyPatch) -
     assert _draws(lambda gl: _squares(gl, turn), monkeypatch) == 10
 
 
-def test_another_context_sees_what_waited() -> None:
+def test_another_context_sees_pending_primitives() -> None:
     gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
     other = Context("numpipe", profile="compat", version=(2, 1), size=(8, 8), share=gl)
     try:
@@ -143,7 +143,7 @@ def test_another_context_sees_what_waited() -> None:
         gl.release()
 
 
-def test_an_error_of_what_waited_is_told_by_the_next_question() -> None:
+def test_an_error_of_pending_primitives_is_reported_by_the_next_query() -> None:
     gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
     try:
         gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])  # without an image

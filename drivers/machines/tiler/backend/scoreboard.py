@@ -1,8 +1,8 @@
-"""Flags by which instructions wait, and `nop`s that fill delays, once the order is settled.
+"""Flags by which instructions wait, and `nop`s that fill delays, after scheduling.
 
-`scoreboard` says which instructions carry (ss) and (sy): a reader of a result that may be
-outstanding and, under `writes`, whatever writes a register that such a result is still to land in.
-`fill` puts in the `nop`s.
+`scoreboard` sets (ss) and (sy) on instructions that read a result that may be outstanding and,
+under `writes`, also on those that write a register in which such a result will arrive. `fill`
+inserts the `nop`s.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ _NOTHING: _State = {"ss": frozenset(), "sy": frozenset()}
 def scoreboard(code: Code, barriers: Barriers) -> None:
     """Set (ss) and (sy).
 
-    What may be outstanding at a block's start is what may be at the end of any before it. Under
-    `reads` only readers wait: right on a machine whose results land in the order of instructions.
+    The results that may be outstanding at a block's start are those at the end of its predecessors.
+    Under `reads` only readers wait, which suffices on a machine whose results arrive in the order
+    of instructions.
     """
     instrs = code.instrs
     blocks = blocks_of(instrs, code.jumps())
@@ -48,7 +49,9 @@ def scoreboard(code: Code, barriers: Barriers) -> None:
 
 
 def _flags(block: Sequence[Instruction], state: _State, barriers: Barriers) -> _State:
-    """Set the flags of a block after what may be outstanding; what is at its end."""
+    """Set the flags of a block, given the results outstanding before it; returns those outstanding
+    at its end.
+    """
     outstanding = {queue: set(places) for queue, places in state.items()}
     for instr in block:
         if instr.is_label:
@@ -73,7 +76,7 @@ def _flags(block: Sequence[Instruction], state: _State, barriers: Barriers) -> _
 def fill(instrs: list[Instruction]) -> list[Instruction]:
     """The code with the `nop`s that its delays need.
 
-    A branch that is taken drains the pipe; what falls through to a label does not.
+    A taken branch drains the pipe; falling through to a label does not.
     """
     found: list[Instruction] = []
     made: dict[int, tuple[int, Instruction]] = {}  # by place: when it was written, and by what
