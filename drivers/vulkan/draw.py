@@ -20,8 +20,8 @@ from .indices import Indexed, needs_conversion, prepared
 from .memory.resources import VulkanBuffer
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
-from .pipeline.keys import TOPOLOGIES
-from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
+from .pipeline.keys import TOPOLOGIES, pipeline_key
+from .pipeline.vertices import vertex_inputs, vertex_layout
 from .repeating import index_row, vertex_row
 from .selection import Selection, folds, select, texture_facts
 from .spirv.system import PUSHED
