@@ -23,11 +23,11 @@ from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
     ComputeInfo,

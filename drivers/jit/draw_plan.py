@@ -33,8 +33,8 @@ from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.series import Series
 from gallette.pipe.state import DrawInfo, ViewportState
 
 from .blocks import (

@@ -15,9 +15,9 @@ from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.pipe.deferral import may_defer
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BufferWrite,
     ClearCall,

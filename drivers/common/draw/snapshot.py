@@ -18,8 +18,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
