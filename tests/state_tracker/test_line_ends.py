@@ -1,4 +1,4 @@
-"""The diamond-exit rule: which pixels lines draw whose ends lie on centres and borders of pixels."""
+"""Diamond-exit rule: which pixels a line draws whose ends lie on centres or borders of pixels."""
 
 from __future__ import annotations
 
