@@ -74,7 +74,9 @@ class Format:
 
     @cached_property
     def is_pure_integer(self) -> bool:
-        """True for UINT and SINT colour formats: never filtered, blended or converted."""
+        """Whether it is a UINT or SINT colour format, which is never filtered, blended or
+        converted.
+        """
         integer = any(c.type in ("UINT", "SINT") and c.name != "X" for c in self.channels)
         return self.is_color and integer
 
@@ -168,7 +170,7 @@ R32_{d} R32G32_{d} R32G32B32_{d} R32G32B32A32_{d}
 R64_FLOAT R64G64_FLOAT R64G64B64_FLOAT R64G64B64A64_FLOAT
 R64_UINT R64_SINT
 R8_SRGB R8G8_SRGB R8G8B8_SRGB R8G8B8A8_SRGB B8G8R8A8_SRGB R8G8B8X8_SRGB L8_SRGB L8A8_SRGB
-B8G8R8A8_UNORM B8G8R8X8_UNORM R8G8B8X8_UNORM A8R8G8B8_UNORM A8B8G8R8_UNORM
+B8G8R8A8_UNORM B8G8R8X8_UNORM R8G8B8X8_UNORM R8G8B8X8_SNORM A8R8G8B8_UNORM A8B8G8R8_UNORM
 A8_UNORM L8_UNORM L8A8_UNORM I8_UNORM A16_UNORM L16_UNORM L16A16_UNORM I16_UNORM
 A16_FLOAT L16_FLOAT L16A16_FLOAT I16_FLOAT A32_FLOAT L32_FLOAT L32A32_FLOAT I32_FLOAT
 A8_SNORM L8_SNORM L8A8_SNORM I8_SNORM A16_SNORM L16_SNORM L16A16_SNORM I16_SNORM

@@ -343,7 +343,7 @@ def _into_buffer(
     """
     assert buffer is not None
     packed = _PACKED[suffix]
-    if offset < 0 or offset % 4 or offset + packed.size > buffer.size:
+    if offset < 0 or offset + packed.size > buffer.size:
         raise invalid_operation("the result would be outside the buffer")
     if buffer.blocked:
         raise invalid_operation("the query buffer is mapped")

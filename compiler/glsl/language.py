@@ -55,7 +55,7 @@ NV_viewport_array2
 _ES = """
 NV_shader_noperspective_interpolation
 ANDROID_extension_pack_es31a EXT_blend_func_extended EXT_clip_cull_distance EXT_draw_buffers
-EXT_frag_depth EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
+EXT_draw_instanced EXT_frag_depth EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
 EXT_primitive_bounding_box EXT_separate_shader_objects EXT_shader_framebuffer_fetch
 EXT_shader_group_vote EXT_shader_io_blocks EXT_shader_texture_lod EXT_tessellation_point_size
 EXT_tessellation_shader EXT_texture_buffer EXT_texture_cube_map_array NV_image_formats
@@ -130,7 +130,7 @@ class Language:
 
     @property
     def key(self) -> tuple[int, bool, bool, frozenset[str]]:
-        """What the sets of built-ins and keywords depend on."""
+        """The part of the language that the sets of built-ins and keywords depend on."""
         key = self._key
         if key is None:
             key = self._key = self.version, self.es, self.compat, frozenset(self.extensions)

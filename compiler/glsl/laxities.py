@@ -1,7 +1,8 @@
-"""What a version of GLSL does not have and shaders use all the same, because drivers take it.
+"""Features that a version of GLSL lacks but shaders use all the same, because drivers accept
+them.
 
 Each gets a warning. With `GALLETTE_DEBUG=glsl:strict`, or `strict` among the settings, it is an
-error, as the specification has it.
+error, as specified.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["LAXITIES", "Laxity", "grant"]
 
 @dataclass(frozen=True, slots=True)
 class Laxity:
-    """A stage, a shader that uses it, and why it is taken."""
+    """A row of the table: the feature, a shader that uses it, and the reason for accepting it."""
 
     stage: str
     example: str
@@ -41,11 +42,22 @@ LAXITIES: dict[str, Laxity] = {
         "the extension is written against GLSL 4.00 and gives them locations; Mesa takes them with "
         "it in GLSL 1.10 and 1.20",
     ),
+    "several outputs": Laxity(
+        "fragment",
+        "#version 300 es\nprecision highp float; out vec4 a, b; void main() { a = b = vec4(1); }",
+        "OpenGL numbers outputs without locations itself, and so does Mesa for OpenGL ES",
+    ),
+    "texture functions": Laxity(
+        "fragment",
+        "#version 300 es\nprecision highp float; uniform sampler2D s; out vec4 a;\n"
+        "void main() { a = texture2D(s, vec2(0)); }",
+        "shaders of OpenGL ES 2.0 get another #version and keep their calls; Mesa takes them",
+    ),
 }
 
 
 def grant(name: str, language: Language, log: Log, message: str, loc: int, end: int) -> None:
-    """Warn of something in the table, or refuse it in a strict language."""
+    """Warn of a feature in the table, or reject it in a strict language."""
     assert name in LAXITIES, name
     if language.strict:
         log.error(message, loc, end)

@@ -1,8 +1,8 @@
-"""Looking at a replay's framebuffer after every call that draws: `python -m
-gallette.capture.snapshot CAPTURE DRIVER OUT [FRAME]` is a process that does so and nothing else.
+"""Reads a replay's framebuffer after every call that draws: `python -m gallette.capture.snapshot
+CAPTURE DRIVER OUT [FRAME]` is a process that does only this.
 
-Pictures are read through OpenGL itself, so that every implementation can be looked at the same way,
-and what is changed for reading is put back. Equal pictures are kept once.
+Pictures are read through OpenGL itself, so that it works on every implementation, and state changed
+for reading is restored. Equal pictures are stored once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _PACK = (
 
 @dataclass(slots=True)
 class Snapshots:
-    """What every drawing call left: call number -> attachment -> picture (bottom row first)."""
+    """The pictures after every drawing call: call number -> attachment -> picture (bottom row
+    first).
+    """
 
     driver: str
     names: dict[int, dict[str, str]] = field(default_factory=dict)
@@ -53,7 +55,7 @@ class Snapshots:
 
 
 def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
-    """The bound draw framebuffer's attachments; what cannot be read is left out."""
+    """The bound draw framebuffer's attachments, without those that cannot be read."""
     saved = _Saved(gl)
     found: dict[str, Image] = {}
     try:
@@ -71,7 +73,7 @@ def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
 
 
 class _Saved:
-    """State that reading disturbs."""
+    """State that is saved and restored around reading."""
 
     def __init__(self, gl: Any):
         self.gl = gl
@@ -180,7 +182,7 @@ def _depth(gl: Any, target: Target) -> dict[str, Image]:
 
 
 def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
-    """What indexed buffers hold: results of compute shaders and of transform feedback."""
+    """The contents of indexed buffers: results of compute shaders and of transform feedback."""
     found: dict[str, Image] = {}
     before = gl.get_integerv(GL.COPY_READ_BUFFER_BINDING)[0]
     try:
@@ -204,7 +206,9 @@ def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
 
 
 def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Snapshots:
-    """Replay in this process and look after every drawing call (of one frame or all)."""
+    """Replay in this process and read the framebuffer after every drawing call (of one frame or
+    all).
+    """
     capture = open_capture(path)
     seen = Snapshots(driver or capture.driver)
     last = [0]
@@ -260,7 +264,9 @@ class Pending:
 
 
 def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
-    """Replay in a process of its own: a native driver may crash, and Mesa loads one per process."""
+    """Replay in a separate process, because a native driver may crash, and Mesa loads one per
+    process.
+    """
     folder = tempfile.TemporaryDirectory()
     out = Path(folder.name) / "snapshots.npz"
     wanted = [str(frame)] if frame is not None else []

@@ -65,11 +65,20 @@ def _number(words: Words, dtype: Any) -> Any:
     return np.dtype(dtype).type(words.double() if dtype is np.float64 else words.number())
 
 
+def _type(words: Words, name: str) -> Any:
+    """A type of buffer data: GLSL's, or `int64` and `uint64`, which piglit writes without `_t`."""
+    name = f"{name}_t" if name.endswith("int64") else name
+    if name not in TYPES:
+        raise words.error(f"unknown type {name!r}")
+    return TYPES[name]
+
+
 def _scalar_type(words: Words) -> Any:
     name = words.word("a type")
-    if name not in TYPES or TYPES[name].components != 1:
+    kind = _type(words, name)
+    if kind.components != 1:
         raise words.error(f"expected a scalar type, not {name!r}")
-    return TYPES[name].dtype
+    return kind.dtype
 
 
 @command("ssbo")
@@ -81,11 +90,8 @@ def ssbo(session: Session, words: Words) -> None:
         words.end()
         _make(session, GL.SHADER_STORAGE_BUFFER, index, np.zeros(size, np.uint8))
         return
-    name = words.word("a type")
-    if name not in TYPES:
-        raise words.error(f"unknown type {name!r}")
+    dtype = _type(words, words.word("a type")).dtype
     offset = words.integer("an offset")
-    dtype = TYPES[name].dtype
     values = np.array([_number(words, dtype) for _ in range(len(words))], dtype)
     _write(session, GL.SHADER_STORAGE_BUFFER, index, offset, values)
 
@@ -100,7 +106,8 @@ def probe_ssbo(session: Session, words: Words) -> None:
     words.end()
     seen = _read(session, GL.SHADER_STORAGE_BUFFER, index, offset, dtype)
     if symbol == "==" and np.issubdtype(dtype, np.floating):
-        same = bool(abs(seen - expected) <= 0.01) or bool(np.isnan(seen) and np.isnan(expected))
+        close = abs(seen - expected) < np.finfo(np.float64).eps
+        same = bool(close or seen == expected or (np.isnan(seen) and np.isnan(expected)))
     else:
         same = bool(COMPARE[symbol](seen, expected))
     if not same:
@@ -162,5 +169,5 @@ def probe_feedback(session: Session, words: Words) -> None:
     words.end()
     offset = element * np.dtype(dtype).itemsize
     seen = _read(session, GL.TRANSFORM_FEEDBACK_BUFFER, index, offset, dtype)
-    if not abs(float(seen) - float(expected)) <= 0.01:
+    if not abs(float(seen) - float(expected)) < session.tolerance.channels[0]:
         session.wrong(f"observed {seen}")

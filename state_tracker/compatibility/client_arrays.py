@@ -265,7 +265,7 @@ def _array_gets() -> None:
         def buffer(ctx: Context, attrib: Any = attrib) -> int:
             return name_of(ctx.arrays.current.bindings[attrib(ctx).binding].buffer)
 
-        fields = {"TYPE": "type", "STRIDE": "stride", "SIZE": "size"}
+        fields = {"TYPE": "type", "STRIDE": "stride", "SIZE": "size_or_order"}
         if name in ("NORMAL", "FOG_COORD", "INDEX", "EDGE_FLAG"):
             del fields["SIZE"]
         if name == "EDGE_FLAG":

@@ -3,8 +3,8 @@
     >>> with NativeContext("llvmpipe", profile="core", version=(3, 3)) as gl:
     ...     gl.get_string(GL.RENDERER)
 
-Every method is made from the function table when it is first used. The context is also what
-moderngl wants: `moderngl.create_context(standalone=True, context=gl)`.
+Every method is made from the function table when it is first used. moderngl accepts the context:
+`moderngl.create_context(standalone=True, context=gl)`.
 """
 
 from __future__ import annotations

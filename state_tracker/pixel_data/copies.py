@@ -37,7 +37,7 @@ from gallette.state_tracker.texturing.teximage import (
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
-    linear_twin,
+    linear_format,
 )
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, make_image
@@ -105,7 +105,7 @@ def blit(
     srgb = ctx.raster.framebuffer_srgb
     src_format, dst_format = read.format, write.format
     if not srgb:
-        src_format, dst_format = linear_twin(src_format), linear_twin(dst_format)
+        src_format, dst_format = linear_format(src_format), linear_format(dst_format)
     ctx.pipe.blit(
         BlitInfo(
             dst[0],
@@ -182,7 +182,7 @@ def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> 
 
 def _same_texels(a: Attachment, b: Attachment) -> bool:
     """Whether both have one format, except for the encoding of colours."""
-    return linear_twin(a.format) is linear_twin(b.format)
+    return linear_format(a.format) is linear_format(b.format)
 
 
 def _check_es_samples(
@@ -306,7 +306,7 @@ def _copy_texels(
     place: tuple[Resource, int, int, int], src_box: Box,
 ) -> None:  # fmt: skip
     src, src_level = place[0], place[1]
-    dst_format, src_format = linear_twin(dst.desc.format), linear_twin(src.desc.format)
+    dst_format, src_format = linear_format(dst.desc.format), linear_format(src.desc.format)
     if dst_format is src_format:
         ctx.pipe.resource_copy_region(
             dst, dst_level, dst_box.x, dst_box.y, dst_box.z, src, src_level, src_box
@@ -399,22 +399,29 @@ for _n in (1, 2, 3):
 
 
 class _Place(NamedTuple):
-    """An image's resource and location, and the format that it is given."""
+    """Where the layers of an image are in a resource, and the format that they are given."""
 
     resource: Resource
     level: int
-    z: int
+    first_layer: int
+    layers: int
     info: InternalFormat
 
 
 def _image_place(ctx: Context, name: int, target: int, level: int, z: int) -> _Place:
     if target == GL.RENDERBUFFER:
         found = ctx.renderbuffers.names.get(name)
+        if found is None and not ctx.renderbuffers.names.is_reserved(name):
+            raise invalid_value(f"{name} is not the name of a renderbuffer")
         if not isinstance(found, Renderbuffer) or found.resource is None:
-            raise invalid_value(f"{name} is not the name of a renderbuffer with storage")
-        return _Place(found.resource, 0, 0, found.info)
+            raise invalid_operation(f"renderbuffer {name} has no storage")
+        if level:
+            raise invalid_value("a renderbuffer has one level")
+        return _Place(found.resource, 0, 0, 1, found.info)
     texture = ctx.textures.names.get(name)
     if texture is None:
+        if ctx.textures.names.is_reserved(name):
+            raise invalid_operation(f"texture {name} has no image")
         raise invalid_value(f"{name} is not the name of a texture")
     if texture.target.value != target:
         raise invalid_enum(target, "target of this texture")
@@ -427,15 +434,17 @@ def _image_place(ctx: Context, name: int, target: int, level: int, z: int) -> _P
     place, image = texture.storage(face, level), texture.image(face, level)
     if place is None or image is None:
         raise invalid_value(f"level {level} has no image")
-    return _Place(place[0], place[1], z if texture.target.faces == 1 else 0, image.info)
+    resource, stored_level, layer = place
+    layers = texture.view_layers or level_extent(resource.desc, stored_level)[2]
+    return _Place(resource, stored_level, layer - face, layers, image.info)
 
 
 def _check_region(
     place: _Place, x: int, y: int, width: int, height: int, z: int, depth: int
 ) -> None:
     """Check that the region is inside the image, in whole blocks."""
-    wide, high, deep = level_extent(place.resource.desc, place.level)
-    if min(z, depth) < 0 or z + depth > deep:
+    wide, high, _ = level_extent(place.resource.desc, place.level)
+    if min(z, depth) < 0 or z + depth > place.layers:
         raise invalid_value("the region is outside the image")
     if min(x, y, width, height) < 0 or x + width > wide or y + height > high:
         raise invalid_value("the region is outside the image")
@@ -492,10 +501,11 @@ def copy_image_sub_data(
     _check_pair(source, target)
     if not (width and height and depth):
         return
-    box = Box(sx, sy, sz, width, height, depth)
+    box = Box(sx, sy, source.first_layer + sz, width, height, depth)
     ctx.pipe.resource_copy_region(
-        target.resource, target.level, dx, dy, dz, source.resource, source.level, box
-    )
+        target.resource, target.level, dx, dy, target.first_layer + dz,
+        source.resource, source.level, box,
+    )  # fmt: skip
 
 
 @entry

@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.vertices.buffer_objects import check_block
 from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class FeedbackObject(GLObject):
         # Stream -> its target in the last completed capture, or None.
         self.captured: dict[int, StreamOutputTarget] | None = None
 
-    def hold(self) -> None:
+    def begin_capture(self) -> None:
         """Begin capture into the current storage of the buffers.
 
         The storage stays in use even if buffers are deleted or reallocated before capture resumes.
@@ -55,7 +56,7 @@ class FeedbackObject(GLObject):
             if target is not None:
                 target.buffer.ref()
 
-    def let_go(self) -> None:
+    def end_capture(self) -> None:
         """End capture; the captured amount remains known."""
         for target in self.targets:
             if target is not None:
@@ -64,7 +65,7 @@ class FeedbackObject(GLObject):
 
     def destroy(self) -> None:
         if self.active:
-            self.let_go()
+            self.end_capture()
         for binding in self.bindings:
             binding.set(None)
         self.targets.clear()
@@ -185,7 +186,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
         current.targets.append(StreamOutputTarget(buffer.resource, offset, size & ~3))
     while current.targets and current.targets[-1] is None:
         current.targets.pop()
-    current.hold()
+    current.begin_capture()
     current.active, current.paused, current.mode = True, False, mode
     ctx.pipe.set_stream_output_targets(current.targets)
     ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
@@ -197,7 +198,7 @@ def end_transform_feedback(ctx: Context) -> None:
     if not current.active:
         raise invalid_operation("transform feedback is not active")
     ctx.pipe.set_stream_output_targets([])
-    current.let_go()
+    current.end_capture()
     found = {s: t for s, b in current.stream_buffers.items() for t in current.targets[b : b + 1]}
     current.captured = {stream: target for stream, target in found.items() if target is not None}
 
@@ -222,21 +223,25 @@ def resume_transform_feedback(ctx: Context) -> None:
 
 @entry
 def transform_feedback_buffer_base(ctx: Context, xfb: int, index: int, buffer: int) -> None:
-    transform_feedback_buffer_range(ctx, xfb, index, buffer, 0, 0)
+    _bind(ctx, xfb, index, buffer)
 
 
 @entry
 def transform_feedback_buffer_range(
     ctx: Context, xfb: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
-    if size or offset:
-        if offset < 0 or size <= 0:
-            raise invalid_value("bad offset or size of a buffer range")
-        if offset % 4 or size % 4:
-            raise invalid_value("transform feedback ranges are multiples of 4 bytes")
-    _binding(ctx, xfb, index).set(
-        ctx.buffers.names.require(buffer) if buffer else None, offset, size
-    )
+    check_block(ctx, GL.TRANSFORM_FEEDBACK_BUFFER, buffer, offset, size)
+    _bind(ctx, xfb, index, buffer, offset, size)
+
+
+def _bind(ctx: Context, xfb: int, index: int, name: int, offset: int = 0, size: int = 0) -> None:
+    binding = _binding(ctx, xfb, index)
+    buffer = ctx.buffers.names.get(name)
+    if name and buffer is None:
+        raise invalid_value(f"{name} is not the name of a buffer")
+    if _by_name(ctx, xfb).active:
+        raise invalid_operation("the transform feedback object is capturing")
+    binding.set(buffer, offset, size)
 
 
 def _by_name(ctx: Context, name: int) -> FeedbackObject:

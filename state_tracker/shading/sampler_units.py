@@ -21,10 +21,13 @@ def sampler_conflict(executables: Iterable[Executable]) -> str:
     """Why these programs' samplers cannot be used together; "" if they can."""
     targets: dict[int, int] = {}
     for executable in executables:
-        for slots in executable.textures.values():
-            for _, index, kind in slots:
+        for stage, slots in executable.textures.items():
+            info = executable.linked.shaders[stage].info
+            for first, index, kind in slots:
                 target = sampler_target(kind)
-                for unit in executable.uniforms.units[index]:
+                for place, unit in enumerate(executable.uniforms.units[index], first):
+                    if not info.uses_indirect_textures and place not in info.textures_used:
+                        continue  # an element of an array that the shader does not read
                     if targets.setdefault(unit, target) != target:
                         return f"samplers of different types use texture unit {unit}"
         for _, kind, unit in executable.unit_places(image=False):

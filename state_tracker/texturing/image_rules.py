@@ -28,6 +28,7 @@ __all__ = [
     "image_format",
     "internal_format",
     "is_of_another_profile",
+    "multisample_format",
     "renderable_format",
     "texel_format",
 ]
@@ -71,8 +72,17 @@ def _check_blocks(ctx: Context, info: InternalFormat, target: TargetInfo) -> Non
             raise invalid_enum(info.value, "internal format of a 3D texture")
 
 
+def multisample_format(ctx: Context, value: int) -> InternalFormat:
+    """The format of a multisample texture: a renderable one without shared exponents, which no
+    driver draws to.
+    """
+    if value == GL.RGB9_E5:
+        raise invalid_enum(value, "format of a multisample texture")
+    return renderable_format(ctx, value)
+
+
 def renderable_format(ctx: Context, value: int) -> InternalFormat:
-    """The format of a renderbuffer or of a multisample texture; raises if it is not renderable."""
+    """The format of a renderbuffer; raises if it is not renderable."""
     info = INTERNAL_FORMATS.get(value)
     if info is not None:
         in_profile = ctx.is_compat or not info.compat_only
@@ -113,8 +123,10 @@ def image_format(ctx: Context, target: int, value: int) -> InternalFormat | None
     """The format of images made with that name for a texture target or GL_RENDERBUFFER, if any."""
     info = TARGETS.get(target)
     try:
-        if info is None or info.multisample:
+        if info is None:
             return renderable_format(ctx, value)
+        if info.multisample:
+            return multisample_format(ctx, value)
         if info.pipe is Target.BUFFER:
             return texel_format(ctx, value)
         kind = internal_format(ctx, value)

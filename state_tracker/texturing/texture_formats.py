@@ -23,9 +23,9 @@ __all__ = [
     "INTERNAL_FORMATS",
     "InternalFormat",
     "choose_format",
-    "linear_twin",
+    "format_of_size",
+    "linear_format",
     "sample_count",
-    "twin_of_size",
 ]
 
 # GL name | base | pipe formats, best first. An upper-case base name lists the channels.
@@ -56,7 +56,7 @@ RGB4 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB5 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB565 RGB B5G6R5_UNORM R5G6B5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB8 RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
-RGB8_SNORM RGB R8G8B8A8_SNORM R8G8B8_SNORM
+RGB8_SNORM RGB R8G8B8X8_SNORM R8G8B8A8_SNORM
 RGB10 RGB R10G10B10X2_UNORM R10G10B10A2_UNORM R16G16B16A16_UNORM
 RGB12 RGB R16G16B16_UNORM R16G16B16A16_UNORM
 RGB16 RGB R16G16B16_UNORM R16G16B16A16_UNORM
@@ -311,7 +311,7 @@ def choose_format(
     return None
 
 
-def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
+def format_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
     """The candidate whose texel size equals the stored format's, for views."""
     for format in candidates:
         if format.block_bytes == stored.block_bytes:
@@ -330,7 +330,7 @@ def sample_count(caps: Caps, wanted: int) -> int:
     return min((count for count in counts if count >= max(wanted, 2)), default=caps.max_samples)
 
 
-def linear_twin(format: Format) -> Format:
+def linear_format(format: Format) -> Format:
     """The format with equal bits and without sRGB decoding."""
     if not format.is_srgb:
         return format

@@ -205,6 +205,8 @@ def _get_sub_data(
     ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer
 ) -> bytes | None:
     check_range(buffer, offset, size)
+    if buffer.blocked:
+        raise invalid_operation("the buffer is mapped")
     content = buffer.read(offset, size)
     if data is OMITTED:
         return content

@@ -66,6 +66,11 @@ class Attrib:
     pointer: int = 0  # result of the pointer query
     stride: int = 0  # as passed, 0 for tight
 
+    @property
+    def size_or_order(self) -> int:
+        """The size as it was set: GL_BGRA says the order of four components, too."""
+        return int(GL.BGRA) if self.bgra else self.size
+
 
 @dataclass(slots=True)
 class VertexBinding:
@@ -470,7 +475,7 @@ def _attrib_parameter(ctx: Context, vao: VertexArray, index: int, pname: int) ->
     binding = vao.bindings[attrib.binding]
     values: dict[int, Any] = {
         GL.VERTEX_ATTRIB_ARRAY_ENABLED: int(attrib.enabled),
-        GL.VERTEX_ATTRIB_ARRAY_SIZE: GL.BGRA if attrib.bgra else attrib.size,
+        GL.VERTEX_ATTRIB_ARRAY_SIZE: attrib.size_or_order,
         GL.VERTEX_ATTRIB_ARRAY_STRIDE: attrib.stride,
         GL.VERTEX_ATTRIB_ARRAY_TYPE: attrib.type,
         GL.VERTEX_ATTRIB_ARRAY_NORMALIZED: int(attrib.normalized),

@@ -168,7 +168,7 @@ def test_several_contexts_are_of_one_screen(tmp_path: Path) -> None:
 # -- calls ---------------------------------------------------------------------------------------
 
 
-def test_a_call_that_fails_is_told_and_the_others_are_made(tmp_path: Path) -> None:
+def test_a_failing_call_is_reported_and_the_others_are_made(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.flush()
@@ -196,7 +196,7 @@ def test_a_call_that_fails_is_told_and_the_others_are_made(tmp_path: Path) -> No
     assert (done.images, done.calls) == (1, 3)
 
 
-def test_questions_are_not_asked_again(tmp_path: Path) -> None:
+def test_queries_are_not_repeated(tmp_path: Path) -> None:
     def ask(gl: Any) -> None:
         gl.get_integerv(GL.VIEWPORT)
         gl.is_enabled(GL.BLEND)
@@ -214,7 +214,7 @@ def test_questions_are_not_asked_again(tmp_path: Path) -> None:
     assert made == ["Flush", "ReadPixels"]
 
 
-def test_different_images_are_told(tmp_path: Path) -> None:
+def test_different_images_are_reported(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         gl.clear_color(0, 0, 0, 0)
         gl.clear(GL.COLOR_BUFFER_BIT)
@@ -321,7 +321,7 @@ def test_lists_of_arrays_are_replayed(tmp_path: Path) -> None:
     assert done.identical, (done.different, done.errors)
 
 
-def test_arrays_are_told_apart_from_what_a_draw_reads_besides(tmp_path: Path) -> None:
+def test_arrays_are_separate_from_other_reads_of_a_draw(tmp_path: Path) -> None:
     """Counts and firsts lie in memory as the corners do; corners are kept as the draw's."""
     corners = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)
     firsts, counts = np.array([0, 3], np.int32), np.array([3, 3], np.int32)

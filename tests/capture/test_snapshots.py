@@ -244,7 +244,7 @@ void main() { twice = float(gl_VertexID) * 2.0; gl_Position = vec4(0, 0, 0, 1); 
 """
 
 
-def test_buffers_are_looked_at_after_launches_and_captures(tmp_path: Path) -> None:
+def test_buffers_are_read_after_launches_and_captures(tmp_path: Path) -> None:
     path = tmp_path / "a.gcap"
     with recording(path):
         gl: Any = gallette.create_context(version=(4, 3), size=(4, 4))
@@ -310,7 +310,7 @@ def test_a_process_that_cannot_replay_says_why(
     )
 
 
-def test_a_process_keeps_what_it_saw_in_a_file(tmp_path: Path) -> None:
+def test_a_process_stores_its_pictures_in_a_file(tmp_path: Path) -> None:
     path, out = tmp_path / "a.gcap", tmp_path / "out.npz"
     with recording(path):
         gl: Any = gallette.create_context(size=(2, 2))

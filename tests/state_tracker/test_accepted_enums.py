@@ -11,6 +11,7 @@ import pytest
 
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
+from tests.state_tracker.differential import answers
 from tests.state_tracker.helpers import errors, program
 
 
@@ -172,7 +173,7 @@ WITH_VARIABLES = (*NAMELESS, "UNIFORM_BLOCK", "SHADER_STORAGE_BLOCK")
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_every_interface_can_be_asked_of_any_program(gl: Any, linked: bool) -> None:
+def test_every_interface_can_be_queried_of_any_program(gl: Any, linked: bool) -> None:
     made = program(gl) if linked else gl.create_program()
     ask = gl.get_program_interfaceiv
     for name in INTERFACES:
@@ -280,3 +281,17 @@ def test_parts_of_textures_are_of_their_dimensions(gl: Any, target: str) -> None
     assert texels[wanted].tolist() == [10, 20, 30, 40]
     gl.texture_sub_image2d(99, 0, 0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, data)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
+@pytest.mark.native
+def test_the_order_of_components_is_told_as_it_was_set() -> None:
+    def ask(gl: Any) -> list[int]:
+        for call in (gl.color_pointer, gl.secondary_color_pointer):
+            call(GL.BGRA, GL.UNSIGNED_BYTE, 0, None)
+        gl.vertex_attrib_pointer(3, GL.BGRA, GL.UNSIGNED_BYTE, True, 0, None)
+        names = (GL.COLOR_ARRAY_SIZE, GL.SECONDARY_COLOR_ARRAY_SIZE)
+        found = [int(gl.get_integerv(name)[0]) for name in names]
+        return [*found, int(gl.get_vertex_attribiv(3, GL.VERTEX_ATTRIB_ARRAY_SIZE)[0])]
+
+    theirs, ours = answers(ask, "compat")
+    assert theirs == ours == [GL.BGRA] * 3

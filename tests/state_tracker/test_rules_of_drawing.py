@@ -321,3 +321,66 @@ def test_indices_that_restart_are_no_vertices(gl: Any, mode: str, restarts: bool
     gl.end_query(GL.VERTICES_SUBMITTED)
     most = 7 if restarts else 10
     assert most - 3 <= gl.get_query_objectuiv(query, GL.QUERY_RESULT)[0] <= most
+
+
+# -- formats without an alpha have one of 1 (section 17.3.6.1) -------------------------------------
+
+WITHOUT_ALPHA = """R8 RG8 RGB8 RGB16 RGB565 R8_SNORM RG8_SNORM RGB8_SNORM RGB16_SNORM RGB16F RGB32F
+    R11F_G11F_B10F SRGB8"""
+
+
+def attach(gl: Any, format: int) -> None:
+    """A framebuffer with one texel of a format."""
+    (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
+    gl.texture_storage2d(texture, 1, format, 1, 1)
+    (framebuffer,) = gl.create_framebuffers(1)
+    gl.named_framebuffer_texture(framebuffer, GL.COLOR_ATTACHMENT0, texture, 0)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+
+
+@pytest.mark.parametrize("format", WITHOUT_ALPHA.split())
+def test_blending_with_an_alpha_that_is_not_stored(gl: Any, format: str) -> None:
+    attach(gl, getattr(GL, format))
+    gl.viewport(0, 0, 1, 1)
+    program(gl, FULL, WHITE.replace("ALPHA", "1").replace("MORE", ""))
+    gl.enable(GL.BLEND)
+    for factors, red in (
+        ((GL.DST_ALPHA, GL.ZERO), 1.0),
+        ((GL.ONE_MINUS_DST_ALPHA, GL.ONE), 0.5),
+        ((GL.ZERO, GL.ONE_MINUS_DST_ALPHA), 0.0),
+        ((GL.SRC_ALPHA_SATURATE, GL.ONE), 0.5),
+    ):
+        gl.clear_bufferfv(GL.COLOR, 0, [0.5, 0.5, 0.5, 0.25])
+        gl.blend_func(*factors)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        found = np.frombuffer(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.FLOAT), np.float32)
+        assert found[0] == pytest.approx(red, abs=0.03)
+
+
+# -- colours are clamped when they are read, or not (section 18.2.8) -------------------------------
+
+
+@pytest.mark.parametrize("type", ["FLOAT", "HALF_FLOAT"])
+@pytest.mark.parametrize(
+    ("format", "clamp", "clamped"),
+    [
+        ("RGBA8_SNORM", None, True),
+        ("RGBA16_SNORM", None, True),
+        ("RG8_SNORM", "FIXED_ONLY", True),
+        ("RGBA8_SNORM", "FALSE", False),
+        ("RGBA8_SNORM", "TRUE", True),
+        ("RGBA16F", None, False),
+        ("RGBA16F", "FALSE", False),
+        ("RGBA32F", "TRUE", True),
+    ],
+)
+def test_negative_colors_are_clamped_by_the_kind_of_buffer(
+    gl: Any, format: str, clamp: str | None, clamped: bool, type: str
+) -> None:
+    attach(gl, getattr(GL, format))
+    gl.clear_bufferfv(GL.COLOR, 0, [-1.0, 1.0, -1.0, 1.0])
+    if clamp is not None:
+        gl.clamp_color(GL.CLAMP_READ_COLOR, getattr(GL, clamp))
+    raw = gl.read_pixels(0, 0, 1, 1, GL.RGBA, getattr(GL, type))
+    found = np.frombuffer(raw, np.float32 if type == "FLOAT" else np.float16)
+    assert found[:2].tolist() == [0.0 if clamped else -1.0, 1.0]

@@ -95,7 +95,7 @@ _CHOICES = {
 }
 
 
-def test_a_view_of_the_same_format_looks_at_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_of_the_same_format_reads_the_stored_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the driver refuses what is best, and takes another with texels as large."""
     gl = create_context("numpipe", profile="compat", version=(4, 3), size=(8, 8))
     supported = gl.screen.is_format_supported
@@ -150,4 +150,55 @@ def test_all_layers_of_a_view_and_no_others_are_drawn_to(
     inside = range(first, first + count)
     assert found == [255 if layer in inside else 10 * layer + 5 for layer in range(4)]
     assert errors(gl) == []
+    gl.release()
+
+
+# (texture, target of the view, its first layer and how many)
+LAYERED = {
+    "layer": ("TEXTURE_2D_ARRAY", "TEXTURE_2D", 2, 1),
+    "layers": ("TEXTURE_2D_ARRAY", "TEXTURE_2D_ARRAY", 2, 3),
+    "face": ("TEXTURE_CUBE_MAP", "TEXTURE_2D", 3, 1),
+    "cube of layers": ("TEXTURE_2D_ARRAY", "TEXTURE_CUBE_MAP", 1, 6),
+    "layers of cubes": ("TEXTURE_CUBE_MAP_ARRAY", "TEXTURE_2D_ARRAY", 5, 3),
+    "cube of cubes": ("TEXTURE_CUBE_MAP_ARRAY", "TEXTURE_CUBE_MAP", 6, 6),
+}
+
+
+@pytest.mark.parametrize("into", [False, True])
+@pytest.mark.parametrize("layered", LAYERED)
+@pytest.mark.parametrize("make", BOTH)
+def test_copies_of_layers_of_a_view(make: object, layered: str, into: bool) -> None:
+    of, kind, first, count = LAYERED[layered]
+    gl = make(profile="core", version=(4, 5), size=(8, 8))  # type: ignore[operator]
+
+    def texture(target: int, layers: int, values: int) -> int:
+        name: int = gl.create_textures(target, 1)[0]
+        if target == GL.TEXTURE_CUBE_MAP:
+            gl.texture_storage2d(name, 1, GL.R8, 2, 2)
+        else:
+            gl.texture_storage3d(name, 1, GL.R8, 2, 2, layers)
+        texels = np.arange(values, values + layers, dtype=np.uint8).repeat(4)
+        gl.texture_sub_image3d(name, 0, 0, 0, 0, 2, 2, layers, GL.RED, GL.UNSIGNED_BYTE, texels)
+        return name
+
+    def stored(name: int, layers: int) -> list[int]:
+        out = np.zeros(4 * layers, np.uint8)
+        gl.get_texture_image(name, 0, GL.RED, GL.UNSIGNED_BYTE, out.nbytes, out)
+        return [int(v) for v in out[::4]]
+
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    layers = 6 if of == "TEXTURE_CUBE_MAP" else 12
+    whole, plain = texture(getattr(GL, of), layers, 0), texture(GL.TEXTURE_2D_ARRAY, 4, 100)
+    (view,) = gl.gen_textures(1)
+    gl.texture_view(view, getattr(GL, kind), whole, GL.R8, 0, 1, first, count)
+    z = min(1, count - 1)
+    seen, other = (view, getattr(GL, kind), 0, 0, 0, z), (plain, GL.TEXTURE_2D_ARRAY, 0, 0, 0, 2)
+    gl.copy_image_sub_data(*(other + seen if into else seen + other), 2, 2, 1)
+    expected, beside = list(range(layers)), list(range(100, 104))
+    if into:
+        expected[first + z] = beside[2]
+    else:
+        beside[2] = expected[first + z]
+    assert (stored(whole, layers), stored(plain, 4), errors(gl)) == (expected, beside, [])
     gl.release()

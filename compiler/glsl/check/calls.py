@@ -21,6 +21,8 @@ from gallette.compiler.glsl.check.lvalues import check_lvalue, warn_uninitialize
 from gallette.compiler.glsl.check.overloads import _Params, choose_overload, matches, no_match
 from gallette.compiler.glsl.check.types import resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -58,6 +60,9 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
         if isinstance(chosen, Overload):
             return call_builtin(c, chosen, args, node)
         builtins = c.memory.overloads[name]
+        former = _former_texture_function(c, name, args, node)
+        if former is not None:
+            return call_builtin(c, former, args, node)
         raise no_match(c, name, args, node, [], builtins, ambiguous=chosen is not None)
     user = symbol.functions if isinstance(symbol, FunctionSet) else []
     candidates: list[tuple[_Params, object]] = [
@@ -73,6 +78,27 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
     if isinstance(found, Overload):
         return call_builtin(c, found, args, node)
     raise no_match(c, name, args, node, user, builtins, ambiguous=found is not None)
+
+
+_OF_ES_1 = frozenset(
+    f"{name}{lod}" for name in ("texture2D", "texture2DProj", "textureCube") for lod in ("", "Lod")
+)
+
+
+def _former_texture_function(
+    c: Checker, name: str, args: list[hir.Expr], node: s.Call
+) -> Overload | None:
+    """A texture function of GLSL ES 1.00 in a shader of a later version of ES."""
+    if name not in _OF_ES_1 or not c.lang.es or c.lang.version == 100:
+        return None
+    stage = "vertex" if name.endswith("Lod") else c.stage
+    known = overloads(name, Language(100, es=True, compat=False, stage=stage))
+    chosen = choose_overload(c, [(o.params, o) for o in known], args)
+    if not isinstance(chosen, Overload):
+        return None
+    message = f"'{name}' is a function of GLSL ES 1.00"
+    grant("texture functions", c.lang, c.log, message, node.callee.loc, node.callee.end)
+    return chosen
 
 
 def called_builtin(c: Checker, name: str, args: list[hir.Expr]) -> Chosen:

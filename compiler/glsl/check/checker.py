@@ -13,6 +13,7 @@ from gallette.compiler.glsl.check.variables import declare
 from gallette.compiler.glsl.check.write_only import check_write_only
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 
 __all__ = ["RULES", "check"]
@@ -84,11 +85,8 @@ def check_es_outputs(c: Checker) -> None:
     outputs = [v for v in c.shader.globals if v.quals.storage == "out" and c.stage == "fragment"]
     missing = [v for v in outputs if "location" not in v.quals.layout]
     if len(outputs) > 1 and missing and not c.lang.has("EXT_blend_func_extended"):
-        c.log.error(
-            f"output '{missing[0].name}' needs a location: there are several outputs",
-            missing[0].loc,
-            missing[0].end,
-        )
+        message = f"output '{missing[0].name}' needs a location: there are several outputs"
+        grant("several outputs", c.lang, c.log, message, missing[0].loc, missing[0].end)
 
 
 def check(unit: s.Unit, lang: Language, limits: Limits, log: Log) -> hir.Shader:

@@ -1,4 +1,4 @@
-"""What each pipe format is on a Vulkan device.
+"""The Vulkan format of each pipe format.
 
 Most names differ in spelling only. Luminance, intensity and alpha are red (and green) with a
 swizzle; formats with unused bits are those with alpha, which views read as one. Words that are
@@ -23,6 +23,7 @@ Z16_UNORM:D16_UNORM Z32_FLOAT:D32_SFLOAT Z24X8_UNORM:X8_D24_UNORM_PACK32
 Z24_UNORM_S8_UINT:D24_UNORM_S8_UINT Z32_FLOAT_S8X24_UINT:D32_SFLOAT_S8_UINT S8_UINT:S8_UINT
 R11G11B10_FLOAT:B10G11R11_UFLOAT_PACK32 R9G9B9E5_FLOAT:E5B9G9R9_UFLOAT_PACK32
 R10G10B10X2_UNORM:A2B10G10R10_UNORM_PACK32 R8G8B8X8_UNORM:R8G8B8A8_UNORM
+R8G8B8X8_SNORM:R8G8B8A8_SNORM
 R8G8B8X8_SRGB:R8G8B8A8_SRGB B8G8R8X8_UNORM:B8G8R8A8_UNORM DXT1_RGB:BC1_RGB_UNORM_BLOCK
 DXT1_RGBA:BC1_RGBA_UNORM_BLOCK DXT3_RGBA:BC2_UNORM_BLOCK DXT5_RGBA:BC3_UNORM_BLOCK
 DXT1_SRGB:BC1_RGB_SRGB_BLOCK DXT1_SRGBA:BC1_RGBA_SRGB_BLOCK DXT3_SRGBA:BC2_SRGB_BLOCK
@@ -50,7 +51,7 @@ _COMPONENTS = {"0": 1, "1": 2, "R": 3, "G": 4, "B": 5, "A": 6}
 
 @dataclass(frozen=True, slots=True)
 class VulkanFormat:
-    """A format as the device stores it; `swizzle` is where a view's R, G, B and A come from."""
+    """A format as the device stores it; `swizzle` has the sources of a view's R, G, B and A."""
 
     number: int
     swizzle: tuple[int, int, int, int] = (3, 4, 5, 6)
@@ -112,7 +113,7 @@ _EXPANDED = frozenset({"L8_SRGB", "L8A8_SRGB", "R8_SRGB", "R8G8_SRGB"})
 
 
 def decoded_format(format: Format) -> Format | None:
-    """What the host converts a format to where the device does not sample it, or None."""
+    """The format to which the host converts a format that the device cannot sample, or None."""
     if not format.is_compressed and format.name not in _EXPANDED:
         return None
     plain = "R8G8B8A8_SRGB" if format.is_srgb else "R8G8B8A8_UNORM"
