@@ -39,7 +39,7 @@ FLAGS: dict[str, DebugFlag] = {
         DebugFlag("nir:validate", "validate linked shaders, and shaders after every pass"),
         DebugFlag("nir:idle", "run passes that would be skipped; they must not change anything"),
         DebugFlag("nir:metadata", "recompute preserved metadata after every pass and compare"),
-        DebugFlag("glsl:strict", "refuse what GLSL has not, but programs rely on and others take"),
+        DebugFlag("glsl:strict", "reject features that GLSL lacks and other drivers accept"),
         DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),
         DebugFlag("gl:calls", "print every OpenGL call"),
         DebugFlag("gl:errors", "print every OpenGL error with its reason"),
@@ -47,7 +47,7 @@ FLAGS: dict[str, DebugFlag] = {
         DebugFlag("driver:code", "print the generated code of every variant"),
         DebugFlag(
             "driver:inexact_used_once",
-            "when inexact rules may look at use counts (gallette lesson is_used_once)",
+            "when inexact rules may depend on use counts (gallette lesson is_used_once)",
             ("always", "never", "not_position"),
         ),
         DebugFlag(

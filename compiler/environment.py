@@ -11,7 +11,7 @@ __all__ = ["VARIABLES", "Variable"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """An environment variable: who sets it, what its value is, and what it does."""
+    """An environment variable: the tool or person that sets it, its values, and its effect."""
 
     name: str
     value: str

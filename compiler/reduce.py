@@ -1,9 +1,9 @@
-"""Makes an input that shows a bug small: whatever can go, goes, as long as the bug stays.
+"""Makes an input that shows a bug small: removes whatever the bug does not need.
 
-A `Reduction` holds the smallest failing value so far. Steps offer it smaller candidates, coarse
-ones first, and are repeated until none helps. `reduce_lines` and `reduce_text` are the steps
-for lists of lines and for texts (GLSL, NIR, shader_tests: lines, blocks in braces, tokens,
-numbers); a language with a syntax tree brings steps of its own.
+A `Reduction` holds the smallest failing value so far. Steps try smaller candidates, coarse ones
+first, and are repeated until none fails. `reduce_lines` and `reduce_text` are the steps for lists
+of lines and for texts (GLSL, NIR, shader_tests: lines, blocks in braces, tokens, numbers);
+languages with a syntax tree have their own steps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Reduction(Generic[T]):
         return self.tried >= self.limit or time.monotonic() >= self._end
 
     def accept(self, candidate: T) -> bool:
-        """Go on with `candidate` if it is new and fails, too; each is judged once."""
+        """Continue with `candidate` if it is new and fails, too; each candidate is judged once."""
         key, now = self.key(candidate), self.key(self.value)
         if key == now or self.spent:
             return False
@@ -61,9 +61,9 @@ class Reduction(Generic[T]):
         return answer
 
     def exhaust(self, rewrite: Callable[[T], Iterable[T]]) -> bool:
-        """Apply a rewrite wherever it helps, and say whether it did.
+        """Apply a rewrite wherever the result still fails; returns whether it did anywhere.
 
-        After a success the next candidates are those of the new value, from the same place on.
+        After a success the next candidates are made from the new value, from the same place on.
         """
         at, helped = 0, False
         while not self.spent:
@@ -77,7 +77,7 @@ class Reduction(Generic[T]):
         return helped
 
     def run(self, *steps: Step[T]) -> bool:
-        """Repeat the steps until none of them helps; whether any did."""
+        """Repeat the steps until none of them succeeds; returns whether any did."""
         helped = False
         while not self.spent and sum(step(self) for step in steps):
             helped = True
@@ -90,7 +90,7 @@ Step: TypeAlias = Callable[[Reduction[T]], bool]
 def without_runs(
     split: Callable[[T], Sequence[Any]], join: Callable[[Any], T], largest: int = 1 << 30
 ) -> Step[T]:
-    """Leave out runs of pieces: halves first, then ever shorter ones, from the end."""
+    """Remove runs of pieces: halves first, then shorter ones, from the end."""
 
     def step(state: Reduction[T]) -> bool:
         pieces, helped = split(state.value), False
@@ -119,7 +119,7 @@ def reduce_lines(
     limit: int = 1000,
     seconds: float = float("inf"),
 ) -> list[str]:
-    """The shortest list found from which no single line can be taken (delta debugging)."""
+    """The shortest list found from which no single line can be removed (delta debugging)."""
     state = Reduction(list(lines), fails, tuple, limit, seconds)
     state.run(without_runs(list, list))
     return state.value
@@ -132,7 +132,7 @@ def reduce_text(
     limit: int = 20_000,
     seconds: float = float("inf"),
 ) -> Reduction[str]:
-    """The smallest text found; `text` itself must be interesting."""
+    """The shortest text found that still fails; `text` itself must fail."""
     state = Reduction(text, interesting, limit=limit, seconds=seconds, shrinking=True)
     if not interesting(text):
         raise ValueError("the text is not interesting to begin with")
@@ -141,7 +141,9 @@ def reduce_text(
     coarse = (whole, *map(rewriting, (_without_blocks, *rewrites)))
 
     def fine(state: Reduction[str]) -> bool:
-        """Only where nothing coarse is left: a text has many tokens."""
+        """Apply the fine steps, when no coarse one succeeds any more, because a text has many
+        tokens.
+        """
         return tokens(state) | state.exhaust(_smaller_numbers)
 
     state.run(lambda s: s.run(*coarse), fine)
@@ -161,7 +163,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without_blocks(text: str) -> Iterator[str]:
-    """A block goes with the line that heads it, or is emptied, or replaced by its content."""
+    """Candidates without a block: the block is removed with its heading line, emptied, or replaced
+    by its content.
+    """
     for start, end in _blocks(text):
         line = text.rfind("\n", 0, start) + 1
         yield text[:line] + text[end + 1 :].lstrip("\n")

@@ -1,1 +1,1 @@
-"""Drivers: each a room of its own, found through the entry-point group `gallette.drivers`."""
+"""Drivers: one package each, found through the entry-point group `gallette.drivers`."""

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.calls.arguments import Arguments
 from fuzz.harness import Finding, Fuzzer, place_of
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL
@@ -52,37 +53,10 @@ KEPT = 200.0
 BUDGET = 1 << 30
 """Work a draw may do here: an eighth of the usual, so that draws of billions end in time."""
 CANARY = 0xA5
+SMALL = 4096
+"""Sizes of what is read are no larger: the memory behind pointers ends somewhere."""
+_FLOATS = ("float", "double", "clampf", "clampd")
 
-_COMMON = """
-TEXTURE_2D RGBA UNSIGNED_BYTE FLOAT TRIANGLES ARRAY_BUFFER FRAMEBUFFER RGBA8 COLOR VERTEX_SHADER
-FRAGMENT_SHADER FRONT_AND_BACK RENDERBUFFER DEPTH_COMPONENT RED NEAREST TEXTURE_MIN_FILTER
-STATIC_DRAW ELEMENT_ARRAY_BUFFER UNIFORM_BUFFER TEXTURE_3D QUADS TEXTURE_CUBE_MAP LIGHT0 AMBIENT
-COLOR_ATTACHMENT0 SAMPLES_PASSED UNSIGNED_INT UNSIGNED_SHORT TEXTURE_CUBE_MAP_POSITIVE_X BLEND
-DEPTH_TEST MODELVIEW REPEAT TEXTURE_WRAP_S DEPTH24_STENCIL8 R32F RG16I LINES POINTS TRIANGLE_STRIP
-DEPTH_STENCIL STENCIL_INDEX TEXTURE_2D_ARRAY TEXTURE_1D TEXTURE_BUFFER TEXTURE_2D_MULTISAMPLE
-PIXEL_UNPACK_BUFFER PIXEL_PACK_BUFFER TRANSFORM_FEEDBACK_BUFFER SHADER_STORAGE_BUFFER FLAT
-DRAW_FRAMEBUFFER
-READ_FRAMEBUFFER READ_WRITE MAP_WRITE_BIT UNPACK_ROW_LENGTH PACK_ALIGNMENT VERTEX_ARRAY COLOR_ARRAY
-FILL LINE COMPILE LINEAR_MIPMAP_LINEAR STENCIL_TEST CULL_FACE RASTERIZER_DISCARD SCISSOR_TEST
-"""
-_LIKELY = """
-mode: POINTS LINES LINE_LOOP LINE_STRIP TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN QUADS PATCHES
-type: FLOAT UNSIGNED_BYTE UNSIGNED_SHORT UNSIGNED_INT SHORT INT HALF_FLOAT UNSIGNED_INT_24_8
-format: RGBA RED RG RGB DEPTH_COMPONENT DEPTH_STENCIL RED_INTEGER RGBA_INTEGER BGRA STENCIL_INDEX
-internalformat: RGBA8 RGBA R32F RG16I RGBA16F DEPTH24_STENCIL8 DEPTH_COMPONENT32F SRGB8_ALPHA8 R8UI
-textarget: TEXTURE_2D TEXTURE_3D TEXTURE_CUBE_MAP_POSITIVE_X TEXTURE_2D_MULTISAMPLE
-attachment: COLOR_ATTACHMENT0 COLOR_ATTACHMENT1 DEPTH_ATTACHMENT STENCIL_ATTACHMENT COLOR DEPTH
-cap: BLEND DEPTH_TEST STENCIL_TEST SCISSOR_TEST CULL_FACE RASTERIZER_DISCARD PRIMITIVE_RESTART
-func: NEVER LESS EQUAL LEQUAL GREATER NOTEQUAL GEQUAL ALWAYS
-usage: STATIC_DRAW DYNAMIC_READ STREAM_COPY
-access: READ_ONLY WRITE_ONLY READ_WRITE
-"""
-LIKELY = {
-    name: [getattr(GL, word) for word in words.split()]
-    for name, _, words in (line.partition(": ") for line in _LIKELY.strip().splitlines())
-}
-COMMON = [getattr(GL, name) for name in _COMMON.split()]
-ENUMS = sorted(set(GL.names().values()))
 VERTEX = """#version 150
 in vec4 a; in vec3 b; out vec2 t; uniform mat4 m; uniform vec4 u[3];
 void main() { t = b.xy + u[1].xy; gl_Position = m * a + u[0]; gl_PointSize = 3.0; }"""
@@ -94,10 +68,6 @@ layout(local_size_x = 8) in; layout(std430, binding = 0) buffer B { uint w[]; };
 void main() { atomicAdd(w[gl_GlobalInvocationID.x], 1u); }"""
 TEXTS = [b"", b"a", b"u[1]", b"gl_Position", b"block", b"k[0]", VERTEX.encode(),
          FRAGMENT.encode(), COMPUTE.encode(), b"#version 110\nvoid main() { loop"]  # fmt: skip
-SIZES = (0, 1, 1, 2, 3, 4, 4, 5, 7, 8, 16, 17, 33, 64, 100, -1)
-LARGE = (255, 4096, 16384, 16385, 65535, 1 << 20, (1 << 31) - 1, -(1 << 31))
-NUMBERS = (0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, -1, 100, 255, (1 << 31) - 1)
-FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, 16.0, 1e-30, 1e30, float("nan"), float("inf"))
 _STRIDED = re.compile(r"Pointer|Offset|VertexArrayVertexBuffer|BindVertexBuffer")
 _LEFT_OUT = re.compile(r"DebugMessageCallback|ImportSync|EGLImage")
 _BOUND = (  # functions whose pointer is an offset while such a buffer is bound
@@ -159,6 +129,7 @@ class Caller:
         self.names = [n for n in self.all if made.has_function(FUNCTIONS.method(n))]
         self.drawing = [n for n in self.names if re.match(r"(multi_)?draw|clear|begin|dispatch", n)]
         self.errors = Counter[str]()
+        self.arguments = Arguments(self.rng, lambda kind: str(self.rng.randrange(9)))
 
     def prelude(self) -> None:
         """Objects that work: a program, buffers, a texture, a framebuffer, arrays."""
@@ -194,25 +165,18 @@ class Caller:
         rng = self.rng
         if function.name.startswith("PixelStore") and param.name != "pname":
             return rng.choice(STORED)  # longer rows lead out of the memory
-        if param.type in ("float", "double", "clampf", "clampd"):
-            return rng.choice(FLOATS)
-        if param.type == "enum":
-            if param.name in LIKELY and rng.random() < 0.75:
-                return rng.choice(LIKELY[param.name])
-            return rng.choice(COMMON if rng.random() < 0.8 else ENUMS)
-        if param.type == "bitfield":
-            return rng.choice((0, 1, 2, 3, 0x22, 0x4000, 0x4100, 0x4500, 0xFFFFFFFF))
-        if param.type == "boolean":
-            return rng.choice((0, 1))
         if param.name == "modestride":  # may be negative, and lead out of the memory
             return rng.choice((0, 4, 8))
         if param.name == "stride" and _STRIDED.search(function.name):
             return rng.choice((0, 4, 8, 12, 16, 32, -1))
-        if param.type in ("sizei", "sizeiptr", "intptr"):
+        found = self.arguments.number(function, param)
+        if param.type in ("sizei", "sizeiptr", "intptr") and abs(found) > SMALL:
             reads = any(p.stars for p in function.params) or "Draw" in function.name
-            return rng.choice(LARGE if not reads and rng.random() < 0.03 else SIZES)
-        low, high = (0, 255) if param.type == "ubyte" else (-(1 << 31), (1 << 31) - 1)
-        return max(low, min(high, rng.choice(NUMBERS)))
+            return rng.choice((0, 1, 4, 16)) if reads else found
+        if param.type in _FLOATS:
+            return found
+        bits = 8 * ctypes.sizeof(param.ctype)
+        return max(-(1 << bits - 1), min((1 << bits) - 1, int(found)))
 
     def pointer(self, function: Function, param: Param) -> Any:
         rng, memory = self.rng, self.memory

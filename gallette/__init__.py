@@ -1,12 +1,12 @@
-"""The face of gallette: command line, public API, reports, lessons.
+"""The public face of gallette: command line, public API, reports, lessons.
 
     import gallette, moderngl
     ctx = moderngl.create_context(standalone=True, context=gallette.moderngl_context())
 
-`moderngl_context` makes a GL context, ours or the machine's, as the object moderngl asks for;
-`create_context` is the same with the GL functions as Python methods. `trace`, `replay`, `diff`,
-`pixel`, `debug`, `explain`, `compare_images` and `show` are what the command line does, for scripts
-and notebooks.
+`moderngl_context` makes a GL context, gallette's or the machine's, as the object that moderngl
+takes; `create_context` is the same with the GL functions as Python methods. `trace`, `replay`,
+`diff`, `pixel`, `debug`, `explain`, `compare_images` and `show` are what the command line does, for
+scripts and notebooks.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """What lives in `gallette.notebook` is imported when it is first used."""
+    """Import names of `gallette.notebook` on first use."""
     if name in __all__:
         from gallette import notebook
 
@@ -76,8 +76,9 @@ def default_driver() -> str:
 
 
 def quickest_driver() -> str:
-    """The driver for programs of which pictures are wanted: `GALLETTE_DRIVER`, else jit if llvmlite
-    is installed, else numpipe."""
+    """The driver for programs that show pictures: `GALLETTE_DRIVER`, else jit if llvmlite is
+    installed, else numpipe.
+    """
     import os
     from importlib.util import find_spec
 
@@ -109,12 +110,14 @@ def moderngl_context(
     profile: str = "core",
     version: tuple[int, int] = (3, 3),
 ) -> GLInterface:
-    """What `moderngl.create_context(standalone=True, context=...)` takes."""
+    """The `context` argument of `moderngl.create_context(standalone=True, context=...)`."""
     return create_context(driver, profile=profile, version=version)
 
 
 def mark(name: str, framebuffer: Any) -> None:
-    """In a script: this moderngl framebuffer holds a picture for `gallette diff` to compare."""
+    """Mark a picture in a script: `gallette diff` compares the contents of this moderngl
+    framebuffer.
+    """
     from gallette.scripts import mark as do
 
     do(name, framebuffer)

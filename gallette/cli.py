@@ -1,4 +1,4 @@
-"""The `gallette` command: the table of commands, and what they share.
+"""The `gallette` command: the table of commands, and the code they share.
 
 A command's module is imported when the command runs, so that `gallette --help` answers at once.
 Exit status: 0 success, 1 a test or comparison failed, 2 wrong use (one message, no traceback), 130
@@ -24,9 +24,9 @@ __all__ = ["COMMANDS", "GROUPS", "command_parser", "execute", "main"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its module, the line in the list of commands, and examples for its help.
+    """One command: its module, its line in the list of commands, and examples for its help.
 
-    The module has `add_arguments` and `run`; its docstring is what `--help` says first.
+    The module has `add_arguments` and `run`; its docstring begins the text of `--help`.
     """
 
     module: str
@@ -199,7 +199,7 @@ def _examples(text: str) -> str:
 
 
 def _environment() -> str:
-    """The variables that most users want, and the table of debug flags."""
+    """The variables that most users need, and the table of debug flags."""
     from gallette.compiler.debug import FLAGS
     from gallette.compiler.environment import VARIABLES
 
@@ -237,7 +237,7 @@ def _top_parser() -> argparse.ArgumentParser:
 
 
 def command_parser(name: str) -> ArgumentParser:
-    """The parser of a command; importing the command's module is what takes time here."""
+    """The parser of a command; imports the command's module, which takes time."""
     command = COMMANDS[name]
     module = importlib.import_module(command.module)
     parser = ArgumentParser(
@@ -249,7 +249,7 @@ def command_parser(name: str) -> ArgumentParser:
 
 
 def execute(arguments: Sequence[str]) -> int:
-    """Run one command; what goes wrong is raised."""
+    """Run one command; errors are raised."""
     top = _top_parser()
     if not arguments or arguments[0].startswith("-"):
         options = top.parse_args(list(arguments))

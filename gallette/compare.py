@@ -1,7 +1,7 @@
 """Comparing two renderings, pass by pass: coverage, largest difference, share over tolerance.
 
-The promise of the stack: coverage is the same pixel for pixel, and 99.9 % of the pixels differ by
-at most one step of 8 bits. `Verdict` says whether a pass keeps it.
+The requirement is equal coverage, pixel for pixel, and at most one step of 8 bits of difference in
+99.9 % of the pixels. `Verdict` is whether a pass meets it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SceneDiff:
 
     @property
     def verdict(self) -> str:
-        """The worst of its passes'."""
+        """The worst verdict of its passes."""
         if self.error or not self.passes:
             return "error"
         order = ("identical", "close", "different")
@@ -134,12 +134,13 @@ def compare(
     ours: Rendering, theirs: Rendering, scenes: Sequence[str], tolerance: float
 ) -> list[SceneDiff]:
     """The diffs of every scene, in order."""
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     result = []
     for name in scenes:
         times = (ours.seconds.get(name, 0.0), theirs.seconds.get(name, 0.0))
-        diff = SceneDiff(name, SCENES[name].doc if name in SCENES else "", seconds=times)
+        scene = find_scene(name)
+        diff = SceneDiff(name, scene.doc if scene else "", seconds=times)
         result.append(diff)
         for side in (ours, theirs):
             if name in side.errors:

@@ -1,4 +1,4 @@
-"""What a suite touches: opcodes, intrinsics, GL functions, formats, blend modes, grammar.
+"""The coverage of a suite: opcodes, intrinsics, GL functions, formats, blend modes, grammar.
 
 Tests run with hooks in the code that reads the tables. The rows that were read are compared with
 the tables, and rows that no test uses are listed. `gallette piglit coverage` prints them or writes
@@ -83,8 +83,8 @@ class Area:
         return len(self.touched) + len(self.missing)
 
     @property
-    def beyond(self) -> dict[str, list[str]]:
-        """What is missing because no OpenGL program can lead to it: reason -> rows."""
+    def unreachable(self) -> dict[str, list[str]]:
+        """The missing rows that no OpenGL program can reach: reason -> rows."""
         found: dict[str, list[str]] = {}
         for name in self.missing:
             for pattern, reason in _BEYOND.get(self.name, {}).items():
@@ -95,13 +95,13 @@ class Area:
 
     @property
     def untouched(self) -> list[str]:
-        """What is missing without such a reason."""
-        explained = {name for names in self.beyond.values() for name in names}
+        """The missing rows without such a reason."""
+        explained = {name for names in self.unreachable.values() for name in names}
         return [name for name in self.missing if name not in explained]
 
 
 def report(seen: Seen) -> list[Area]:
-    """Hold what was seen against the tables."""
+    """Compare the rows seen with the tables."""
     areas = []
     for name, everything in _tables().items():
         touched = everything & seen.get(name, set())
@@ -137,7 +137,9 @@ def _tables() -> Seen:
 
 @contextlib.contextmanager
 def watching() -> Iterator[Seen]:
-    """What tests touch while this lasts. The compile cache must be off: it hides the compiler."""
+    """Record what tests use inside the block. The compile cache must be off, because it hides the
+    compiler.
+    """
     from gallette.compiler.glsl import api
     from gallette.compiler.glsl.link import linker
     from gallette.drivers.common.binding import BindingContext
@@ -149,7 +151,7 @@ def watching() -> Iterator[Seen]:
     with contextlib.ExitStack() as stack:
 
         def watch(owner: Any, name: str, look: Callable[..., None]) -> None:
-            """Show `look` the result and the arguments of every call."""
+            """Call `look` with the result and the arguments of every call."""
             original = getattr(owner, name)
 
             def watched(*args: Any, **kwargs: Any) -> Any:
@@ -270,7 +272,7 @@ def _note_syntax(seen: Seen, unit: Any) -> None:
 
 
 def measure(paths: Sequence[Path], jobs: int) -> Seen:
-    """Run tests on numpipe, spread over processes, and put together what they touched."""
+    """Run tests on numpipe, spread over processes, and merge their coverage."""
     environment = {**child_environment("numpipe"), "GALLETTE_CACHE": "off"}
     children = []
     for number in range(max(1, jobs)):

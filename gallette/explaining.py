@@ -1,4 +1,4 @@
-"""Watching a shader travel: what `gallette explain` and the lessons collect.
+"""Observing how a shader compiles: the records that `gallette explain` and the lessons show.
 
 A file is compiled and linked by the front end and handed to a driver, with every pass recorded.
 A shader_test is then also *run*, so that the bound state of its draws makes the driver build real
@@ -17,7 +17,7 @@ from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector.programs import marked_code
 from gallette.pipe.shader_handover import shader_for_driver
 
@@ -29,7 +29,7 @@ _MARK = re.compile(r"\s*//@\d+$", re.M)
 
 
 def unmarked(text: str) -> str:
-    """A text without the source lines at its lines' ends."""
+    """A text without the source lines at the ends of its lines."""
     return _MARK.sub("", text)
 
 
@@ -53,7 +53,7 @@ _SECTIONS = {
 
 @dataclass(slots=True)
 class VariantStory:
-    """One variant: the key, why it was built, what its second round did, its code."""
+    """One variant: the key, the reason it was built, its second round, its code."""
 
     key: str
     reason: str
@@ -69,7 +69,7 @@ class VariantStory:
 
 @dataclass(slots=True)
 class ShaderStory:
-    """One stage's way. Texts of passes say the source line of each instruction: `//@12`."""
+    """How one stage compiles. Texts of passes have the source line of each instruction: `//@12`."""
 
     stage: str
     source: str
@@ -83,7 +83,7 @@ class ShaderStory:
         return sum(r.seconds for r in self.passes)
 
     def forms(self) -> list[tuple[str, str]]:
-        """(what made it, the text) of every form the shader had, and of each variant."""
+        """Every form of the shader and of each variant: (producer, text)."""
         changed = [r for r in self.passes if r.progress]
         found = [("the front end", changed[0].before)] if changed else []
         found += [(r.name, r.after) for r in changed]
@@ -98,7 +98,7 @@ class ShaderStory:
 
 @dataclass(slots=True)
 class Explanation:
-    """Everything about one file."""
+    """The whole explanation of one file."""
 
     name: str
     driver: str
@@ -121,13 +121,13 @@ class Explanation:
 def explain_file(
     name: str, driver: str, stage: str | None = None, alone: bool = False
 ) -> Explanation:
-    """Compile, link, hand to the driver, and (for a shader_test) run; everything recorded.
+    """Compile, link, pass to the driver, and (for a shader_test) run, with everything recorded.
 
-    `-` is standard input. `stage` is what a file is whose name does not tell. A vertex shader
-    brings the fragment shader that lies beside it (`a.vert`, `a.frag`), and the other way round,
-    unless `alone`: together they link as they will run.
+    `-` is standard input. `stage` is for a file whose name does not determine it. A vertex shader
+    is linked with the fragment shader beside it (`a.vert`, `a.frag`), and vice versa, unless
+    `alone`.
     """
-    with compiled_afresh():
+    with without_compile_cache():
         return _explain(name, driver, stage, alone)
 
 
@@ -173,7 +173,9 @@ def _explain(name: str, driver: str, stage: str | None, alone: bool) -> Explanat
 
 
 def _stage_of_name(path: Path) -> str:
-    """`lit.frag.glsl` and `lit_fs.glsl` say their stage; a plain `.glsl` is a fragment shader."""
+    """The stage in a name such as `lit.frag.glsl` or `lit_fs.glsl`; a plain `.glsl` is a fragment
+    shader.
+    """
     inner = path.with_suffix("").suffix
     if inner in STAGES:
         return STAGES[inner]
@@ -235,7 +237,7 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
 
 
 def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
-    """Give the shader to the driver and ask what became of it; the null variant is made there."""
+    """Pass the shader to the driver, which builds the null variant, and request its explanation."""
     from gallette.pipe.loader import create_screen
 
     story.nir = print_shader(shader)
@@ -259,7 +261,9 @@ def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
 
 
 def _variants(explained: dict[str, Any], handle: Any) -> list[VariantStory]:
-    """What the driver made of a shader so far; with source lines, if it is one of our own."""
+    """The variants that the driver has built of a shader; with source lines, if it is one of our
+    drivers.
+    """
     stories = [_variant(v) for v in explained["variants"]]
     made = getattr(handle, "variants", None) or {}
     if len(made) == len(stories):
@@ -283,7 +287,7 @@ def _variant(v: dict[str, Any]) -> VariantStory:
 
 
 def _run_test(result: Explanation, path: Path, driver: str) -> None:
-    """Run the test and keep the driver's variant log: which draw made which variant, and why."""
+    """Run the test and record the driver's variant log: the draw and the reason of each variant."""
     from gallette.piglit_subset.execute import run_test
     from gallette.piglit_subset.shader_test import parse_file
 
@@ -291,7 +295,7 @@ def _run_test(result: Explanation, path: Path, driver: str) -> None:
         return
 
     def look(gl: Any) -> None:
-        """Before the context goes: what the draws made of the program that was in use."""
+        """Record the variants of the program in use before the context is released."""
         result.events = list(gl.pipe.variant_log)
         executable = gl.programs.executable
         handles = executable.handles if executable is not None else {}

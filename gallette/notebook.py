@@ -1,7 +1,7 @@
 """The public functions of `gallette` for scripts and notebooks: run, look, compare, explain.
 
-Everything the command line does with a scene, a shader_test or a capture, as a function with types;
-what comes back is the same records the commands print.
+Everything the command line does with a scene, a shader_test or a capture, as a typed function; the
+results are the records that the commands print.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ class Image:
         return self.pixels.shape[1], self.pixels.shape[0]
 
     def rgb(self) -> npt.NDArray[np.uint8]:
-        """Three channels of 8 bits: floats are cut to 0..1, one channel is grey, alpha is left."""
+        """Three channels of 8 bits: floats are clamped to 0..1, one channel is grey, alpha is
+        dropped.
+        """
         array = self.pixels
         if array.dtype != np.uint8:
             with np.errstate(all="ignore"):
@@ -132,14 +134,16 @@ def draw_scene(name: str, driver: str | None = None) -> Any:
 
     import gallette
     from gallette.commands.diff import check_scenes
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     check_scenes([name], "name")
     window: Any = gallette.moderngl_context(driver)
     try:
         ctx = moderngl.create_context(standalone=True, context=window)
         ctx.extra = window  # for scenes that call OpenGL itself
-        passes = list(SCENES[name].render(ctx, SCENES[name].size))
+        scene = find_scene(name)
+        assert scene is not None
+        passes = list(scene.render(ctx, scene.size))
     finally:
         window.release()
     return passes[-1]
@@ -152,7 +156,7 @@ def _driver(driver: str | None) -> str:
 
 
 def trace(target: str, path: str | Path, driver: str | None = None) -> Capture:
-    """Record a scene or shader_test to a capture file; the capture."""
+    """Record a scene or shader_test to a capture file; returns the capture."""
     from gallette.capture import open_capture
     from gallette.capture.targets import check_target, record_target
 
@@ -162,7 +166,7 @@ def trace(target: str, path: str | Path, driver: str | None = None) -> Capture:
 
 
 def replay(capture: str | Path | Capture, driver: str = "", until: int | None = None) -> Replayed:
-    """Make a capture's calls again (up to call `until`); on its own driver, bit by bit."""
+    """Replay a capture's calls (up to call `until`); on the driver that recorded it, bit by bit."""
     from gallette.capture import replay as run
 
     return run(capture, driver, until)
@@ -174,7 +178,9 @@ def diff(
     against: str = "native",
     tolerance: float = 1.0,
 ) -> CaptureDiff:
-    """Replay a capture on two drivers and compare after every draw; `.first` is the culprit."""
+    """Replay a capture on two drivers and compare after every draw; `.first` is the first that
+    differs.
+    """
     from gallette.capture.differ import diff_capture
 
     if tolerance < 0:
@@ -183,7 +189,7 @@ def diff(
 
 
 def pixel(target: str, x: int, y: int, driver: str | None = None, sample: int = 0) -> History:
-    """Everything that touched pixel (x, y) of a scene, shader_test or capture; y upwards."""
+    """Everything that changed pixel (x, y) of a scene, shader_test or capture; y counts upwards."""
     from gallette.capture.targets import check_target
     from gallette.history import pixel_history
 
@@ -201,14 +207,16 @@ def debug(target: str, x: int, y: int, driver: str | None = None, draw: int = 0)
 
 
 def explain(file: str | Path, driver: str | None = None, stage: str | None = None) -> Explanation:
-    """A shader's way: every pass, every variant and the code that runs."""
+    """How a shader compiles: every pass, every variant and the code that runs."""
     from gallette.explaining import explain_file
 
     return explain_file(str(file), _driver(driver), stage)
 
 
 def compare_images(ours: Pixels, theirs: Pixels, tolerance: float = 1.0) -> PassDiff:
-    """Two pictures of one size (bytes or floats): coverage, largest difference, heat map."""
+    """Compare two pictures of one size (bytes or floats): coverage, largest difference, heat
+    map.
+    """
     from gallette.compare import compare_passes
     from gallette.scenes.common import Pass
 

@@ -1,4 +1,4 @@
-"""Pictures to look at: as bytes, in a range of numbers that shows something, and as files."""
+"""Pictures for people: as bytes, in a visible range of numbers, and as files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ Image = npt.NDArray[Any]
 
 
 def grey_range(*pictures: Image) -> tuple[float, float]:
-    """The numbers to show as black and white: all that occur, in pictures of floats whose channels
-    are equal (depths lie close together); 0 and 1 in others."""
+    """The numbers to show as black and white: the range of floats whose channels are equal (depths
+    are close together); 0 and 1 for other pictures.
+    """
     for picture in pictures:
         rgb = picture[..., :3]
         if picture.dtype.kind != "f" or not np.array_equal(
@@ -33,7 +34,7 @@ def grey_range(*pictures: Image) -> tuple[float, float]:
 
 
 def to_rgb8(color: Image, shown: tuple[float, float] = (0.0, 1.0)) -> Image:
-    """RGB for looking at: 8 bits, top row first, the first number of `shown` as black."""
+    """RGB for display: 8 bits, top row first, the first number of `shown` as black."""
     rgb = color[..., :3]
     if rgb.dtype != np.uint8:
         low, high = shown
@@ -49,7 +50,7 @@ def png_bytes(image: Any) -> bytes:
 
 
 def save_picture(path: Path, image: Any) -> None:
-    """Write 8-bit grey, RGB or RGBA, all of it or nothing."""
+    """Write an 8-bit grey, RGB or RGBA picture, atomically."""
     from PIL import Image
 
     format = Image.registered_extensions().get(path.suffix.lower())

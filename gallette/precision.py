@@ -1,4 +1,4 @@
-"""How good the functions of shaders are on a machine that lacks some of them.
+"""The accuracy of shader functions on a machine that lacks some of them.
 
     python -m gallette.precision            every function on every machine of `MACHINES`
     python -m gallette.precision --write    the same as docs/reference/precision.md
@@ -107,7 +107,7 @@ FUNCTIONS: tuple[Function, ...] = (
 
 @dataclass(slots=True)
 class _Call:
-    """What the rows of GLSL's table ask of a call."""
+    """The part of a call that the rows of GLSL's table read."""
 
     name: str
     type: Type
@@ -115,7 +115,7 @@ class _Call:
 
 
 def shader_of(name: str, machine: Machine, sources: int) -> Shader:
-    """out = name(in0, in1...), as `machine` computes it."""
+    """A shader out = name(in0, in1...), lowered for `machine`."""
     b = Builder.shader_main(Stage.VERTEX, name)
     zero = b.imm_int(0)
     args = [
@@ -154,23 +154,23 @@ class Precision:
 
     @property
     def rounded(self) -> float:
-        """The part that is as good as can be."""
+        """The share of correctly rounded results."""
         return float((self.errors <= 0.5).mean())
 
     @property
     def histogram(self) -> list[float]:
-        """The part of the results in each of `BINS`, and beyond."""
+        """The share of the results in each of `BINS`, and above."""
         counts = np.histogram(self.errors, (-1.0, *BINS, np.inf))[0]
         return [float(c) / self.errors.size for c in counts]
 
     @property
     def bits(self) -> float:
-        """How many bits of a 24-bit significand are right, at worst."""
+        """How many bits of a 24-bit significand are right in the worst case."""
         return max(0.0, 24 - float(np.log2(max(self.worst, 0.5) * 2)))
 
 
 def measure(f: Function, machine: Machine, count: int = 20000, seed: int = 1) -> Precision:
-    """Errors of a function on a machine at random places."""
+    """The errors of a function on a machine at random arguments."""
     rng = np.random.default_rng(seed)
     args = [np.ascontiguousarray(x, np.float32) for x in f.inputs(rng, count)]
     shader = shader_of(f.name, machine, len(args))

@@ -10,7 +10,7 @@
 * `image_regression`: compares a picture with the golden image beside the test.
 * `gallette_driver`: the name of the driver that these use.
 
-Nothing happens in a test that uses none of them, and what they need is imported when they are used.
+A test that uses none of them is not affected, and their modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def _keep_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Have gallette's modules imported as they are.
+    """Import gallette's modules without pytest's rewriting of assertions.
 
-    pytest compiles all modules of a package with a plugin anew, to explain their assertions; of
-    gallette's thousand that takes seconds, and the assertions are not the tester's.
+    pytest recompiles all modules of a package with a plugin, to explain their assertions. For
+    gallette's thousand modules that takes seconds, and their assertions do not concern the tester.
     """
     hook = getattr(pluginmanager, "rewrite_hook", None)
     marked = getattr(hook, "_must_rewrite", None)
@@ -93,7 +93,7 @@ def _drivers(config: pytest.Config) -> list[str]:
 
 @pytest.fixture
 def gallette_driver(request: pytest.FixtureRequest) -> str:
-    """The driver that draws: see `--gallette-driver`."""
+    """The driver that draws (see `--gallette-driver`)."""
     import gallette
 
     asked: list[str] = [getattr(request, "param", ""), *_drivers(request.config)]
@@ -107,7 +107,7 @@ def gallette_driver(request: pytest.FixtureRequest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the marker `gallette` asks for."""
+    """The arguments of the marker `gallette`."""
 
     profile: str = "core"
     version: tuple[int, int] = (3, 3)
@@ -157,8 +157,8 @@ def gallette_gl(
     """Makes all OpenGL libraries of this process draw on gallette (Linux).
 
     A context is current, so that PyOpenGL's functions work at once; it is also the value, with
-    OpenGL's functions as methods. pyglet and others make contexts of their own. What was imported
-    before may have chosen another OpenGL already: import such a library inside the test, or call
+    OpenGL's functions as methods. pyglet and others make contexts of their own. A library imported
+    before may have chosen another OpenGL already: import it inside the test, or call
     `gallette.install()` in conftest.py.
     """
     import sys
@@ -188,7 +188,7 @@ def gallette_gl(
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """How a program ended, and what it showed."""
+    """How a program ended, and the frames that it showed."""
 
     returncode: int
     stdout: str
@@ -207,7 +207,7 @@ class ProgramRun:
 
 
 class ProgramRunner:
-    """Runs programs on gallette; `gallette_run` is one."""
+    """Runs programs on gallette; the fixture `gallette_run` is one."""
 
     def __init__(self, driver: str, folder: Path) -> None:
         self._driver, self._folder, self._runs = driver, folder, 0
@@ -260,7 +260,7 @@ def gallette_run(gallette_driver: str, tmp_path: Path) -> ProgramRunner:
 
 
 class ImageRegression:
-    """Compares pictures with golden images; `image_regression` is one."""
+    """Compares pictures with golden images; the fixture `image_regression` is one."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -294,7 +294,7 @@ class ImageRegression:
             pytest.fail(self._message(found), pytrace=False)
 
     def _test(self) -> str:
-        """The test's name and parameters, but for the driver: it must not change the picture."""
+        """The test's name and parameters, without the driver, which must not change the picture."""
         name = re.sub(r"^test_?", "", self._request.node.name)
         callspec = getattr(self._request.node, "callspec", None)
         if callspec is not None and "gallette_driver" in callspec.params:

@@ -34,7 +34,7 @@ def record(scenes: Sequence[str], driver: str = "native") -> Rendering:
 
 
 def load(scenes: Sequence[str]) -> Rendering:
-    """The recorded pictures as if they had just been rendered."""
+    """The recorded pictures, in the form of rendered ones."""
     about = FOLDER / "renderer.json"
     if not about.exists():
         raise GalletteError("there are no recorded references (gallette diff --record makes them)")
@@ -55,7 +55,7 @@ def native_or_recorded(
     on_pass: Callable[[str], None] | None = None,
     timeout: float | None = None,
 ) -> tuple[Rendering, str]:
-    """Render on the other side; where "native" does not start take the recordings and say so.
+    """Render on the other side; if "native" does not start, use the recordings and report so.
 
     `GALLETTE_REQUIRE_REFERENCE=1` makes a missing native GL an error instead.
     """

@@ -33,7 +33,7 @@ __all__ = ["Rendering", "load_passes", "render_on_cluster", "render_scenes", "sa
 
 @dataclass(slots=True)
 class Rendering:
-    """What one driver made of the scenes: passes per scene, errors per scene, its name."""
+    """The results of one driver: passes per scene, errors per scene, its name."""
 
     driver: str
     renderer: str = ""
@@ -110,7 +110,7 @@ _GRACE = 5.0
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """The time of a child is over."""
+    """Raise `_TimeOver`, because the child's time is over."""
     child.terminate()
     try:
         child.wait(_GRACE)
@@ -123,7 +123,7 @@ def _stop(*_: Any) -> None:
 
 
 class _TimeOver(BaseException):
-    """Raised where the child is when it is asked to end."""
+    """Raised in the child at its current position when it is asked to end."""
 
 
 def render_on_cluster(
@@ -206,7 +206,7 @@ def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool
 
 
 def load_passes(path: Path) -> dict[str, list[Pass]]:
-    """Read what `save_passes` wrote."""
+    """Read a file written by `save_passes`."""
     passes: dict[str, list[Pass]] = {}
     with np.load(path) as arrays:
         for i, entry in enumerate(json.loads(bytes(arrays["index"]))):
@@ -236,7 +236,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
         print("rendering scenes needs moderngl: pip install moderngl", file=sys.stderr)
         return 2
     import gallette
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
     from gallette.scripts import run_script
 
     signal.signal(signal.SIGTERM, _stop)
@@ -262,8 +262,8 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
             ctx = moderngl.create_context(standalone=True, context=window)
             ctx.extra = window  # for scenes that call OpenGL itself
             say(renderer=str(ctx.info["GL_RENDERER"]))
-            if name in SCENES:
-                for p in SCENES[name].render(ctx, SCENES[name].size):
+            if scene := find_scene(name):
+                for p in scene.render(ctx, scene.size):
                     keep(p)
             else:
                 run_script(Path(name), lambda: gallette.moderngl_context(driver), keep)

@@ -1,8 +1,8 @@
-"""Running a suite: what `gallette piglit run` and `gallette conformance` share.
+"""Running a suite, for `gallette piglit run` and `gallette conformance`.
 
-A `Job` says what to run and how. `run_job` runs it: results go to the journal (if there is an
-output folder) as they come, problems to the terminal, and at the end the folder holds piglit's
-results file.
+A `Job` describes the tests and how to run them. `run_job` runs it: results are written to the
+journal (if there is an output folder) as they arrive, problems to the terminal, and at the end the
+folder has piglit's results file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Job", "check_driver", "judge_run", "known_failures", "known_list", "
 
 @dataclass(slots=True)
 class Job:
-    """What to run and how."""
+    """The tests to run, and how."""
 
     head: Head
     jobs: int = 1
@@ -46,7 +46,7 @@ class Job:
 
 
 def check_driver(name: str) -> None:
-    """Fail now, in one message, rather than once per test."""
+    """Raise one error now if the driver cannot be used, rather than one per test."""
     if name.split(":")[0] == "native":
         from gallette.state_tracker import create_context
 
@@ -58,7 +58,7 @@ def check_driver(name: str) -> None:
 
 
 def run_job(job: Job) -> Run:
-    """Run what is left to run; the whole run, with what earlier sessions did."""
+    """Run the remaining tests; returns the whole run, including earlier sessions."""
     from gallette.reports.terminal import print_totals
 
     out = console()
@@ -149,7 +149,9 @@ def known_list(driver: str) -> Path:
 
 
 def known_failures(driver: str) -> dict[str, str]:
-    """Test name -> reason. The native drivers share a compiler, and so a list (`native.txt`)."""
+    """The known failures of a driver: test name -> reason. The native drivers share a compiler, and
+    so a list (`native.txt`).
+    """
     shared = known.load(known.FOLDER / "native.txt") if driver.startswith("native") else {}
     return {**shared, **known.load(known_list(driver))}
 
@@ -182,7 +184,7 @@ def judge_run(run: Run, update: bool = False) -> bool:
 
 
 def parse_results(text: str) -> frozenset[str]:
-    """`fail,crash` as a set of results."""
+    """The results in a text such as `fail,crash`, as a set."""
     from gallette.piglit_subset.results import ORDER
 
     wanted = frozenset(filter(None, text.split(",")))

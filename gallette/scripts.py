@@ -1,9 +1,8 @@
-"""A user's moderngl script as a scene: its passes are the pictures it reads, or marks.
+"""A user's moderngl script as a scene: its passes are the pictures that it reads or marks.
 
-The script runs unmodified, but for where its contexts come from: whatever way it makes one with
-moderngl, it gets the driver that is to be looked at. Every `Framebuffer.read` (or `read_into`) and
-every `Texture.read` of a picture gives a pass, named by its line; a script says itself what is
-worth comparing with
+The script runs unmodified, but all contexts that it creates with moderngl are on the driver under
+test. Every `Framebuffer.read` (or `read_into`) and every `Texture.read` of a picture gives a pass,
+named by its line; a script marks other pictures for comparison with
 
     import gallette
     gallette.mark("shadow map", framebuffer)    # does nothing outside of `gallette diff`
@@ -33,13 +32,13 @@ _taking: list[Callable[[str, Any], None]] = []
 
 
 def mark(name: str, framebuffer: Any) -> None:
-    """Say that a moderngl framebuffer holds a picture worth comparing now."""
+    """Mark the picture in a moderngl framebuffer for comparison."""
     for take in _taking:
         take(name, framebuffer)
 
 
 def run_script(path: Path, window: Callable[[], Any], on_pass: Callable[[Pass], None]) -> None:
-    """Run a script on windows of our making; every picture goes to `on_pass`."""
+    """Run a script on windows that gallette creates; `on_pass` is called with every picture."""
     run = _Run(str(path.resolve()), window, on_pass)
     before = sys.argv, list(sys.path)
     sys.argv = [str(path)]
@@ -59,7 +58,7 @@ def run_script(path: Path, window: Callable[[], Any], on_pass: Callable[[Pass], 
 
 
 class _Run:
-    """One run of a script: its windows, and the names passes have so far."""
+    """One run of a script: its windows, and the names of its passes so far."""
 
     def __init__(self, path: str, window: Callable[[], Any], on_pass: Callable[[Pass], None]):
         self.path, self._window, self._on_pass = path, window, on_pass
@@ -124,14 +123,14 @@ class _Run:
         return reading
 
     def _place(self) -> str:
-        """The line of the script that reads."""
+        """The line of the script that reads the picture."""
         frame: Any = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename != self.path:
             frame = frame.f_back
         return f"line {frame.f_lineno}" if frame is not None else "read"
 
     def take(self, name: str, picture: Any, attachment: int = 0) -> None:
-        """Keep what a framebuffer (or a texture) holds."""
+        """Keep the contents of a framebuffer (or a texture)."""
         if self._busy or attachment < 0:
             return
         self._busy = True
@@ -148,7 +147,7 @@ class _Run:
         self._on_pass(Pass(name if number == 1 else f"{name}, {number}", color, coverage))
 
     def finish(self) -> None:
-        """A script that showed nothing shows the framebuffer it used last."""
+        """Take the last used framebuffer of a script that has read and marked nothing."""
         if not self._names and self._context is not None and self._context.fbo is not None:
             self.take("at the end", self._context.fbo)
 
@@ -164,7 +163,9 @@ def _readers() -> list[tuple[Any, str]]:
 
 
 def _picture(context: Any, picture: Any, attachment: int) -> tuple[Any, Any] | None:
-    """Colour and coverage of a framebuffer's attachment or a texture; None if it is no colour."""
+    """Colour and coverage of a framebuffer's attachment or a texture; None if it is not a
+    colour.
+    """
     import moderngl
     import numpy as np
 

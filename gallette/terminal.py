@@ -1,4 +1,4 @@
-"""The terminal: one console, one look of progress bars, one set of colours.
+"""The terminal: one console, one style of progress bars, one set of colours.
 
 File names, sources and logs may hold anything. What a command prints passes `printable` on its way
 to a terminal: in `guarded` streams all of it, in a `console` the text between rich's own codes.
@@ -52,7 +52,9 @@ class _Guarded:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Let what is printed inside not talk to the terminal, nor fail for a character."""
+    """A block in which printed text cannot control the terminal, and no character causes an
+    error.
+    """
     before = sys.stdout, sys.stderr
     for stream in before:
         reconfigure = getattr(stream, "reconfigure", None)
@@ -69,8 +71,9 @@ def guarded() -> Iterator[None]:
 
 
 def console() -> Console:
-    """A console on stdout. Paths and names are printed as they are, never wrapped in a log, but for
-    control characters."""
+    """A console on stdout. Paths and names are printed unchanged, except for control characters,
+    and never wrapped in a log.
+    """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -111,7 +114,7 @@ _NARROW = 72
 
 
 def table(out: Console, title: str) -> Table:
-    """A table for a console: where there is little room, words are broken rather than cut off."""
+    """A table for a console: if there is little room, words are broken rather than truncated."""
     from rich.table import Table
 
     class Whole(Table):

@@ -1,9 +1,8 @@
-"""Watching the pipe: every draw of a run, its state, and the picture after it.
+"""Records the calls of the pipe: every draw of a run, its state, and the picture after it.
 
 The target, a scene, a shader_test or a capture, runs on `trace:DRIVER` in a process of its own
 (`python -m gallette.tracing`), which writes the trace and a small picture of the framebuffer after
-each call that draws. `read_trace` then replays the bind and set calls to know what was bound at
-each of them.
+each call that draws. `read_trace` then replays the bind and set calls to find the state of each.
 """
 
 from __future__ import annotations
@@ -43,7 +42,9 @@ class Caused:
 
 @dataclass(slots=True)
 class Event:
-    """One call that draws: its arguments in words, what was bound, and what changed before it."""
+    """One call that draws: its arguments in words, the bound state, and the state changed before
+    it.
+    """
 
     number: int  # of the OpenGL call that it was made in
     draw: int  # which drawing call that is
@@ -58,7 +59,7 @@ class Event:
 
     @property
     def place(self) -> str:
-        """The numbers in words, as all commands say them."""
+        """The call numbers in words, as all commands print them."""
         return f"call {self.number}, draw {self.draw}"
 
 
@@ -75,7 +76,9 @@ class TraceStory:
 
 
 def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceStory:
-    """Run a scene, shader_test or capture under `trace:driver`; `keep` gets the JSON lines."""
+    """Run a scene, shader_test or capture under `trace:driver`; `keep` is called with the JSON
+    lines.
+    """
     with tempfile.TemporaryDirectory() as folder:
         lines, pictures = Path(folder) / "trace.jsonl", Path(folder) / "pictures.npz"
         env = {**child_environment(driver), "GALLETTE_TRACE": str(lines)}
@@ -112,7 +115,7 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
 
 
 class _Replay:
-    """The state of the pipe, followed by reading what was asked of it."""
+    """The state of the pipe, derived from the traced calls."""
 
     def __init__(self) -> None:
         self.made: dict[str, str] = {}  # handles and resources, described
@@ -185,8 +188,9 @@ def read_trace(
     places: dict[str, tuple[int, int]],
     calls: dict[str, str],
 ) -> None:
-    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants, the
-    numbers of the OpenGL call and of the draw, and the texts of OpenGL calls by number."""
+    """Fill a story from JSON lines and the records made after calls: pictures, new variants, the
+    numbers of the OpenGL call and of the draw, and the texts of OpenGL calls by number.
+    """
     replay = _Replay()
     last: dict[str, str] = {}
     caused: list[Caused] = []
@@ -231,7 +235,7 @@ def _shortened(text: str, most: int = 160) -> str:
 
 @dataclass(slots=True)
 class _Seen:
-    """What is kept after calls that draw, by the number of the call."""
+    """The records made after calls that draw, by the number of the call."""
 
     pictures: dict[str, Image] = field(default_factory=dict)  # "number attachment"
     variants: dict[str, list[str]] = field(default_factory=dict)
@@ -241,7 +245,7 @@ class _Seen:
 
 
 def _watch(gl: Any, seen: _Seen) -> None:
-    """After every call that draws: a picture of the framebuffer, and the variants it made."""
+    """Record, after every call that draws, a picture of the framebuffer and the new variants."""
     pipe = gl.pipe
     framebuffer: Any = None
 
@@ -272,7 +276,7 @@ def _watch(gl: Any, seen: _Seen) -> None:
 
 
 def _pictures(inner: Any, state: Any) -> dict[str, Image]:
-    """Every attachment as pictures; the name of a depth tells what is black and white."""
+    """Every attachment as pictures; the name of a depth has the values shown as black and white."""
     if not (state.width and state.height):
         return {}
     bound = [(f"colour {i}", c) for i, c in enumerate(state.cbufs)] + [("depth", state.zsbuf)]
@@ -307,10 +311,10 @@ def _picture(inner: Any, surface: Any, state: Any) -> tuple[Image, tuple[float, 
 
 
 def _run(target: str, driver: str, seen: _Seen) -> str:
-    """Run the target, watched; what came of it.
+    """Run the target, observed; returns the result in words.
 
-    What is no capture is captured first: the driver `trace` has other extensions, and a program
-    that asks for them makes other calls than the one that `gallette pixel` numbers.
+    Targets other than captures are captured first: the driver `trace` has other extensions, and a
+    program that queries them makes other calls than those that `gallette pixel` numbers.
     """
     from gallette.capture import open_capture
     from gallette.capture.container import is_capture

@@ -188,7 +188,7 @@ def _started(distributed: Any, workers: int, security: Any) -> Any:
 
 
 def _version() -> str:
-    """What must be equal on all machines: the package's version and its files."""
+    """The version of the package and its files, which must be equal on all machines."""
     import hashlib
     from pathlib import Path
 

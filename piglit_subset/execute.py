@@ -33,7 +33,7 @@ __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
 
 
 class Unavailable(Exception):
-    """The driver cannot make the context the test asks for."""
+    """The driver cannot create the context that the test requires."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,9 @@ def run_test(
 
 
 def make_context(driver: str, needs: ContextNeeds) -> Any:
-    """A current context with what the test needs, or `Unavailable`."""
+    """A current context that meets the test's requirements; raises `Unavailable` if there is
+    none.
+    """
     from gallette.state_tracker import create_context
 
     try:

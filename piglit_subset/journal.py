@@ -23,7 +23,7 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.results import Entry, Run, read_run, write_run, write_synced
-from gallette.piglit_subset.suite import found_again
+from gallette.piglit_subset.suite import located_again
 
 __all__ = ["Head", "Journal"]
 
@@ -88,7 +88,7 @@ class Journal:
         fd = _open(folder)
         try:
             head, run, good = _read(folder / FILE)
-            head.tests = found_again(head.tests)
+            head.tests = located_again(head.tests)
             if os.fstat(fd).st_size != good:
                 os.ftruncate(fd, good)
             journal = cls(folder, head, run, fd)

@@ -48,7 +48,7 @@ class _Worker:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self.process.stdout, selectors.EVENT_READ)
 
-    def ask(self, request: dict[str, str], timeout: float) -> dict[str, Any] | str:
+    def request(self, request: dict[str, str], timeout: float) -> dict[str, Any] | str:
         """The worker's answer, or "crash" or "timeout"."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.tests += 1
@@ -109,7 +109,7 @@ class TestProcess:
         if worker is None:
             worker = self._worker = _Worker(self._environment)
         start = time.time()
-        reply = worker.ask({"path": str(path), "driver": self.driver}, self.timeout)
+        reply = worker.request({"path": str(path), "driver": self.driver}, self.timeout)
         err = worker.stderr_of_last()
         if err and self._environment.get("GALLETTE_DEBUG"):
             tell(f"-- {name}\n{err}")  # output of the debug flags

@@ -1,4 +1,4 @@
-"""Running shader_tests on a cluster: what is sent to a worker, and how it runs tests.
+"""Running shader_tests on a cluster: the data sent to a worker, and how it runs tests.
 
 A worker runs tests in a process of its own, like the local pool: a crash or a hang costs one test.
 That process is kept from batch to batch. A test's file is sent, because a worker on another machine
@@ -23,7 +23,7 @@ __all__ = ["run_on_cluster"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTest:
     """A test as sent to a worker."""
 
     name: str
@@ -32,7 +32,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class RunOptions:
     """The options with which tests are run."""
 
     driver: str
@@ -50,8 +50,8 @@ def run_on_cluster(
     cost: Callable[[str], float],
 ) -> Iterator[Entry]:
     """Run every (name, path); yields results as batches return."""
-    items = [Sent(name, str(path), path.read_bytes()) for name, path in tests]
-    run = partial(_run_batch, How(driver, timeout, use_cache))
+    items = [SentTest(name, str(path), path.read_bytes()) for name, path in tests]
+    run = partial(_run_batch, RunOptions(driver, timeout, use_cache))
     with Cluster(address) as cluster:
         for item, result in cluster.run(run, items, lambda sent: cost(sent.name)):
             if isinstance(result, BaseException):
@@ -62,10 +62,10 @@ def run_on_cluster(
                 yield result
 
 
-_processes: dict[How, TestProcess] = {}
+_processes: dict[RunOptions, TestProcess] = {}
 
 
-def _run_batch(how: How, batch: list[Sent]) -> list[Entry]:
+def _run_batch(how: RunOptions, batch: list[SentTest]) -> list[Entry]:
     """On a worker: run some tests in its test process."""
     process = _processes.get(how)
     if process is None:
@@ -84,7 +84,7 @@ def _run_batch(how: How, batch: list[Sent]) -> list[Entry]:
     return reports
 
 
-def _file(sent: Sent, folder: Path) -> Path:
+def _file(sent: SentTest, folder: Path) -> Path:
     """The test's file on this machine."""
     path = Path(sent.path)
     try:

@@ -180,14 +180,14 @@ def extensions(gl: Any, profile: str) -> frozenset[str]:
     return _KNOWN[kind]
 
 
-def _told_version(gl: Any, name: int) -> tuple[int, int]:
+def _reported_version(gl: Any, name: int) -> tuple[int, int]:
     match = _VERSION.search(str(gl.get_string(name)))
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def gl_version(gl: Any) -> tuple[int, int]:
-    return _told_version(gl, GL.VERSION)
+    return _reported_version(gl, GL.VERSION)
 
 
 def glsl_version(gl: Any) -> tuple[int, int]:
-    return _told_version(gl, GL.SHADING_LANGUAGE_VERSION)
+    return _reported_version(gl, GL.SHADING_LANGUAGE_VERSION)

@@ -30,7 +30,7 @@ _ALIASES = {f"GL_CLIP_PLANE{i}": f"GL_CLIP_DISTANCE{i}" for i in range(8)}
 
 
 class Failure(Exception):
-    """The test failed and cannot go on."""
+    """The test failed and cannot continue."""
 
 
 def enum(line: Line, name: str) -> int:
@@ -49,7 +49,7 @@ def value_of(line: Line, text: str) -> int:
 
 @dataclass(slots=True)
 class BlockState:
-    """What the `block ...` and `ubo array index` commands set for the next uniforms."""
+    """The settings of `block ...` and `ubo array index` commands for the next uniforms."""
 
     array_index: int = 0
     binding: int = -1

@@ -16,7 +16,13 @@ from gallette.piglit_subset.generated import generated_tests
 from gallette.piglit_subset.results import SEPARATOR, test_name
 
 __all__ = [
-    "BUNDLED", "Shard", "file_at", "find_tests", "found_again", "generated_in", "read_list",
+    "BUNDLED",
+    "Shard",
+    "file_at",
+    "find_tests",
+    "generated_in",
+    "located_again",
+    "read_list",
     "some_bundled",
 ]  # fmt: skip
 
@@ -53,7 +59,7 @@ def find_tests(
     exclude: Iterable[str] = (),
     lists: Iterable[Path] = (),
 ) -> Tests:
-    """(name, path) of every test under `paths` or on `lists`, in name order.
+    """The tests under `paths` or on `lists`, as (name, path) in name order.
 
     Without either, the bundled tests. `patterns` are regular expressions: a test is kept when all
     of `patterns` match its name and none of `exclude` does.
@@ -78,7 +84,7 @@ def some_bundled(step: int = 5) -> Tests:
     return sorted({*tests} - {*generated} | {*generated[::step]})
 
 
-def found_again(tests: Tests) -> Tests:
+def located_again(tests: Tests) -> Tests:
     """The tests of an earlier run. Its generated tests may have been removed from the cache, so
     they are found again by their names.
     """

@@ -29,7 +29,7 @@ class Change:
 
     @property
     def kind(self) -> str:
-        """fix or regression, comparing the last run with the first."""
+        """Whether it is a fix or a regression, comparing the last run with the first."""
         first, last = self.results[0], self.results[-1]
         if first == last or "notrun" in (first, last):
             return "same" if first == last else "changed"

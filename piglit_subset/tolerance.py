@@ -1,4 +1,4 @@
-"""The suite's rule of when a pixel is right.
+"""The suite's rule for correct pixels.
 
 A colour channel of `b` bits may be off by less than 3/2^b (two steps of rounding and one of
 arithmetic); a test can set its own tolerance per channel.

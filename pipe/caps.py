@@ -1,4 +1,5 @@
-"""What a driver can do: one declaration, read by the state tracker, the docs and the CLI.
+"""The capabilities of a driver: one declaration, read by the state tracker, the docs and the
+CLI.
 
 The default of a cap is the least a driver must offer. Where a `lower_*` cap is true, the state
 tracker lowers that feature in NIR before the driver sees the shader ("caps decide who lowers").

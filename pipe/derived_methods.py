@@ -37,17 +37,19 @@ class Call:
 
     @property
     def creates(self) -> str:
-        """The kind of object that the method creates, or empty."""
+        """The kind of object that the method creates, or ""."""
         return self.kind if self.verb in ("create", "map") else ""
 
     @property
     def ends(self) -> bool:
-        """Whether the method ends its argument's life."""
+        """Whether the method ends the life of its argument."""
         return self.verb in ("delete", "destroy", "unmap") and bool(self.kind)
 
 
-def _taken_apart(name: str) -> tuple[str, str]:
-    """(verb, kind) of a method: `create_query`, but `resource_create`, `transfer_map`."""
+def _verb_and_kind(name: str) -> tuple[str, str]:
+    """The verb and the object of a method's name: `create_query`, but `resource_create`,
+    `transfer_map`.
+    """
     first = re.fullmatch(rf"({_VERBS})(?:_(\w+?))?", name)
     if first:
         verb, kind = first.groups("")
@@ -62,7 +64,7 @@ def calls(interface: type) -> dict[str, Call]:
     """The public methods an interface declares, abstract or not, in its order."""
     abstract: frozenset[str] = getattr(interface, "__abstractmethods__", frozenset())
     return {
-        name: Call(name, *_taken_apart(name), signature(member), name in abstract)
+        name: Call(name, *_verb_and_kind(name), signature(member), name in abstract)
         for name, member in vars(interface).items()
         if callable(member) and not name.startswith("_")
     }

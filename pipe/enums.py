@@ -215,14 +215,14 @@ class Wrap(Enum):
 
 
 class Filter(Enum):
-    """Filter inside one mipmap level."""
+    """The filter inside one mipmap level."""
 
     NEAREST = auto()
     LINEAR = auto()
 
 
 class MipFilter(Enum):
-    """Filter between mipmap levels."""
+    """The filter between mipmap levels."""
 
     NONE = auto()
     NEAREST = auto()
@@ -249,7 +249,7 @@ class Swizzle(IntEnum):
 
 
 class Bind(IntFlag):
-    """What a resource may be bound as."""
+    """The ways in which a resource may be bound."""
 
     NONE = 0
     VERTEX_BUFFER = auto()
@@ -307,7 +307,7 @@ class ClearFlags(IntFlag):
 
 
 class QueryType(Enum):
-    """What a query counts."""
+    """The quantity that a query counts."""
 
     OCCLUSION_COUNTER = auto()
     OCCLUSION_PREDICATE = auto()

@@ -74,7 +74,9 @@ class Format:
 
     @cached_property
     def is_pure_integer(self) -> bool:
-        """True for UINT and SINT colour formats: never filtered, blended or converted."""
+        """Whether it is a UINT or SINT colour format, which is never filtered, blended or
+        converted.
+        """
         integer = any(c.type in ("UINT", "SINT") and c.name != "X" for c in self.channels)
         return self.is_color and integer
 

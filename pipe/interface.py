@@ -71,11 +71,11 @@ ColorBytes = npt.NDArray[np.uint8]
 
 
 class Fence(ABC):
-    """Signalled when all work before it has been executed."""
+    """A fence, which is signalled when all earlier work has been executed."""
 
     @abstractmethod
     def wait(self, timeout_ns: int) -> bool:
-        """True once signalled; False when the timeout passed first."""
+        """Wait for the signal; returns False if the timeout passed first."""
 
 
 class Screen(ABC):
@@ -186,21 +186,21 @@ class Context(ABC):
     def set_sample_mask(self, mask: int) -> None: ...
     @abstractmethod
     def set_min_samples(self, samples: int) -> None:
-        """Sample shading: at least this many fragment invocations per pixel."""
+        """Set sample shading: at least this many fragment invocations per pixel."""
 
     @abstractmethod
     def set_sample_locations(self, locations: Sequence[tuple[float, float]]) -> None:
-        """The positions of the samples in every pixel, 0..1; an empty list for those in
-        the caps.
+        """Set the positions of the samples in every pixel, 0..1; an empty list selects those in the
+        caps.
         """
 
     @abstractmethod
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
-        """User clip planes in clip coordinates, for `load_user_clip_plane`."""
+        """Set user clip planes in clip coordinates, for `load_user_clip_plane`."""
 
     @abstractmethod
     def set_polygon_stipple(self, pattern: tuple[int, ...]) -> None:
-        """32 rows of 32 bits, row 0 lowest, bit 31 leftmost."""
+        """Set the polygon stipple: 32 rows of 32 bits, row 0 lowest, bit 31 leftmost."""
 
     @abstractmethod
     def set_constant_buffer(
@@ -243,13 +243,14 @@ class Context(ABC):
     @abstractmethod
     def draw_vbo(self, info: DrawInfo) -> None: ...
     def prepared_draw(self, info: DrawInfo) -> Any:
-        """What a series names the draw by that was made last with this call; None if the driver
-        cannot draw it again."""
+        """A token for the draw that was made last with this call, by which a series repeats it;
+        None if the driver cannot.
+        """
         return None
 
     def draw_series(self, series: Series) -> int:
-        """Execute a series: prepared draws, which do not depend on what is bound now, and the
-        writes, clears and queries between them.
+        """Execute a series: prepared draws, which do not depend on the bound state, and the writes,
+        clears and queries between them.
 
         Returns how many entries were executed. The caller makes the next entry by the other
         methods."""
@@ -357,7 +358,7 @@ class Context(ABC):
     def end_query(self, query: Handle) -> None: ...
     @abstractmethod
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
-        """The result; None if it is not available yet and `wait` is false."""
+        """The query's result; None if it is not available yet and `wait` is false."""
 
     @abstractmethod
     def destroy_query(self, query: Handle) -> None: ...
@@ -379,7 +380,8 @@ class Context(ABC):
 
     @abstractmethod
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """How a shader became code: `{"name", "stage", "passes": [PassRecord], "variants": [...]}`.
+        """How a shader was compiled: `{"name", "stage", "passes": [PassRecord], "variants":
+        [...]}`.
 
         Each variant is `{"key": str, "reason": str, "passes": [...], "nir": str, "code": str}`.
         """

@@ -1,4 +1,5 @@
-"""Variant keys: bound state that becomes shader code, as frozen, hashable, explainable dataclasses.
+"""Variant keys: bound state that becomes shader code, as frozen, hashable dataclasses that can be
+printed.
 
 Hardware has switches for two-sided colour, the alpha test or user clip planes; a driver without
 them makes them part of the shader. The driver (in its variants) or the state tracker (where a

@@ -1,7 +1,7 @@
 """Finds drivers in the entry-point group `gallette.drivers`, which any package can extend.
 
 In a source tree gallette's own entries are read from `pyproject.toml`, which declares them: the
-tree may never have been installed, or have moved a driver since it was.
+tree may not be installed, or may have moved a driver since its installation.
 `GALLETTE_LOAD=my_driver.py` adds the drivers of a file.
 
 >>> from gallette.pipe.loader import create_screen
@@ -68,7 +68,7 @@ def _found(group: str) -> dict[str, EntryPoint]:
 
 
 def _loaded() -> dict[str, Callable[..., Any]]:
-    """Drivers of the files that `GALLETTE_LOAD` names: what their tables `DRIVERS` have."""
+    """The drivers of the files that `GALLETTE_LOAD` names, from their tables `DRIVERS`."""
     found: dict[str, Callable[..., Any]] = {}
     for path in os.environ.get("GALLETTE_LOAD", "").split(os.pathsep):
         if path:

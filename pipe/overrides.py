@@ -27,7 +27,7 @@ _SWITCHES = {"0": False, "1": True, "false": False, "true": True, "no": False, "
 
 
 def overridden(caps: Caps, text: str) -> Caps:
-    """The caps with the changes that `name=value,...` asks for."""
+    """The caps with the changes in `name=value,...`."""
     changes: dict[str, Any] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = (part.strip() for part in pair.partition("="))

@@ -1,8 +1,8 @@
-"""Draws that are made again one after the other, and what happens in between (`draw_series`).
+"""Repeated draws, and the writes, clears and queries between them (`draw_series`).
 
-Programs draw the same few things in every frame, so a series says for each of its entries of what
-kind it is, as a number among few kinds. What goes with an entry, such as a draw's uniforms, are
-bytes that lie somewhere already, where machine code may read them.
+Programs repeat the same few draws in every frame, so each entry of a series has a kind, given by
+its number in a short list. The data of an entry, such as a draw's uniforms, are bytes that are in
+memory already, where machine code can read them.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ Ints = npt.NDArray[np.int64]
 
 
 class Pieces:
-    """For each entry some bytes of one of a few memories."""
+    """Some bytes for each entry, each in one of a few arrays."""
 
     def __init__(
         self, memories: Sequence[bytes], which: Ints, offsets: Ints, sizes: Ints, bases: Ints
     ) -> None:
-        """`bases`: where the memories lie."""
+        """`bases`: the addresses of the arrays."""
         self.memories, self.which, self.offsets = memories, which, offsets
         self.sizes, self.bases = sizes, bases
 
     @classmethod
     def of(cls, memories: Sequence[bytes], which: Ints, offsets: Ints, sizes: Ints) -> Pieces:
-        """Those pieces of these memories."""
+        """The pieces of these arrays at these places."""
         bases = [np.frombuffer(each, np.uint8).ctypes.data if each else 0 for each in memories]
         return cls(memories, which, offsets, sizes, np.array(bases, np.int64))
 
     def part(self, first: int, end: int) -> Pieces:
-        """Those of some entries."""
+        """The pieces of some entries."""
         some = slice(first, end)
         return Pieces(
             self.memories, self.which[some], self.offsets[some], self.sizes[some], self.bases
         )
 
     def addresses(self, first: int, end: int) -> Ints:
-        """Where they are; they stay there as long as these pieces exist."""
+        """The addresses of the pieces, valid as long as this object exists."""
         return self.bases[self.which[first:end]] + self.offsets[first:end]
 
     @functools.cached_property
     def _lists(self) -> tuple[list[int], list[int], list[int]]:
-        """Which memories, and from where to where: quicker to look up one by one."""
+        """The array, start and end of each piece as lists, which are faster to index."""
         ends = self.offsets + self.sizes
         return self.which.tolist(), self.offsets.tolist(), ends.tolist()
 
     def __getitem__(self, number: int) -> bytes:
-        """One of them, for whoever does not want all."""
+        """One piece, for callers that do not need all."""
         which, offsets, ends = self._lists
         return self.memories[which[number]][offsets[number] : ends[number]]
 
     def all(self) -> list[bytes]:
-        """The bytes themselves."""
+        """The bytes of all pieces."""
         which, offsets, ends = self._lists
         if which.count(0) == len(which):
             memory = self.memories[0]
@@ -68,10 +68,10 @@ class Pieces:
 
 
 class Series:
-    """For each entry of what kind it is, the bytes that go with it, and where it starts: a draw's
-    first vertex, or where in a buffer is written.
+    """A series: for each entry its kind, its data, and its start (a draw's first vertex, or the
+    offset of a write to a buffer).
 
-    Kinds are answers of the driver's `prepared_draw`, `BufferWrite`, `TextureWrite`, `QueryChange`,
+    Kinds are tokens of the driver's `prepared_draw`, `BufferWrite`, `TextureWrite`, `QueryChange`,
     `ClearCall`.
     """
 
@@ -83,16 +83,16 @@ class Series:
 
     @functools.cached_property
     def entries(self) -> list[Any]:
-        """The kind of each."""
+        """The kind of each entry."""
         return list(map(self.kinds.__getitem__, self.which.tolist()))
 
     @functools.cached_property
     def data(self) -> list[bytes]:
-        """The bytes that go with each."""
+        """The data of each entry."""
         return self.pieces.all()
 
     @functools.cached_property
     def firsts(self) -> list[int]:
-        """Where each starts."""
+        """The start of each entry."""
         found: list[int] = self.starts.tolist()
         return found

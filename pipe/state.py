@@ -261,8 +261,8 @@ class FramebufferState:
 
     @property
     def alpha_test_bits(self) -> int:
-        """What the alpha test compares: the colour as colour buffer 0 stores it in bytes, in other
-        fixed-point numbers (with extra bits), or (0) as floats.
+        """The precision of the alpha test: the colour as colour buffer 0 stores it in bytes, in
+        other fixed-point numbers (with extra bits), or (0) as floats.
         """
         color = self.cbufs[0] if self.cbufs else None
         if color is None or not color.format.is_fixed_point:
@@ -272,7 +272,7 @@ class FramebufferState:
 
 @dataclass(frozen=True, slots=True)
 class ViewportState:
-    """window = ndc * scale + translate, per axis."""
+    """A viewport: window = ndc * scale + translate, per axis."""
 
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     translate: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -331,7 +331,7 @@ class StreamOutput:
 
 @dataclass(frozen=True, slots=True)
 class StreamOutputInfo:
-    """What the last vertex stage captures: the outputs and each buffer's stride in bytes."""
+    """The captured outputs of the last vertex stage, and each buffer's stride in bytes."""
 
     outputs: tuple[StreamOutput, ...] = ()
     strides: tuple[int, ...] = ()

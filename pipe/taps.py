@@ -38,7 +38,7 @@ class PipeCall:
         self._method, self._left = method, list[Tap]()
 
     def run(self) -> None:
-        """Make the call: the taps that were attached later see it inside."""
+        """Make the call: call the next tap or, after the last one, the method itself."""
         if self._left:
             self._left.pop(0)(self)
         else:
@@ -79,7 +79,7 @@ class _Taps:
 
 
 def tap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
-    """Show calls of these methods to an observer from now on."""
+    """Attach an observer to calls of these methods."""
     taps: _Taps = pipe.__dict__.setdefault("_taps", _Taps())
     for name in names:
         if name not in taps.by_name:
@@ -90,7 +90,7 @@ def tap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
 
 
 def untap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
-    """Show calls of these methods to an observer no longer."""
+    """Detach an observer from calls of these methods."""
     taps: _Taps = pipe.__dict__["_taps"]
     for name in names:
         taps.by_name[name].remove(observer)
@@ -100,6 +100,6 @@ def untap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
 
 
 def is_tapped(pipe: Any, name: str) -> bool:
-    """Whether an observer sees the calls of this method."""
+    """Whether an observer is attached to this method."""
     taps: _Taps | None = pipe.__dict__.get("_taps")
     return taps is not None and name in taps.by_name

@@ -1,4 +1,6 @@
-"""The variant log: why a context had to build which code. It keeps only the latest events."""
+"""The variant log: the variants that a context built, and the reason for each. It keeps only the
+latest events.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ __all__ = ["VariantEvent", "VariantLog"]
 
 @dataclass(frozen=True, slots=True)
 class VariantEvent:
-    """One line of the variant log: a shader needed a variant it did not have."""
+    """One line of the variant log: a shader needed a variant that did not exist."""
 
     shader: str  # the shader's name
     stage: str
@@ -41,7 +43,7 @@ class VariantLog(Sequence[VariantEvent]):
         self.total += 1
 
     def since(self, total: int) -> list[VariantEvent]:
-        """The events after the first `total` ones, as far as they are kept."""
+        """The events after the first `total` ones, if they are still kept."""
         new = min(self.total - total, len(self._events))
         return list(self)[len(self._events) - new :]
 

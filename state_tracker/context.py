@@ -151,8 +151,8 @@ def live_contexts() -> list[Context]:
 
 
 class Topics:
-    """What a context has of each topic: made of the context in this order, before the states of
-    optional topics, and ended in the opposite order.
+    """The objects of a context, one per topic: created in this order, before the states of optional
+    topics, and released in the opposite order.
     """
 
     debug: DebugState
@@ -341,7 +341,7 @@ class Context(Topics, GLInterface):
         self.calls.clear()
 
     def flip_framebuffers(self) -> None:
-        """Handle framebuffers that are upside down from now on."""
+        """Update derived state, because framebuffers are upside down from now on."""
         if not self._flips:
             self._flips = True
             self._unrecorded.clear()
@@ -367,7 +367,7 @@ class Context(Topics, GLInterface):
         )
 
     def leaves_out(self, function: Function) -> bool:
-        """Whether nothing implements the function: its topic was left out."""
+        """Whether nothing implements the function, because its topic was left out."""
         return implementation(function) is None
 
     @cached_property
@@ -395,7 +395,7 @@ class Context(Topics, GLInterface):
         self._record(error, function.c_name)
 
     def work_failed(self, error: Exception, function: Function | None = None) -> None:
-        """Handle the driver giving up on a call's work, or on pending draws.
+        """Handle a failure of the driver to do a call's work, or that of pending draws.
 
         A context whose work exceeded its limits is lost: all following draws are errors.
         """
@@ -453,18 +453,18 @@ class Context(Topics, GLInterface):
             self.group.take(self)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def using_pipe(self) -> Iterator[None]:
         """Give the pipe to this context for the duration, in a share group of several contexts."""
         if ring.words[ring.PENDING]:
             ring.flush(self.stream)
         with self.group.lock:
             self.group.take(self)
-            self.immediate.settle()
+            self.immediate.draw_pending()
             yield
 
     def suspend(self) -> None:
         """Give up the pipe to another context of the group: suspends operations that span calls."""
-        self.immediate.settle()
+        self.immediate.draw_pending()
         self.queries.suspend(self.pipe)
         if self.feedback.current.running:
             self.pipe.set_stream_output_targets([])
@@ -523,8 +523,8 @@ class Context(Topics, GLInterface):
             _end_screen(screen)
 
     def _forget_everything(self) -> None:
-        """Drop all state: the application may keep a reference to the context until the process
-        ends.
+        """Drop all state, because the application may keep a reference to the context until the
+        process ends.
 
         moderngl does so in a process that drew anything.
         """
@@ -534,7 +534,6 @@ class Context(Topics, GLInterface):
 
     def _release(self) -> bool:
         """Destroy everything; returns whether it was the last context of its group."""
-        self.released = True
         for other in list(_LIVE):  # those replaced the one before this
             if other._replaced is not None and other._replaced() is self:
                 other._replaced = self._replaced
@@ -542,8 +541,11 @@ class Context(Topics, GLInterface):
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
-        for reader in READERS:
-            reader.died(self)
+        try:
+            for reader in READERS:  # they may read its last picture
+                reader.died(self)
+        finally:
+            self.released = True
         _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe

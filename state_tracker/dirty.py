@@ -1,4 +1,4 @@
-"""State that changed since the last draw. Entry points set bits, `validate` clears them."""
+"""State that has changed since the last draw. Entry points set bits, `validate` clears them."""
 
 from __future__ import annotations
 

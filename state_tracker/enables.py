@@ -1,4 +1,6 @@
-"""glEnable and friends: the lines of the table of parameters that it sets, and what is no flag."""
+"""glEnable and related functions: they set parameters of the table, and a few states that are not
+flags.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _TEXGEN = {GL.TEXTURE_GEN_S: 0, GL.TEXTURE_GEN_T: 1, GL.TEXTURE_GEN_R: 2, GL.TEX
 
 
 def set_enabled(ctx: Context, cap: int, on: bool) -> None:
-    """glEnable or glDisable."""
+    """Implements glEnable and glDisable."""
     found = CAPABILITIES.get(cap)
     if found is not None and ctx.profile in found.profiles:
         holder, field = found.fields[0]
@@ -92,7 +94,7 @@ def _check_unit(ctx: Context) -> None:
 
 
 def is_enabled(ctx: Context, cap: int) -> bool:
-    """glIsEnabled."""
+    """Implements glIsEnabled."""
     found = CAPABILITIES.get(cap)
     if found is not None and ctx.profile in found.profiles:
         return bool(found.read(ctx))

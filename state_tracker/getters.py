@@ -1,9 +1,9 @@
 """glGet*: the table of parameters, what topics compute, and conversions between typed queries.
 
-Values that stand somewhere are lines of `parameters.txt`. What takes a computation is declared by
-its topic: `gets({"NUM_EXTENSIONS": lambda ctx: len(ctx.limits.extensions)})`. A value is a bool, an
-int, a float, or a list of them; `normalized` names are those whose floats map onto the whole
-integer range in integer queries (colours, depths, normals).
+Stored values are lines of `parameters.txt`. Computed values are declared by their topic:
+`gets({"NUM_EXTENSIONS": lambda ctx: len(ctx.limits.extensions)})`. A value is a bool, an int, a
+float, or a list of them; `normalized` names are those whose floats map onto the whole integer range
+in integer queries (colours, depths, normals).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.drawing.color_clamp import told_color
+from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.es_enums import check_es
@@ -38,7 +38,7 @@ def gets(
     normalized: bool = False,
     profiles: str | frozenset[str] = "",
 ) -> None:
-    """Declare simple queries; `profiles` is what the column `for` of the table may say."""
+    """Declare simple queries; `profiles` is a value of the table's column `for`."""
     known = profiles_of(profiles) if isinstance(profiles, str) else profiles
     for name, getter in table.items():
         value = getattr(GL, name)
@@ -67,8 +67,8 @@ def compat_only(count: int | None = None) -> Callable[[Context], int]:
 
 
 def _clamped(read: Getter) -> Getter:
-    """A colour, as queries answer it."""
-    return lambda ctx: told_color(ctx, read(ctx))
+    """A colour in the form that queries return."""
+    return lambda ctx: queried_color(ctx, read(ctx))
 
 
 for _row in PARAMETERS:

@@ -1,7 +1,7 @@
-"""Limits that glGet answers and that take a computation (the others: `parameters.txt`).
+"""Limits for glGet that have to be computed (the others are in `parameters.txt`).
 
-One rule gives the limits that each stage has. A limit of something the driver has not is 0 where
-GL allows it.
+One rule gives the limits of each stage. Limits of features that the driver lacks are 0 where GL
+allows it.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ gets(
 
 
 def _buffer_of_texture(ctx: Context) -> tuple[int, int]:
-    """Buffer and format of the buffer texture of the active unit."""
+    """The buffer and format of the buffer texture of the active unit."""
     texture = ctx.textures.unit.bound[GL.TEXTURE_BUFFER]
     name = texture.buffer.name if texture.buffer is not None else 0
     return name, texture.buffer_info.value if texture.buffer_info is not None else int(GL.R8)

@@ -1,7 +1,7 @@
-"""Kinds of objects: the functions that make names and objects, ask for them and delete them.
+"""Kinds of objects: the functions that create, query and delete names and objects.
 
-A topic says with `objects` where the names of a kind are, how an object is made and where it is
-bound; glGen*, glCreate*, glIs* and glDelete* and the kind's labels follow from that.
+A topic declares with `objects` where the names of a kind are, how an object is created and where it
+is bound; glGen*, glCreate*, glIs* and glDelete* and the kind's labels follow from that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["LABELLED", "Kind", "objects"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Where the objects of one kind are, and what becomes of them."""
+    """Where the objects of one kind are stored, and how they are created and deleted."""
 
     names: Callable[[Context], NameTable[Any]]
     create: Callable[[Context, int], Any] | None
@@ -77,8 +77,8 @@ def objects(
 ) -> None:
     """Declare a kind, by its name in Python methods.
 
-    With `generates`, names have no objects until they are bound; without, glGen* makes objects.
-    There is a glCreate* if `create` is there; a topic whose glCreate* takes a target has its own.
+    With `generates`, names have no objects until they are bound; otherwise glGen* creates objects.
+    With `create` there is a glCreate*; a topic whose glCreate* takes a target registers its own.
     """
     kind = Kind(names, create, unbind, check)
     plural = plural or f"{singular}s"

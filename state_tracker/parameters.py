@@ -1,9 +1,9 @@
 """The parameters of OpenGL: `parameters.txt`, read once.
 
-A line of the table says where a context keeps a value, what sets it and with which check, what is
-derived of it, which attribute groups it belongs to and which profiles know it. Queries, glEnable,
-the simple setters and the attribute stack follow from that (`getters`, `enables`, `setters`,
-`compatibility.attrib_stack`); values that take a computation are declared by their topics.
+A line of the table has a value's place in the context, the function that sets it and its check, the
+state derived from it, its attribute groups and its profiles. Queries, glEnable, the simple setters
+and the attribute stack follow from that (`getters`, `enables`, `setters`,
+`compatibility.attrib_stack`); computed values are declared by their topics.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Parameter:
 
 
 def _reader(place: str) -> Read:
-    """How a value is read from a context."""
+    """The function that reads a value from a context."""
     if place.startswith("GL."):
         constant = int(getattr(GL, place[3:]))
         return lambda ctx: constant
@@ -90,7 +90,7 @@ def _reader(place: str) -> Read:
 
 
 def _indexed(place: str, count: str) -> tuple[Callable[[Context], int], ReadAt]:
-    """How many values there are at a place with "[]", and how one of them is read."""
+    """The number of values at a place with "[]", and the function that reads one of them."""
     path, field = place.split("[]")
     values = _reader(path)
     number = _reader(count) if count else lambda ctx: len(values(ctx))
@@ -113,7 +113,7 @@ def _needing(read: Read, needed: Read) -> Read:
 
 
 def profiles_of(words: str) -> frozenset[str]:
-    """What a column `for` says: profiles by words with commas between them."""
+    """The profiles in a column `for`, which are words separated by commas."""
     return frozenset().union(*(PROFILES[word] for word in words.split(",")))
 
 

@@ -1,7 +1,7 @@
 """Functions that set parameters of the table: those of one argument, and families by name.
 
 glLineWidth sets one parameter; glFogf, glFogi and their vectors set the one that `pname` names.
-Checks, conversions and what becomes dirty stand in `parameters.txt`.
+Checks, conversions and dirty bits are in `parameters.txt`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def fractions(values: list[Any], gl_type: str) -> list[float]:
 
 
 def _check(row: Parameter) -> Check:
-    """What a value that is to be set becomes, or the error of one that must not."""
+    """The converted value to be stored, or the error for an invalid one."""
     kind, name = row.values, row.name
     if kind in (">0", ">=0"):
         below = operator.le if kind == ">0" else operator.lt
@@ -98,7 +98,7 @@ _CONVERSIONS: dict[str, Check] = {
 
 
 def _setter(row: Parameter) -> Callable[[Context, Any], None]:
-    """Check a value, keep it, and mark what is derived of it."""
+    """A function that checks a value, stores it, and marks derived state as dirty."""
     check, dirty = _check(row), row.dirty
     ((holder, field),) = row.fields
     if holder in ("pack", "unpack"):  # which are values themselves
@@ -130,7 +130,7 @@ def _setter(row: Parameter) -> Callable[[Context, Any], None]:
 
 
 class _Family:
-    """glFog and the like: which parameter each value of `pname` sets."""
+    """glFog and similar functions: the parameter that each value of `pname` sets."""
 
     def __init__(self, name: str, rows: list[Parameter]) -> None:
         self.what = f"parameter of gl{name}"

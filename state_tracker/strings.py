@@ -96,7 +96,7 @@ def get_stringi(ctx: Context, name: int, index: int) -> str:
 def get_error(ctx: Context) -> int:
     if ctx.immediate.active:  # between glBegin and glEnd this call is an error itself
         raise invalid_operation("not between glBegin and glEnd")
-    ctx.immediate.settle()
+    ctx.immediate.draw_pending()
     code, ctx.error = ctx.error, GL.NO_ERROR
     return code
 

@@ -1,10 +1,9 @@
 """Topics: the parts of OpenGL that have state in every context.
 
-Those that every context needs are lines of `context.Topics`. Those that can be left out are
-lines of `optional/topics.txt`, each with a folder in `optional/`. Without that folder and the line,
-its functions raise GL_INVALID_OPERATION, its extensions are not listed, and its parameters are
-unknown. Nothing else imports an optional topic. Its modules register what they add when they are
-imported:
+Required topics are lines of `context.Topics`. Optional ones are lines of `optional/topics.txt`,
+each with a folder in `optional/`. Without that folder and the line, its functions raise
+GL_INVALID_OPERATION, its extensions are not listed, and its parameters are unknown. Nothing else
+imports an optional topic. Its modules register what they add when they are imported:
 
 - functions with `entry_points.registry`, queries with `getters.gets`;
 - parameters by lines of `parameters.txt` in its folder, extensions by `extensions.txt`, as in

@@ -174,7 +174,7 @@ def test_every_driver_is_a_room_of_its_own() -> None:
                 assert part in (room, "common"), f"{path}:{line}: imports {module}"
 
 
-def test_what_drivers_share_knows_no_driver() -> None:
+def test_shared_code_imports_no_driver() -> None:
     """`drivers/common` sees the pipe and NIR only, so that any driver may pick any part of it."""
     assert list(modules("drivers/common"))
     for path in modules("drivers/common"):
@@ -199,7 +199,7 @@ MACHINE_PARTS: dict[str, set[str]] = {
 
 
 @pytest.mark.parametrize("part", MACHINE_PARTS)
-def test_parts_of_machines_know_what_is_below_them(part: str) -> None:
+def test_parts_of_machines_import_only_what_is_below_them(part: str) -> None:
     """Instructions are understood by themselves, and the simulator knows no compiler."""
     home = "gallette.drivers.machines."
     assert list(modules(f"drivers/machines/{part}"))
@@ -211,7 +211,7 @@ def test_parts_of_machines_know_what_is_below_them(part: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["simd", "tiler"])
-def test_simulators_of_machines_know_no_compiler(machine: str) -> None:
+def test_simulators_of_machines_import_no_compiler(machine: str) -> None:
     home = f"gallette.drivers.machines.{machine}."
     rooms = {"isa": {"isa"}, "simulator": {"isa", "simulator"}, "backend": {"isa", "backend"}}
     for room, allowed in rooms.items():

@@ -1,4 +1,4 @@
-"""Availabilities of features of GLSL that several modules ask for (see `language`)."""
+"""Availabilities of GLSL features that several modules check (see `language`)."""
 
 from __future__ import annotations
 

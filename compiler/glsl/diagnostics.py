@@ -55,7 +55,7 @@ class Diagnostic:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """`did you mean 'x'?` for a near miss, or nothing."""
+    """The hint `did you mean 'x'?` for a near miss, or ""."""
     close = difflib.get_close_matches(name, list(candidates)[:4000], n=1, cutoff=0.7)
     return f"did you mean '{close[0]}'?" if close else ""
 

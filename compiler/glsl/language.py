@@ -130,7 +130,7 @@ class Language:
 
     @property
     def key(self) -> tuple[int, bool, bool, frozenset[str]]:
-        """What the sets of built-ins and keywords depend on."""
+        """The part of the language that the sets of built-ins and keywords depend on."""
         key = self._key
         if key is None:
             key = self._key = self.version, self.es, self.compat, frozenset(self.extensions)

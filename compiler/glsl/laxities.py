@@ -1,7 +1,8 @@
-"""What a version of GLSL does not have and shaders use all the same, because drivers take it.
+"""Features that a version of GLSL lacks but shaders use all the same, because drivers accept
+them.
 
 Each gets a warning. With `GALLETTE_DEBUG=glsl:strict`, or `strict` among the settings, it is an
-error, as the specification has it.
+error, as specified.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["LAXITIES", "Laxity", "grant"]
 
 @dataclass(frozen=True, slots=True)
 class Laxity:
-    """A stage, a shader that uses it, and why it is taken."""
+    """A row of the table: the feature, a shader that uses it, and the reason for accepting it."""
 
     stage: str
     example: str
@@ -56,7 +57,7 @@ LAXITIES: dict[str, Laxity] = {
 
 
 def grant(name: str, language: Language, log: Log, message: str, loc: int, end: int) -> None:
-    """Warn of something in the table, or refuse it in a strict language."""
+    """Warn of a feature in the table, or reject it in a strict language."""
     assert name in LAXITIES, name
     if language.strict:
         log.error(message, loc, end)

@@ -1,4 +1,4 @@
-"""From text to a module, in the syntax of the standard tools.
+"""The assembler: from text to a module, in the syntax of the standard tools.
 
 An instruction starts on its own line and may continue on the next ones. Ids are names or numbers;
 they are numbered in order of appearance unless `keep_numbers` is set.

@@ -1,4 +1,4 @@
-"""From a module to text, in the syntax of the standard tools."""
+"""The disassembler: from a module to text, in the syntax of the standard tools."""
 
 from __future__ import annotations
 

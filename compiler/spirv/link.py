@@ -1,7 +1,7 @@
 """Links SPIR-V shaders for OpenGL (ARB_gl_spirv), creating the tables that GL queries.
 
-What a GLSL linker finds by name is found by number here: uniforms by location, blocks by binding,
-varyings by location. Names are kept if the module has them, but nothing depends on them.
+A GLSL linker matches by name; this one by number: uniforms by location, blocks by binding, varyings
+by location. Names are kept if the module has them, but nothing depends on them.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class _Linker:
         for place, uniform in self._collect(Mode.UNIFORM, location):
             if place < 0:
                 raise SpirvError(f"uniform {uniform.first.name} has no location")
-            handles = self._members_apart(uniform)
+            handles = self._separate_opaque_members(uniform)
             type = explicit_type(uniform.first.type)
             size, alignment = size_align(uniform.first.type)
             offset = align(self.storage, max(alignment, 4))
@@ -232,9 +232,12 @@ class _Linker:
             _write(data, offset, type, value)
         self.program.default_block_initial = bytes(data)
 
-    def _members_apart(self, uniform: _Uniform) -> dict[tuple[int, ...], dict[Stage, int]]:
-        """Samplers and images in structures become variables with units of their own: the first
-        one of each, by the members passed on the way."""
+    def _separate_opaque_members(
+        self, uniform: _Uniform
+    ) -> dict[tuple[int, ...], dict[Stage, int]]:
+        """Make samplers and images in structures separate variables with units. Returns the first
+        variable of each, by the path of members.
+        """
         found: dict[tuple[int, ...], dict[Stage, int]] = {}
         for fields, type, _ in opaque_paths(uniform.first.type, ""):
             found[fields] = {
@@ -256,7 +259,7 @@ class _Linker:
         return found
 
     def _take_units(self, stage: Stage, image: bool, count: int) -> int:
-        """The first of so many free units of textures or images."""
+        """Reserve free units of textures or images; returns the first."""
         first = self.units.get((stage, image), 0)
         self.units[stage, image] = first + count
         return first

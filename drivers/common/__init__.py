@@ -1,4 +1,4 @@
-"""What drivers share: everything about drawing that does not make one driver different from others.
+"""The code that drivers share: everything about drawing except what distinguishes drivers.
 
 A driver imports the parts it needs; nothing here knows any driver.
 

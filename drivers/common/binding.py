@@ -3,7 +3,8 @@
 `BindingContext` holds a reference to every bound resource, and none after `destroy`. A driver reads
 `self.bound` when it draws. A driver that needs to know about changes overrides a hook:
 
-* `settle`: execute deferred work now, because bound state or contents are changing or being read;
+* `execute_deferred`: execute deferred work now, because bound state or contents are about to
+  change or be read;
 * `rebound`: another state object or parameter was bound;
 * `stage_rebound`: constants, textures or buffers of a shader stage have changed.
 """
@@ -47,8 +48,8 @@ State = TypeVar("State")
 
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
-    """`old` with `states` from `start` on; slots between them that were never set are like the
-    first.
+    """Return `old` with `states` stored from slot `start` on; gaps are filled with `old`'s first
+    entry.
     """
     padding = old[:1] * (start - len(old))
     return (*old[:start], *padding, *states, *old[start + len(states) :])
@@ -73,28 +74,28 @@ class BindingContext(Context):
         self._failure: Exception | None = None
         self._block = ConstantBuffer(b"")  # the last buffer bound as block 0
 
-    def settle(self) -> None:
+    def execute_deferred(self) -> None:
         """Execute deferred work, because bound state or contents are about to change or be read.
 
         Errors of deferred work are recorded (see `deferred_failure`), not raised here.
         """
 
     def changing(self) -> None:
-        """A binding is about to change, and nothing else: a driver whose pending draws hold
+        """Called before a binding changes and nothing else does: a driver whose pending draws hold
         snapshots of their bindings need not execute them.
         """
-        self.settle()
+        self.execute_deferred()
 
     def retargeting(self) -> None:
-        """Another framebuffer is about to be bound (by default, `settle`)."""
-        self.settle()
+        """Another framebuffer is about to be bound (by default, `execute_deferred`)."""
+        self.execute_deferred()
 
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
         self._on_failure = callback
 
     def deferred_failure(self, error: Exception) -> None:
-        """Deferred work failed: raise the error now, or record it for the next call that asks for
-        work.
+        """Called when deferred work has failed: raise the error now, or record it for the next call
+        that requests work.
         """
         if self._on_failure is not None:
             self._on_failure(error)
@@ -108,20 +109,20 @@ class BindingContext(Context):
             raise failure
 
     def rebound(self) -> None:
-        """Discard what was derived from bound state."""
+        """Discard data derived from bound state."""
 
     def stage_rebound(self, stage: Stage) -> None:
-        """Discard what was derived from a stage's bindings."""
+        """Discard data derived from a stage's bindings."""
 
     def _set(self, name: str, value: Any) -> None:
-        """Bind a parameter."""
+        """Store a parameter of the bound state."""
         if getattr(self.bound, name) != value:
             self.changing()
             self.bound.set(name, value)
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
-        """Bind a state object."""
+        """Store a state object in the bound state."""
         if getattr(self.bound, name) is not handle:
             self.changing()
             setattr(self.bound, name, handle)
@@ -192,7 +193,7 @@ class BindingContext(Context):
             self.rebound()
 
     def delete_shader_state(self, handle: Handle) -> None:
-        self.settle()
+        self.execute_deferred()
         self.shaders.discard(handle)
         for stage, bound in self.bound.shaders.items():
             if bound is handle:
@@ -262,7 +263,7 @@ class BindingContext(Context):
         offset: int = 0,
         size: int = 0,
     ) -> None:
-        self.constants_settle(stage, index, buffer)
+        self.constants_changing(stage, index, buffer)
         new: ConstantBuffer | None = None
         if buffer is not None:
             assert isinstance(buffer, HostResource)
@@ -287,8 +288,8 @@ class BindingContext(Context):
         store(constants, index, [new])
         self.stage_rebound(stage)
 
-    def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
-        """A constant block is about to change; drivers whose pending draws own a copy override
+    def constants_changing(self, stage: Stage, index: int, buffer: Resource | None) -> None:
+        """Called before a constant block changes; drivers whose pending draws own a copy override
         this.
         """
         self.changing()
@@ -325,7 +326,7 @@ class BindingContext(Context):
     def set_shader_images(
         self, stage: Stage, start: int, images: Sequence[ImageView | None]
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.images, start, images, "resource")
         bindings.revision += 1
@@ -335,7 +336,7 @@ class BindingContext(Context):
     def set_shader_buffers(
         self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.buffers, start, buffers, "buffer")
         bindings.revision += 1
@@ -357,7 +358,7 @@ class BindingContext(Context):
     def set_stream_output_targets(
         self, targets: Sequence[StreamOutputTarget | None], append: bool = False
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         for new in targets:
             if new is not None:
                 new.buffer.ref()
@@ -371,7 +372,7 @@ class BindingContext(Context):
         self.bound.epoch += 1
 
     def destroy(self) -> None:
-        self.settle()
+        self.execute_deferred()
         self._drop_framebuffer()
         self.bound.framebuffer = FramebufferState()
         self.rebound()

@@ -66,13 +66,13 @@ class HostContext(MemoryContext):
 
     def watch(self, witness: Witness | None) -> None:
         """Report the fragments of all following draws to `witness`, which disables merging."""
-        self.settle()
+        self.execute_deferred()
         self._states.witness = witness
         self.bound.epoch += 1
 
     # -- changes of contents -----------------------------------------------------------------------
 
-    def settle(self) -> None:
+    def execute_deferred(self) -> None:
         try:
             self._queue.flush()
         except (GalletteError, MemoryError) as error:
@@ -82,7 +82,7 @@ class HostContext(MemoryContext):
         self._queue.rebinding()
 
     def retargeting(self) -> None:
-        self.settle()
+        self.execute_deferred()
 
     def rebound(self) -> None:
         self._states.forget()
@@ -90,7 +90,7 @@ class HostContext(MemoryContext):
     def stage_rebound(self, stage: Stage) -> None:
         self._joiner.forget(stage)
 
-    def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
+    def constants_changing(self, stage: Stage, index: int, buffer: Resource | None) -> None:
         """Pending draws have a copy of block 0, but not of other blocks."""
         if index or buffer is not None or stage not in MERGED_STAGES:
             self.changing()
@@ -113,8 +113,8 @@ class HostContext(MemoryContext):
         self._queue.forget()
 
     def forget_derived(self) -> None:
-        """Forget everything that was derived from what is bound and from what resources hold."""
-        self.settle()
+        """Forget everything derived from bound state and from the contents of resources."""
+        self.execute_deferred()
         self._states.forget_shaders()
         self._states.scratch = Scratch()
         self._queue.forget()
@@ -127,7 +127,7 @@ class HostContext(MemoryContext):
         if self._forgets:
             self.forget_derived()
         if not self._queue.joins(info):
-            self.settle()
+            self.execute_deferred()
         if self._failure is not None:
             self.raise_failure()
         if not self.skipped:
@@ -139,7 +139,7 @@ class HostContext(MemoryContext):
         """
         assert isinstance(resource, HostResource)
         if resource.refcount > 1 and not self._queue.may_map(resource, flags):
-            self.settle()
+            self.execute_deferred()
         if self._failure is not None:
             self.raise_failure()
         return transfer_map(resource, level, flags, box)
@@ -165,9 +165,9 @@ class HostContext(MemoryContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        """Pending draws may sample the levels that are made now."""
+        """Generate mipmaps; pending draws may sample these levels, so they are executed first."""
         if not self._may_map(resource, MapFlags.WRITE):
-            self.settle()
+            self.execute_deferred()
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
 
     def resource_copy_region(
@@ -181,9 +181,11 @@ class HostContext(MemoryContext):
         src_level: int,
         src_box: Box,
     ) -> None:
-        """Pending draws may write the source and read the destination."""
+        """Copy a region; pending draws that write the source or read the destination are executed
+        first.
+        """
         if not (self._may_map(src, MapFlags.READ) and self._may_map(dst, MapFlags.WRITE)):
-            self.settle()
+            self.execute_deferred()
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def buffer_subdata(
@@ -198,7 +200,7 @@ class HostContext(MemoryContext):
             return
         assert isinstance(resource, HostResource)
         if resource.refcount > 1 and not self._queue.may_write(resource):
-            self.settle()
+            self.execute_deferred()
         if self._failure is not None:
             self.raise_failure()
         resource.memory[offset:end] = data  # type: ignore[assignment]
@@ -227,8 +229,9 @@ class HostContext(MemoryContext):
 
     @property
     def _draws_plainly(self) -> bool:
-        """Whether series may be drawn: a driver that overrides draw_vbo has to be called for each
-        draw, and it may hold draws that writes between them would have to check.
+        """Whether series may be drawn at once. Not if a driver overrides `draw_vbo`, which has to
+        be called for each draw; such a driver may also defer draws, and writes between them would
+        have to check those.
         """
         return type(self).draw_vbo is HostContext.draw_vbo
 
@@ -247,18 +250,18 @@ class HostContext(MemoryContext):
             more, full = self._queue.extend(series, done)
             done += more
             if full:
-                self.settle()
+                self.execute_deferred()
             elif not more:
                 break
         return done
 
     def destroy(self) -> None:
-        self.settle()
+        self.execute_deferred()
         self._queue.forget()
         super().destroy()
 
     def launch_grid(self, info: ComputeInfo) -> None:
-        self.settle()
+        self.execute_deferred()
         self.raise_failure()
         if not self.skipped:
             self.counters.cs_invocations += launch(self._states, info)

@@ -138,7 +138,9 @@ class ImageUnit(Protocol):
         compare: Value | None = None,
         sample: Value | None = None,
     ) -> Value:
-        """`op` as in `gallette.compiler.nir.ir.intrinsics.ATOMIC_OPS`; returns the old bits."""
+        """Execute an atomic operation, `op` as in `gallette.compiler.nir.ir.intrinsics.ATOMIC_OPS`;
+        returns the old bits.
+        """
         ...
 
     def size(self) -> list[Value]: ...
@@ -171,7 +173,9 @@ class VertexLanes(Protocol):
         ...
 
     def system(self, name: str) -> Value:
-        """`vertex_id`, `instance_id`, `base_vertex`, `base_instance`, `draw_id`, ..."""
+        """A system value: `vertex_id`, `instance_id`, `base_vertex`, `base_instance`, `draw_id`,
+        ...
+        """
         ...
 
 
@@ -185,7 +189,7 @@ class GeometryLanes(Protocol):
         ...
 
     def system(self, name: str) -> Value:
-        """`primitive_id` and `invocation_id`."""
+        """A system value: `primitive_id` or `invocation_id`."""
         ...
 
 
@@ -205,7 +209,7 @@ class ControlLanes(Protocol):
         ...
 
     def system(self, name: str) -> Value:
-        """`primitive_id`, `invocation_id` and `patch_vertices_in`."""
+        """A system value: `primitive_id`, `invocation_id` or `patch_vertices_in`."""
         ...
 
 
@@ -231,7 +235,7 @@ class EvaluationLanes(Protocol):
         ...
 
     def system(self, name: str, component: int = 0) -> Value:
-        """`tess_coord`, `primitive_id` and `patch_vertices_in`."""
+        """A system value: `tess_coord`, `primitive_id` or `patch_vertices_in`."""
         ...
 
 
@@ -269,7 +273,7 @@ class FragmentLanes(Protocol):
         ...
 
     def system(self, name: str, component: int = 0) -> Value:
-        """`frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, `primitive_id`, ..."""
+        """A system value: `frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, ..."""
         ...
 
     def identities(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64] | None]:
@@ -290,5 +294,7 @@ class ComputeLanes(Protocol):
     shared_view: Any  # a driver's cached view of the above, None at first
 
     def system(self, name: str, component: int = 0) -> Value:
-        """`global_invocation_id`, `local_invocation_index`, `num_workgroups`, ..."""
+        """A system value: `global_invocation_id`, `local_invocation_index`, `num_workgroups`,
+        ...
+        """
         ...

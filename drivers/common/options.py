@@ -1,4 +1,4 @@
-"""What can be chosen of every driver that compiles NIR and runs it over lanes."""
+"""Options of every driver that compiles NIR and runs it over lanes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SharedOptions:
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may modify NIR
 
     def lowering(self, inline_uniforms: int = 0) -> LoweringOptions:
-        """How shaders are lowered under these options."""
+        """The lowering options that follow from these options."""
         return LoweringOptions.chosen(
             self.inexact_used_once,
             self.position_invariant,

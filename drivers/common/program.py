@@ -1,4 +1,4 @@
-"""The interface of compiled shader programs: their facts, and how the draw code runs them.
+"""The interface of compiled shader programs: their facts, and the calls that run them.
 
 A `Program` is the generated code of one shader variant. A draw uses it in three steps:
 
@@ -124,7 +124,7 @@ def textures_from(first: int) -> range:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """What is known about a program without running it."""
+    """Facts about a program that are known without running it."""
 
     stage: str  # "vertex", "tess_ctrl", "tess_eval", "geometry" or "fragment"
     inputs: frozenset[InputUse]
@@ -224,7 +224,7 @@ class BoundProgram:
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
     ) -> bool:
-        """Fill triangles; false, and nothing is drawn, if the shared rasterizer has to."""
+        """Fill triangles; returns false, having drawn nothing, if the shared rasterizer has to."""
         return False
 
     def outline(
@@ -235,7 +235,9 @@ class BoundProgram:
         batch: Batch,
         front: npt.NDArray[Any] | None,
     ) -> bool:
-        """Draw points or lines; false, and nothing is drawn, if the shared rasterizer has to."""
+        """Draw points or lines; returns false, having drawn nothing, if the shared rasterizer has
+        to.
+        """
         return False
 
     def cut(
@@ -246,7 +248,7 @@ class BoundProgram:
         provoking: npt.NDArray[Any],
         codes: npt.NDArray[Any],
     ) -> tuple[Any, Any, Any] | None:
-        """Clip triangles; None if the shared code has to."""
+        """Clip triangles; returns None if the shared code has to."""
         return None
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:

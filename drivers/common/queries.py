@@ -20,13 +20,13 @@ from gallette.pipe.enums import QueryType
 
 __all__ = [
     "STREAMS",
-    "Apart",
     "Counters",
     "Mark",
     "Moment",
     "Moments",
     "Query",
     "RenderCondition",
+    "SampleCounter",
     "Samples",
     "StreamCounters",
     "Tally",
@@ -46,22 +46,22 @@ class StreamCounters:
     unwritten: int = 0
 
 
-class Apart(Protocol):
-    """A component that counts samples itself until it is asked, such as compiled code."""
+class SampleCounter(Protocol):
+    """A component that counts samples itself and reports them on request, such as compiled code."""
 
     @property
     def samples_passed(self) -> int:
-        """The samples that have passed since its last report."""
+        """The number of samples that passed since the last report."""
         ...
 
-    def tell(self, counters: Counters) -> None:
+    def report(self, counters: Counters) -> None:
         """Add its counts to the counters and reset them."""
         ...
 
 
 @dataclass(slots=True)
 class Counters:
-    """What has been counted in a context so far."""
+    """The counts of a context so far."""
 
     streams: tuple[StreamCounters, ...] = field(
         default_factory=lambda: tuple(StreamCounters() for _ in range(STREAMS))
@@ -80,7 +80,7 @@ class Counters:
     cs_invocations: int = 0
     nanoseconds: int = 0
     tally: Tally | None = field(default=None, init=False, compare=False)  # while a query needs it
-    apart: list[Apart] = field(default_factory=list, init=False, compare=False)
+    apart: list[SampleCounter] = field(default_factory=list, init=False, compare=False)
 
     def moment(self, only_samples: bool) -> Moment:
         """The current counts, perhaps only of the samples that passed."""
@@ -94,7 +94,7 @@ class Counters:
     def gather(self) -> None:
         """Add what components with counters of their own have counted since the last call."""
         for other in self.apart:
-            other.tell(self)
+            other.report(self)
 
     def snapshot(self) -> Counters:
         """A copy with the current time."""
@@ -115,7 +115,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Moment(Protocol):
-    """What most queries read of a moment; pipeline statistics need whole snapshots."""
+    """The counts that most queries read; pipeline statistics need whole snapshots."""
 
     @property
     def samples_passed(self) -> int:
@@ -135,7 +135,7 @@ class Moment(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Samples:
-    """A moment of which only the samples are read."""
+    """A moment for queries that read only the number of samples."""
 
     samples_passed: int
     streams: tuple[StreamCounters, ...] = ()
@@ -164,7 +164,7 @@ class Mark:
 
 
 class Tally:
-    """What each of several draws counted: samples that passed, primitives of the first stream."""
+    """The counts of each of several draws: samples that passed, primitives of the first stream."""
 
     __slots__ = ("_whose", "first", "primitives", "samples")
 
@@ -174,7 +174,7 @@ class Tally:
         self.first = 0  # the number of the draw that reporters call 0
         self._whose: Ints | int | None = None
 
-    def whose(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
+    def count_for(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
         """Set how the following counts identify draws: by index into `numbers`, by draw number
         (None), or all as one draw.
         """

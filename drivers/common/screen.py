@@ -18,7 +18,7 @@ __all__ = ["HostScreen"]
 
 
 class HostScreen(MemoryScreen):
-    """What screens have in common; a driver brings its shader compiler."""
+    """A screen for drivers built on the shared code; the driver adds its shader compiler."""
 
     counts_draws = False
     """Whether the driver counts per draw when draws are executed together."""

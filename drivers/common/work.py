@@ -1,4 +1,4 @@
-"""Limits of the work of a draw or dispatch, so that every call ends, whatever counts it names.
+"""Limits of the work of a draw or dispatch, so that every call ends, whatever its counts are.
 
 There are two limits, and exceeding either raises a `ShaderBudgetError`; the context that made the
 call is lost.
@@ -55,7 +55,7 @@ class ShaderBudgetError(ResetError):
 
 
 class Work:
-    """What the current draw may still do."""
+    """The remaining budget of the current draw."""
 
     __slots__ = ("_deadline", "_seconds", "callback", "left", "limit", "time_limit")
     _excluded: ClassVar[float] = 0.0
@@ -97,7 +97,7 @@ class Work:
         Work._excluded += seconds
 
     def round(self, lanes: int) -> None:
-        """Charge another iteration of a shader's loop, for so many lanes."""
+        """Charge another iteration of a shader's loop, for this many lanes."""
         self.spend(_ROUND + lanes)
 
     def grant(self) -> int:

@@ -94,8 +94,8 @@ class FaultyContextBase(Context):
 
     @contextmanager
     def _mistake(self) -> Iterator[bool]:
-        """Around a call that draws: apply the mistake to the state if the draw is selected, and
-        undo it after.
+        """A block around a call that draws: applies the mistake to the state if the draw is
+        selected, and undoes it afterwards.
         """
         self.number += 1
         now = self.only in (0, self.number)
@@ -178,7 +178,7 @@ class FaultyScreenBase(Screen):
         return f"{self.inner.name} with a deliberate mistake ({self.fault.name})"
 
     def _seen(self, name: str, args: tuple[Any, ...], result: Any) -> None:
-        """Nothing to record for a screen."""
+        """Record nothing for a screen."""
 
     def __getattr__(self, name: str) -> Any:
         """Forward what a driver offers beyond the interface."""
@@ -192,7 +192,9 @@ FaultyScreen = complete_class("FaultyScreen", FaultyScreenBase, Screen, _forward
 
 
 def create_screen(inner: str = "half_pixel", **options: Any) -> Screen:
-    """Make the mistake `inner` names: `NAME`, `NAME@NUMBER`, and `:DRIVER` (numpipe)."""
+    """A driver that makes the mistake named by `inner`: `NAME`, `NAME@NUMBER`, and `:DRIVER`
+    (numpipe).
+    """
     what, _, driver = inner.partition(":")
     name, _, number = what.partition("@")
     if name not in FAULTS or (number and not number.isdigit()):

@@ -47,7 +47,7 @@ def _filter(size: int, cache: Any) -> Function:
 
 
 def move(info: BlitInfo, cache: Any) -> bool:
-    """Execute a blit; false, with nothing done, if there is no code for it."""
+    """Execute a blit; returns false, having done nothing, if there is no code for it."""
     dst, src = info.dst, info.src
     assert isinstance(dst, HostResource) and isinstance(src, HostResource)
     if dst.samples > 1 or dst is src or not info.dst_format.is_color or set(info.mask) & {"z", "s"}:
@@ -74,8 +74,8 @@ def move(info: BlitInfo, cache: Any) -> bool:
 
 
 def halve(resource: HostResource, format: Format, level: int, layer: int, cache: Any) -> bool:
-    """Make a layer of a level from the level above; false, with nothing done, if there is no code
-    for it.
+    """Compute a layer of a level from the level above; returns false, having done nothing, if there
+    is no code for it.
     """
     if not _has_filter(format) or resource.desc.target is Target.TEXTURE_3D or resource.samples > 1:
         return False

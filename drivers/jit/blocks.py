@@ -1,7 +1,7 @@
-"""The blocks of words tile functions are called with: targets, textures, triangles and their lists.
+"""The blocks of words passed to tile functions: targets, textures, triangles and their lists.
 
-A draw's block is begun (`begin_block`), its triangles are set up into records (`set_up`) and dealt
-out to tiles (`lists`), and what only shading needs is said last (`complete_block`).
+`begin_block` makes a draw's block, `set_up` writes records of its triangles, `lists` bins them into
+tiles, and `complete_block` adds what only shading needs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ WORTH_THREADS = 1 << 15
 
 
 def bring_memory(block: Array, size: int, keep: list[Any]) -> None:
-    """Give a call the memory that its local variables want: it begins as zeros."""
+    """Provide the memory for a call's local variables, zeroed."""
     if size:
         memory = np.zeros(size + _ALIGNED, np.uint8)
         keep.append(memory)
@@ -66,7 +66,7 @@ def bring_memory(block: Array, size: int, keep: list[Any]) -> None:
 
 
 def grid(targets: Sequence[Rect]) -> tuple[int, int]:
-    """How many tiles there are beside one another, and rows of them."""
+    """The numbers of columns and rows of tiles."""
     across = max(-(-target.x1 // TILE) for target in targets)
     return across, max(-(-target.y1 // TILE) for target in targets)
 
@@ -78,7 +78,7 @@ def begin_block(
     vertices: VertexSet,
     keep: list[Any],
 ) -> Array:
-    """The block of a draw, as far as set-up looks at it."""
+    """The part of a draw's block that set-up reads."""
     block = bound.block_for(function.code.least, keep)
     window = np.ascontiguousarray(vertices.window)
     keep.append(window)
@@ -99,8 +99,8 @@ def set_up(
     starts: Array,
     across: int,
 ) -> int | None:
-    """Write a record of each triangle that can be seen, and count in `starts` what tiles each
-    touches; how many there are, or None if they are larger than the records' numbers can be.
+    """Write a record of each visible triangle, and count in `starts` the triangles of each tile.
+    Returns the number of records, or None if a triangle exceeds the range of their numbers.
     """
     corners = np.ascontiguousarray(batch.corners)
     provoking = np.ascontiguousarray(batch.provoking)
@@ -123,7 +123,7 @@ def set_up(
 def lists(
     bound: BoundJit, block: Array, engine: FragmentEngine, context: RasterContext, starts: Array
 ) -> Array:
-    """The numbers of every tile's triangles; `starts` then says where each tile's list ends."""
+    """The triangle numbers of every tile; `starts` then has the end of each tile's list."""
     np.cumsum(starts, out=starts)
     items = np.empty(max(1, int(starts[-1])), np.int32)
     block[TileWords.ITEMS] = items.ctypes.data
@@ -141,7 +141,7 @@ def complete_block(
     vertices: VertexSet,
     keep: list[Any],
 ) -> None:
-    """Say where everything is that shading reads and writes."""
+    """Add the addresses of everything that shading reads and writes."""
     _describe_targets(block, engine)
     if function.key.offset:
         block[TileWords.OFFSET : TileWords.OFFSET + 2] = _offsets(context)
@@ -163,7 +163,7 @@ def setup_functions(
 
 
 def begin_setup(cache: Any) -> None:
-    """Compile the functions that most draws begin with, without waiting for them."""
+    """Start compiling the setup functions of most draws in the background."""
     _setup_functions(_setup_state(RasterizerState()), False, cache)
 
 
@@ -198,7 +198,9 @@ def _setup_state(state: RasterizerState) -> RasterizerState:
 
 
 def area(records: Array, count: int) -> int:
-    """Pixels in the boxes of the first triangles: many small ones are as much work as a large."""
+    """The pixels in the boxes of the first triangles, as an estimate of the work: many small ones
+    can cost as much as a large one.
+    """
     table = records[: count * Record.SIZE].reshape(-1, Record.SIZE)
     table = table[: 1 << 12, Record.BOUNDS : Record.BOUNDS + 4].astype(np.int64)
     area = int(((table[:, 2] - table[:, 0]) * (table[:, 3] - table[:, 1])).sum())
@@ -214,7 +216,7 @@ def _by_vertex(value: Array, count: int) -> Array:
 
 
 def _offsets(context: RasterContext) -> Array:
-    """What an offset is made of: units (or what they are worth), scale, limit."""
+    """The parameters of a depth offset: units (or their size), scale, limit."""
     state, offset = context.state, context.offset
     units = np.float32(state.offset_units)
     if not offset.is_float:
@@ -252,7 +254,7 @@ def _describe_targets(block: Array, engine: FragmentEngine) -> None:
 def describe_textures(
     block: Array, resources: ShaderResources, used: frozenset[int], keep: list[Any]
 ) -> None:
-    """Say where the texels of each texture are, and where its tables."""
+    """Write the addresses of each texture's texels and tables."""
     for number in used:
         if number >= FIRST_HANDLE:  # those are asked for by calls
             continue
@@ -263,7 +265,7 @@ def describe_textures(
 
 
 def texels_of(unit: Unit) -> tuple[Array, Array]:
-    """The texels of a texture, decoded and as bytes: others once what is derived is stale."""
+    """The texels of a texture, decoded and as bytes; converted again once the copies are stale."""
     return unit.image.texels(), _packed(unit).texels()
 
 
@@ -279,8 +281,9 @@ def describe(
     keep: list[Any],
     unit: Unit | None = None,
 ) -> None:
-    """Say where texels are (decoded and as bytes), and where the tables of their levels; and the
-    numbers of the sampler, if a unit has one."""
+    """Write the addresses of texels (decoded and as bytes) and of the tables of their levels, and
+    the parameters of the sampler, if a unit has one.
+    """
     words = np.zeros(Description.SIZE, np.uint64)
     arrays = {
         Description.TEXELS: image.texels(),

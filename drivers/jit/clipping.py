@@ -33,7 +33,7 @@ def begin_clipping(cache: Any) -> None:
 
 @functools.lru_cache(maxsize=4)
 def clip_functions(cache: Any) -> tuple[Function, Function]:
-    """`clip` and `extend`."""
+    """The functions `clip` and `extend`."""
     code = compile_module(clip_text(), ("clip", "extend"), cache)
     return code.function("clip", ctypes.c_void_p), code.function("extend", ctypes.c_void_p)
 

@@ -56,23 +56,23 @@ def _runs(cache: Any) -> Function:
 
 
 def _numbers(kinds: Ints) -> list[int]:
-    """Which there are."""
+    """The distinct kinds of some entries, ascending."""
     found: list[int] = np.flatnonzero(np.bincount(kinds)).tolist()
     return found
 
 
 class CommandLists:
-    """The runs of a series, as they are asked for."""
+    """The runs of a series, found on request."""
 
     def __init__(self, like: DrawPlan, series: Series, planned: Callable[[Any], Any]) -> None:
-        """`planned`: the plan of a draw, if it may be made behind the one before them."""
+        """`planned`: the plan of a draw, if it may follow the draws before it in one list."""
         self._like, self._memory = like, like.memory
         self._series, self._planned = series, planned
         self._end = 0  # of the entries that were looked at
         self._found: list[list[int]] = []  # runs that come next, the first last
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
-        """The bounds of the next run of commands, at that entry or after it."""
+        """The bounds of the next run of commands at or after this entry."""
         if number >= self._end:
             self._look(number, epoch)
         found = self._found
@@ -86,7 +86,7 @@ class CommandLists:
     # -- looking -----------------------------------------------------------------------------------
 
     def _look(self, first: int, epoch: int) -> None:
-        """Look at what comes next: what can be a command is one, and what cannot ends a run."""
+        """Classify the next entries: those that can be commands form a run, others end it."""
         series = self._series
         self._end = min(first + _WINDOW, len(series))
         self._found = []
@@ -119,8 +119,9 @@ class CommandLists:
         self._found = edges.reshape(-1, 2)[::-1].tolist()
 
     def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:
-        """Which entries find bound what they expect: draws do not if it is of another epoch, and
-        queries neither begin twice nor end twice."""
+        """Which entries can be executed in sequence: draws must belong to the bound state's epoch,
+        and queries must neither begin nor end twice.
+        """
         count = len(self._series.kinds)
         expected = np.full(count, -1)
         for number, wanted in draws:
@@ -134,7 +135,7 @@ class CommandLists:
         return good
 
     def _in_order(self, which: Ints, entries: Ints) -> int:
-        """The first of these changes of queries that changes nothing, or the end."""
+        """The index of the first of these changes of queries that has no effect, or the end."""
         places: dict[Query, int] = {}
         kinds = np.zeros(len(self._steps), np.int64)
         for number, change in self._changes.items():
@@ -151,7 +152,7 @@ class CommandLists:
     def _plans(
         self, kinds: dict[int, Any], draws: list[int]
     ) -> dict[int, tuple[DrawPlan, DrawInfo]]:
-        """What draws are made by."""
+        """The plans of the draws."""
         found = {}
         for number in draws:
             plan = self._planned(kinds[number])
@@ -160,7 +161,7 @@ class CommandLists:
         return found
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
-        """Writes are copies to where a buffer lies."""
+        """Add commands for writes, as copies to the address of a buffer."""
         for number, kind in kinds.items():
             if type(kind) is BufferWrite:
                 buffer: Any = kind.buffer
@@ -169,7 +170,9 @@ class CommandLists:
                 self._written[number] = buffer
 
     def _add_changes(self, kinds: dict[int, Any], rooms: Ints) -> None:
-        """Of queries that count samples, `make` says where to write down how many there are."""
+        """Add the commands of queries that count samples; `make` provides the address for the
+        count.
+        """
         for number, kind in kinds.items():
             if type(kind) is QueryChange and kind.query.counts_samples:
                 rooms[number] = _FOREVER
@@ -179,7 +182,7 @@ class CommandLists:
     def _add_draws(
         self, plans: dict[int, tuple[DrawPlan, DrawInfo]], rooms: Ints, vertices: Ints
     ) -> None:
-        """Draws are calls, if nothing of them is looked at beforehand that changes meanwhile."""
+        """Add calls for the draws that read in advance nothing that a command changes."""
         changing = {id(buffer) for buffer in self._written.values()}
         for plan, _ in plans.values():
             changing.update(map(id, plan.touched))
@@ -206,7 +209,7 @@ class CommandLists:
     # -- making ------------------------------------------------------------------------------------
 
     def make(self, begin: int, end: int) -> tuple[int, int | None]:
-        """Make these entries, or the first ones of them."""
+        """Execute these entries, or the first ones of them."""
         series, draws = self._series, self._draws
         kinds, pieces = series.which[begin:end], series.pieces
         commands = self._commands[kinds]
@@ -244,7 +247,7 @@ class CommandLists:
         return done, more
 
     def _passed(self, commands: Ints, which: Ints) -> Ints:
-        """Where these commands write down how many samples have passed."""
+        """The array to which these commands write the number of samples that passed."""
         found = np.zeros(which.size, np.int64)
         if which.size:
             tally = self._memory.tally
@@ -256,7 +259,7 @@ class CommandLists:
         return found
 
     def _run(self, commands: Ints) -> tuple[float, int, int]:
-        """Do these: how long it took, where it ended and how."""
+        """Execute commands; returns the time taken, the entry where it ended, and its state."""
         words = np.zeros(ListWords.SIZE, np.int64)
         words[ListWords.COMMANDS], words[ListWords.COUNT] = commands.ctypes.data, len(commands)
         words[ListWords.CONSTANTS] = self._memory.constants_at[0]

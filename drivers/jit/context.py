@@ -23,7 +23,7 @@ class JitContext(HostContext):
         self._cache = cache
 
     def blit(self, info: BlitInfo) -> None:
-        self.settle()
+        self.execute_deferred()
         if not self.skipped and not move(info, self._cache):
             super().blit(info)
 
@@ -36,7 +36,7 @@ class JitContext(HostContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         assert isinstance(resource, HostResource)
         for level in range(base_level + 1, last_level + 1):
             for layer in range(first_layer, last_layer + 1):

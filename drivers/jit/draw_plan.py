@@ -1,13 +1,13 @@
 """Plans: small draws by one native call, with everything about them prepared.
 
-A draw of a few triangles costs less than the Python code that leads to it. So a plan works out once
-what follows from bound state: blocks of words that name vertices, targets and textures, and memory
-for what passes between the stages, which all draws of a context share (`plan_memory`). A draw then
+A draw of a few triangles costs less than the Python code that leads to it. So a plan computes once
+what follows from bound state: blocks of words with the addresses of vertices, targets and textures.
+Memory for data between the stages is shared by all draws of a context (`plan_memory`). A draw then
 stores its first vertex and its constants, and makes one call: `draw` of `shader.plan_code`, which
 calls the vertex shader, the viewport transform, clipping, set-up, binning and the tile function.
 
-A plan computes the same bits as the shared stages and counts the same. It declines what it cannot
-do (too many triangles, other stages, call-outs); then the shared stages draw.
+A plan computes the same bits and counts as the shared stages. It declines draws that it cannot make
+(too many triangles, other stages, call-outs), which the shared stages then execute.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 
 
 class _Vertices:
-    """What stands for the shaded vertices while a plan is made: where they will lie."""
+    """The addresses of shaded vertices, in place of the vertices, while a plan is made."""
 
     def __init__(self, memory: PlanMemory, outputs: dict[tuple[int, int], int]) -> None:
         self.count = MOST_LANES
@@ -101,13 +101,13 @@ def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Func
 
 
 def begin_placing(cache: Any) -> None:
-    """Compile the functions that most small draws need, without waiting for them."""
+    """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
     _draw((0, 1, 2, 3, 4, 5), False, False, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
-    """A plan for draws in a state; None if they have to go another way."""
+    """A plan for draws in a state; None if they need the shared stages."""
     fixed, context = draw.fixed, draw.fixed.raster
     fragment = draw.fragment.program
     vertex = draw.programs.get(Stage.VERTEX)
@@ -169,7 +169,9 @@ def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
 
 
 def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
-    """All blocks but the first are as large as the shader thinks: they are read where they are."""
+    """Whether all blocks but the first are as large as the shader expects, because it reads them in
+    place.
+    """
     constants = bound.resources.constants
     if least.get(0, 0) > CONSTANTS:
         return False
@@ -181,7 +183,7 @@ def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
 
 
 def _kind(slot: int, context: RasterContext) -> int:
-    """How the values of a vertex that clipping makes are found."""
+    """How clipping computes the values of new vertices."""
     if slot in context.flat or slot in INTEGERS:
         return FLAT
     return LINEAR if slot in context.linear else SMOOTH
@@ -193,7 +195,7 @@ def _six(viewport: ViewportState) -> Array:
 
 
 class DrawPlan:
-    """All there is to know about draws in one state, and the blocks they are called with."""
+    """Everything known about draws in one state, and the blocks passed to their code."""
 
     def __init__(
         self,
@@ -276,7 +278,9 @@ class DrawPlan:
         self._tile_least = function.code.least.get(0, 0)
 
     def _clip_block(self, viewport: ViewportState, planes: tuple[int, ...]) -> Array:
-        """What clips: new vertices follow those of the draw, in the same arrays."""
+        """The block of the clipping functions: new vertices follow those of the draw, in the same
+        arrays.
+        """
         memory, context = self.memory, self._context
         block = np.zeros(ClipWords.SIZE, np.uint64)
         table = clip_planes(planes, context.planes.halfz)
@@ -303,7 +307,7 @@ class DrawPlan:
         return block
 
     def _draw_block(self, viewport: ViewportState, shade_vertices: Function) -> None:
-        """The block of the whole, and the functions it is to call."""
+        """The block of the draw function, and the functions it calls."""
         memory, planes, cache = self.memory, self._context.planes, self._fragment.program.cache
         numbers = tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
@@ -338,7 +342,9 @@ class DrawPlan:
         self._words, self._at = block.data, int(block.ctypes.data)
 
     def _point(self) -> None:
-        """Code may have been loaded since: where functions are now, and which are still quick."""
+        """Update addresses of functions that were loaded or moved, and which of them are still
+        quickly compiled.
+        """
         self._loads = loads()
         for word, function in self._functions:
             self._words[word] = function.address
@@ -347,13 +353,16 @@ class DrawPlan:
     # -- a draw ----------------------------------------------------------------------------------
 
     def draw(self, info: DrawInfo, row: Row) -> bool:
-        """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
+        """Make a draw with these constant blocks 0; returns false, having done nothing, if it
+        cannot.
+        """
         stream = self._described(info, info.start)
         return stream is not None and self._constants(row) and self._made(stream)
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
-        """Draw from another vertex on, with one block for both stages; quick if nothing else
-        differs."""
+        """Draw from another vertex on, with one block for both stages; fast if nothing else
+        differs.
+        """
         stream = self._stream
         if info is not self._info or not self._steady or start != self._start:
             stream = self._described(info, start)
@@ -361,15 +370,15 @@ class DrawPlan:
         if stream is None or size < 0:
             return False
         if size != self._size:
-            self._tell_size(size, size, 0)
+            self._store_sizes(size, size, 0)
         return self._made(stream)
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
-        """What makes parts of a series by single calls."""
+        """The command lists that execute parts of a series."""
         return CommandLists(self, series, planned)
 
     def _described(self, info: DrawInfo, start: int) -> Stream | None:
-        """Point at a draw's vertices; None if that cannot be."""
+        """Describe a draw's vertices in the block; returns None if that is impossible."""
         stream = self._stream
         if info is not self._info or info.index_size:
             self._info = None
@@ -386,7 +395,7 @@ class DrawPlan:
         return stream
 
     def _made(self, stream: Stream) -> bool:
-        """Make the draw that was described; false, and nothing is done, if it is too large."""
+        """Execute the described draw; returns false, having done nothing, if it is too large."""
         if self._units:
             self._refresh_textures()
         if self._room != self.memory.room:
@@ -423,8 +432,9 @@ class DrawPlan:
     # -- many draws in one call (see `runs`) -----------------------------------------------------
 
     def command(self, info: DrawInfo) -> tuple[Stream, tuple[int, ...]] | None:
-        """The words of its command, if nothing but constants and `start` differs between draws:
-        without what is copied."""
+        """The words of a draw's command, if draws differ only in constants and `start`; without the
+        data that is copied.
+        """
         columns, self._info = self._columns, None
         stream = self.memory.stream(info, self._mode, self._first)
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
@@ -433,7 +443,7 @@ class DrawPlan:
         return stream, (self._whole.address, self._at, 0, 0, start, stream.at)
 
     def begin(self, info: DrawInfo, stream: Stream, size: int) -> None:
-        """Be ready for draws of a run, such as that one, with so large a block 0."""
+        """Prepare for a run of draws such as this one, with block 0 of this size."""
         self._info, words = None, self._words
         if self._loads != loads():
             self._point()
@@ -442,13 +452,13 @@ class DrawPlan:
         if self._units:
             self._refresh_textures()
         if size != self._size:
-            self._tell_size(size, size, 0)
+            self._store_sizes(size, size, 0)
         self._columns.begin(stream, info, info.start)
         words[DrawWords.START] = -1 & ((1 << 64) - 1)
         words[DrawWords.MOVES], words[DrawWords.MOVE_COUNT] = self._columns.moves()
 
     def end(self, seconds: float) -> None:
-        """Draws of a run were made, which took so long."""
+        """Record that the draws of a run were executed, and the time they took."""
         self._columns.forget()
         for resource in self.touched:
             resource.writes += 1
@@ -459,20 +469,20 @@ class DrawPlan:
 
     @property
     def counters(self) -> Counters:
-        """What its context counts."""
+        """The counters of its context."""
         return self._draw.counters
 
     @property
     def least(self) -> int:
-        """So many vertices there are."""
+        """The number of vertices that its buffers hold."""
         return self._columns.least
 
     def rows(self, info: DrawInfo) -> bool:
-        """Do its vertices lie other than one after the other?"""
+        """Whether its vertices are not consecutive."""
         return info.instance_count > 1 or self._columns.divided
 
     def looked_at(self, info: DrawInfo) -> Iterator[Any]:
-        """The resources whose contents were looked at beforehand."""
+        """The resources whose contents are read before the draw."""
         if info.index_size:
             yield info.index_buffer
         yield from self._columns.looked_at()
@@ -482,13 +492,13 @@ class DrawPlan:
     # -- one draw ----------------------------------------------------------------------------------
 
     def _point_at_lists(self) -> None:
-        """The lists of tiles may be elsewhere, and longer."""
+        """Update the addresses of the tile lists, which may have moved or grown."""
         memory = self.memory
         self._room = self._words[DrawWords.ITEMS] = memory.room
         self._tile[TileWords.ITEMS] = memory.items_at
 
     def _call(self) -> int:
-        """Make the call; how it ended."""
+        """Make the call; returns the state in which it ended."""
         self.work.begin()
         if self._loads != loads():
             self._point()
@@ -504,23 +514,25 @@ class DrawPlan:
         return state
 
     def _constants(self, row: Row) -> bool:
-        """Copy blocks 0 to where both shaders read them; false if they are too large."""
+        """Copy blocks 0 to the memory that both shaders read; returns false if they are too
+        large.
+        """
         memory, (first, second) = self.memory, row
         size = more = memory.put_block(0, first)
         if second is not first:
             more = memory.put_block(1, second)
-        self._tell_size(size, more, int(second is not first))
+        self._store_sizes(size, more, int(second is not first))
         return size >= 0 and more >= 0
 
-    def _tell_size(self, first: int, second: int, place: int) -> None:
-        """How large blocks 0 are, and where the fragment shader's is."""
+    def _store_sizes(self, first: int, second: int, place: int) -> None:
+        """Store the sizes of blocks 0, and the address of the fragment shader's."""
         self._size = -1 if place else first
         self._chunk_words[Words.CONSTANTS + 1] = max(first, self._chunk_least)
         self._tile[Words.CONSTANTS] = self.memory.constants_at[place]
         self._tile[Words.CONSTANTS + 1] = max(second, self._tile_least)
 
     def _refresh_textures(self) -> None:
-        """What is derived from a texture's contents is elsewhere once they have changed."""
+        """Update the addresses of data derived from textures whose contents have changed."""
         writes: list[int] = [resource.writes for _, resource in self._units]  # type: ignore[attr-defined]
         if writes == self._writes:
             return

@@ -1,8 +1,8 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
-`fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for the bound state (stipple, some formats); the shared parts do it
-then, with the same result.
+The shared rasterizer calls `fill` before it makes fragments of triangles. `fill` returns false if
+there is no code for the bound state (stipple, some formats); the shared code then draws them, with
+the same result.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
-from .shader.tile_emit import TileCode, emit_tiles
+from .shader.tile_emit import TileCode
 from .shader.tile_keys import Shape, TileKey, can_store
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class TileFunction:
 
 def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
          batch: Batch) -> bool:  # fmt: skip
-    """Fill the triangles of a batch; False if that needs the shared parts."""
+    """Fill the triangles of a batch; returns false if that needs the shared code."""
     if touches_nothing(engine):
         return _is_plain(bound, engine, context)
     function = tile_function_for(bound, engine, context, vertices)
@@ -84,7 +84,7 @@ def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertic
 
 
 def touches_nothing(engine: FragmentEngine) -> bool:
-    """The draw can write no attachment."""
+    """Whether the draw can write no attachment."""
     several = engine if isinstance(engine, MultisampleEngine) else None
     every = 1 if several is None else several.pattern.every
     return engine.idle or not engine.state.sample_mask & every
@@ -97,7 +97,7 @@ def tile_function_for(
     vertices: VertexSet,
     shape: Shape = "triangle",
 ) -> TileFunction | None:
-    """The tile function for what is bound; None if that needs the shared parts."""
+    """The tile function for the bound state; None if the draw needs the shared code."""
     layered = VaryingSlot.LAYER in vertices.varyings
     what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, shape
     found = engine.derived.get(what)
@@ -203,7 +203,7 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
 
 
 def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:
-    """Where samples are, in 1/256 pixel; None if they are between."""
+    """The positions of samples, in 1/256 pixel; None if they are not multiples of that."""
     places = pattern.positions * 256
     whole = places.astype(np.int64)
     return tuple((int(x), int(y)) for x, y in whole) if (whole == places).all() else None
@@ -235,13 +235,13 @@ def _depth_key(engine: FragmentEngine) -> DepthKey | None:
 
 
 def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFunction | None:
-    """The tile function of a program for a key, compiled when it is first asked for.
+    """The tile function of a program for a key, compiled on first use.
 
-    None if it would take too much stack: the shared parts call the program's chunk function then,
-    and that may run in a thread with more of it.
+    None if its stack frame is too large: the shared code then calls the program's chunk function,
+    which may run in a thread with a larger stack.
     """
     if (key, shades) not in program.tiles:
-        code, found = emit_tiles(program.shader if shades else None, key), None
+        code, found = program.tile_code(key, shades), None
         if frame_bytes(code.text) <= LIMIT:
             compiled = compile_module(code.text, ("tiles",), program.cache)
             call = compiled.function("tiles", ctypes.c_void_p)
@@ -286,7 +286,7 @@ def finish(
     starts: Array,
     keep: list[Any],
 ) -> None:
-    """Deal records out to tiles and shade these."""
+    """Bin records into tiles and shade these."""
     counters, count = np.zeros(4, np.int64), len(records)
     keep.append(lists(bound, block, engine, context, starts))
     complete_block(bound, function, block, engine, context, vertices, keep)
@@ -304,7 +304,7 @@ def finish(
 
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
-    """Run the tiles; each thread has a block of its own."""
+    """Run the tiles; each thread has its own block."""
     blocks = [block.copy() for _ in range(threads)]
     keep: list[Any] = []
     failures: list[BaseException] = []
@@ -316,7 +316,9 @@ def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -
 def run_threads(
     function: Callable[[int], None], blocks: Sequence[Array], failures: list[BaseException]
 ) -> None:
-    """Call a function with each of these blocks, in a thread each; raise what callbacks kept."""
+    """Call a function with each of these blocks, in a thread each; raises the exceptions that
+    callbacks stored.
+    """
     jobs = [functools.partial(function, int(own.ctypes.data)) for own in blocks]
     if len(jobs) == 1:
         jobs[0]()
@@ -332,8 +334,8 @@ def listen(
     failures: list[BaseException],
     keep: list[Any],
 ) -> None:
-    """Let code that is called with a block, in a thread of its own, ask for more work and for what
-    it cannot do itself, and give it memory.
+    """Install the callbacks and the memory of a block: code called with it in a thread can request
+    more work units and Python's help.
     """
     bring_memory(block, function.code.memory, keep)
     own = clock(bound.resources.work, failures)

@@ -1,4 +1,6 @@
-"""Where vertices of small draws are read: columns of vertex buffers, prepared (see `draw_plan`)."""
+"""Addresses of the vertices of small draws: columns of vertex buffers, prepared (see
+`draw_plan`).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _FOREVER = (1 << 31) - 1
 
 @dataclass(slots=True)
 class _Converted:
-    """Inputs whose values are made from the contents of a buffer."""
+    """Inputs whose values are converted from the contents of a buffer."""
 
     element: VertexElement
     buffer: VertexBuffer
@@ -41,7 +43,7 @@ class _Converted:
     planes: Array | None = None
 
     def refresh(self, base: Array) -> bool:
-        """Convert again if the contents have changed; true if they have."""
+        """Convert again if the contents have changed; returns whether they have."""
         resource = self.buffer.buffer
         assert isinstance(resource, HostResource)
         if resource.writes == self.writes and not resource.live:
@@ -111,7 +113,7 @@ class Columns:
         elements: Sequence[VertexElement],
         buffers: Sequence[VertexBuffer | None],
     ) -> bool:
-        """A component of an attribute; false if there is no column for it."""
+        """Add a component of an attribute; returns false if there is no column for it."""
         index = key.slot
         assert isinstance(index, int)
         element = elements[index] if index < len(elements) else None
@@ -155,22 +157,24 @@ class Columns:
 
     @property
     def steady(self) -> bool:
-        """Where vertices are of one draw they are of the next, whatever buffers hold then."""
+        """Whether the vertices of later draws are at the same addresses, whatever the buffers hold
+        then.
+        """
         return not self._converted and not self._system
 
     @property
     def plain(self) -> bool:
-        """None of them is a number that shaders make of where vertices are."""
+        """Whether none of them depends on the vertices' numbers."""
         return not self._system
 
     def looked_at(self) -> Iterator[HostResource]:
-        """The buffers whose contents are not read where they are."""
+        """The buffers whose contents are converted, and not read in place."""
         for each in self._converted.values():
             assert isinstance(each.buffer.buffer, HostResource)
             yield each.buffer.buffer
 
     def moves(self) -> tuple[int, int]:
-        """Where the `MoveWords` are of columns that begin elsewhere with another first vertex."""
+        """The offsets of the `MoveWords` of columns whose address depends on the first vertex."""
         if self._moves is None:
             words = 8 * np.array([each[:2] for each in self._moving], np.int64).reshape(-1, 2)
             numbers = np.array([each[2:] for each in self._moving], np.int64).reshape(-1, 3)
@@ -179,16 +183,17 @@ class Columns:
 
     @property
     def least(self) -> int:
-        """So many vertices there are of each."""
+        """The number of vertices available in all of them."""
         return min((limit for *_, limit in self._moving), default=_FOREVER)
 
     def forget(self) -> None:
-        """Forget where they begin."""
+        """Forget the first vertex."""
         self._stream = None
 
     def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:
-        """Point at the vertices of a draw, which is from `start` on if they have no indices; false
-        if they are not all there."""
+        """Point at the vertices of a draw, from `start` on if they have no indices; returns false
+        if some are missing.
+        """
         changed = False
         for each in self._converted.values():
             changed |= each.refresh(self._base)
@@ -217,7 +222,7 @@ class Columns:
         return True
 
     def _lay(self) -> None:
-        """Write what is the same for all draws, and note what is not."""
+        """Write the words that are equal for all draws, and note those that are not."""
         table, rows = self._table, range(len(self._base))
         if rows:
             table[:, Column.FIRST], table[:, Column.STRIDE] = self._base, self._stride
@@ -233,7 +238,7 @@ class Columns:
         self._laid = True
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
-        """Rows that do not follow the lanes."""
+        """The row of each lane, where rows do not follow the lanes."""
         for row, divisor in enumerate(self._divisor.tolist()):
             if not self._stride[row] or (not divisor and info.instance_count == 1):
                 continue
@@ -264,7 +269,7 @@ def columns_of(
     buffers: Sequence[VertexBuffer | None],
     memory: PlanMemory,
 ) -> Columns | None:
-    """The columns of a vertex shader's inputs; None if one of them is something else."""
+    """The columns of a vertex shader's inputs; None if one of them has no column."""
     columns = Columns(memory, len(inputs))
     for row, key in enumerate(inputs):
         if key.kind == "system" and key.slot in _SYSTEM:

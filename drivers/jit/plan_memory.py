@@ -36,7 +36,7 @@ _MOST_STREAMS = 1024
 
 @dataclass(slots=True)
 class Stream:
-    """The triangles of a draw and their vertices, counted from its first."""
+    """The triangles of a draw and their vertices, numbered from its first vertex."""
 
     first: int  # number of the first vertex, of draws with indices; else 0: where the draw starts
     count: int  # vertices of an instance
@@ -83,11 +83,11 @@ class PlanMemory:
 
     @property
     def samples_passed(self) -> int:
-        """How many samples passed in the draws that the statistics do not include yet."""
+        """The number of passed samples in draws that the statistics do not include yet."""
         passed: int = self._tallied[TallyWords.PASSED]
         return passed
 
-    def tell(self, counters: Counters) -> None:
+    def report(self, counters: Counters) -> None:
         """Add the draws since the last call to the pipeline statistics."""
         vertices, lanes, triangles, left, passed, shaded = self.tally.tolist()
         if not vertices:
@@ -140,13 +140,15 @@ class PlanMemory:
             self.items_at, self.room = int(self._items.ctypes.data), len(self._items)
 
     def put_block(self, place: int, block: ConstantBuffer | None) -> int:
-        """Copy a constant buffer; the number of its bytes, or -1 if it is too large."""
+        """Copy a constant buffer; returns the number of its bytes, or -1 if it is too large."""
         if block is None:
             return self.put(place, b"")
         return self.put(place, block.raw if block.raw is not None else block.data.tobytes())
 
     def put(self, place: int, data: bytes | bytearray) -> int:
-        """Copy bytes and fill the rest with zeros; their number, or -1 if they are too many."""
+        """Copy bytes and fill the rest with zeros; returns their number, or -1 if there are too
+        many.
+        """
         size, memory = len(data), self._bytes[place]
         if size > CONSTANTS:
             return -1
@@ -160,9 +162,10 @@ class PlanMemory:
     # -- streams -----------------------------------------------------------------------------------
 
     def stream(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """The draw's vertices and triangles; None if there are too many or indices are far apart.
+        """The draw's vertices and triangles; None if there are too many or indices are far
+        apart.
 
-        What is made for one draw is kept for later ones of the same mode and counts.
+        Streams are kept for later draws of the same mode and counts.
         """
         if info.index_size:
             return self._indexed(info, mode, first)
@@ -185,7 +188,7 @@ class PlanMemory:
         return self._keep(key, self._of_indices(info, mode, first))
 
     def _of_indices(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
-        """Make the stream of an index buffer that was not seen before."""
+        """The stream of an index buffer with new contents."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
         low, high = low + info.index_bias, high + info.index_bias
@@ -251,7 +254,7 @@ class PlanMemory:
 def _stored_indices(info: DrawInfo) -> bytes | None:
     """The bytes of a draw's indices, for comparison with a later draw's.
 
-    None if they are too many to be worth comparing, or if the buffer ends before them.
+    None if there are too many for comparing to pay, or if the buffer ends before them.
     """
     buffer, size = info.index_buffer, info.index_size
     start = info.index_offset + info.start * size

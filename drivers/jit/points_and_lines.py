@@ -1,8 +1,9 @@
 """Points and lines by machine code: boxes and parallelograms, shaded tile by tile.
 
-A point is a box of pixels; a line is cut off at its ends by a box and at its sides by two edges. So
-both are records like triangles', with fewer edges, made here for a whole batch at once from what
-`drivers.common.raster` says they cover; `shader.tile` knows along what their values change.
+A point is a box of pixels; a line is bounded by a box at its ends and by two edges at its sides. So
+both are records like those of triangles, with fewer edges. They are made here for a whole batch at
+once, from the shapes that `drivers.common.raster` computes; `shader.tile` interpolates their
+values.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def outline(
     batch: Batch,
     front: Array | None,
 ) -> bool:
-    """Draw the points or lines of a batch; False if that needs the shared parts."""
+    """Draw the points or lines of a batch; returns false if that needs the shared code."""
     points = batch.corners.shape[1] == 1
     if touches_nothing(engine) or context.target.empty:
         return False
@@ -73,7 +74,7 @@ def outline(
 
 
 def _records(batch: Batch, front: Array | None, rows: Array, bounds: list[Array]) -> Array:
-    """Records of the primitives with these numbers, as far as all kinds have them."""
+    """The part that points and lines have in common of the records of these primitives."""
     records = np.zeros((len(rows), Record.SIZE), np.int32)
     corners = batch.corners[rows]
     records[:, Record.VERTEX] = corners[:, 0]
@@ -172,7 +173,7 @@ def _rectangles(
 
 
 def _drawn(vertices: VertexSet, batch: Batch) -> tuple[Array, Array, Array, Array, Array]:
-    """The lines that have a length: which, where their ends are, and from the one to the other."""
+    """The lines that have a length: their numbers, their ends, and the vectors between the ends."""
     columns = batch.corners.T
     x, y = vertices.window[0, columns], vertices.window[1, columns]
     dx, dy = x[0] - x[1], y[0] - y[1]
@@ -186,7 +187,9 @@ def _drawn(vertices: VertexSet, batch: Batch) -> tuple[Array, Array, Array, Arra
 def _put_edge(
     records: Array, k: int, x: Array, y: Array, edge: Array, state: RasterizerState, shift: int
 ) -> None:
-    """Make edge `edge` of each polygon (from that corner to the next) its record's edge `k`."""
+    """Store edge `edge` of each polygon (from that corner to the next) as edge `k` of its
+    record.
+    """
     following, lanes = (edge + 1) % 4, np.arange(len(edge))
     x0, y0 = x[edge, lanes], y[edge, lanes]
     dx, dy = x0 - x[following, lanes], y0 - y[following, lanes]

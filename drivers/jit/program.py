@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import pickle
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.compiler.nir.text.lazy_shader import digest_of, reading
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -40,6 +43,7 @@ from gallette.drivers.common.program import (
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
 from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import GRANT
@@ -58,7 +62,8 @@ from .shader.chunk_stages import GeometryRows
 from .shader.images import image_unit_key
 from .shader.layout import LONGEST_RANGE, Words
 from .shader.texture_keys import Missing, UnitKey, texture_key
-from .shader.tile_keys import ImageUnitKey
+from .shader.tile_emit import TileCode, emit_tiles
+from .shader.tile_keys import ImageUnitKey, TileKey
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
@@ -81,27 +86,74 @@ def compile_program(
     *,
     flat_colors: bool = False,
     cache: DiskCache | None = None,
+    variants: VariantDiskCache | None = None,
 ) -> JitProgram:
     """Machine code for an optimised shader (which is not changed), compiled when it is first
     needed.
     """
-    return JitProgram(shader, emit_chunk(shader, flat_colors), cache)
+    code = reading(shader)
+    chunk = emit_chunk(code, flat_colors)
+    return JitProgram(shader, chunk, _facts(code, chunk), lanes_together(code), cache, variants)
 
 
 class JitProgram:
-    """Implements `Program` of the shared draw code."""
+    """Implements `Program` of the shared draw code.
 
-    def __init__(self, shader: Shader, chunk: ChunkCode, cache: DiskCache | None) -> None:
+    `cache` is that of machine code, `variants` that of the text which machine code is made of.
+    """
+
+    def __init__(
+        self,
+        shader: Shader,
+        chunk: ChunkCode,
+        facts: ProgramFacts,
+        together: int,
+        cache: DiskCache | None,
+        variants: VariantDiskCache | None,
+    ) -> None:
         self.chunk = chunk
         self.name = shader.name
-        self.facts = _facts(shader, chunk)
+        self.facts = facts
         self.places = tuple(place for place, _ in chunk.outputs)
         self.code = chunk.text
         self.cache = cache
-        self.shader = shader
         self.tiles: dict[Any, TileFunction | None] = {}
-        self._together = lanes_together(shader)
+        self._digest = digest_of(shader)
+        self._shader = shader.shared_copy() or shader
+        self._variants = variants
+        self._together = together
         self._chunks: dict[tuple[UnitKeys, int], tuple[ChunkCode, Function]] = {}
+
+    @property
+    def shader(self) -> Shader:
+        """The lowered shader, for reading only."""
+        return reading(self._shader)
+
+    def pack(self) -> bytes:
+        """What `unpack` makes a program of in another process."""
+        return pickle.dumps((self.chunk, self.facts, self._together), pickle.HIGHEST_PROTOCOL)
+
+    @classmethod
+    def unpack(
+        cls, data: bytes, shader: Shader, cache: DiskCache | None, variants: VariantDiskCache | None
+    ) -> JitProgram:
+        """A program that `pack` packed, and its shader."""
+        chunk, facts, together = pickle.loads(data)
+        return cls(shader, chunk, facts, together, cache, variants)
+
+    def tile_code(self, key: TileKey, shades: bool) -> TileCode:
+        """The module of a tile function."""
+
+        def emit() -> TileCode:
+            return emit_tiles(self.shader if shades else None, key)
+
+        return self._emitted(f"tiles {shades} {key!r}", emit)
+
+    def _emitted(self, what: str, emit: Callable[[], Emitted]) -> Emitted:
+        """Code for a state, from the disk cache where it is there."""
+        if self._variants is None or not self._digest:
+            return emit()
+        return self._variants.emitted(self._digest, what, emit)
 
     def chunk_function(
         self, units: UnitKeys, workgroup: tuple[int, ...] = ()
@@ -111,20 +163,21 @@ class JitProgram:
         The launch gives the size of a workgroup, which the shader may leave open.
         """
         together = self._together
-        if workgroup and workgroup != self.shader.info.workgroup_size:
+        if workgroup and workgroup != self._shader.info.workgroup_size:
             together = lanes_together(self.shader, workgroup)
         found = self._chunks.get((units, together))
         if found is None:
             chunk = self.chunk
             textures, images = units
             if any(textures) or any(images) or together != self._together:
-                chunk = emit_chunk(
-                    self.shader,
-                    chunk.flat_colors,
-                    textures=textures,
-                    images=images,
-                    together=together,
-                )
+                flat = chunk.flat_colors
+
+                def emit() -> ChunkCode:
+                    return emit_chunk(
+                        self.shader, flat, textures=textures, images=images, together=together
+                    )
+
+                chunk = self._emitted(f"chunk {flat} {together} {units!r}", emit)
             found = self._chunks[units, together] = chunk, self._compiled(chunk)
         return found
 
@@ -423,7 +476,7 @@ class BoundJit(BoundProgram):
                 array = _column(lanes, key, keep)
             else:
                 dtype = np.uint64 if key.bits == 64 else np.uint32
-                array = contiguous(_ask(lanes, self.resources, key), count, dtype)
+                array = contiguous(_lane_values(lanes, self.resources, key), count, dtype)
             keep.append(array)
             block[Words.INPUTS + number] = array.ctypes.data
         if outputs is None:
@@ -469,8 +522,8 @@ def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
     return np.array((value.ctypes.data, stride, limit, 0), np.uint64)
 
 
-def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
-    """The values of an input, from the lanes."""
+def _lane_values(lanes: Any, resources: ShaderResources, key: Input) -> Array:
+    """The values of an input, computed by the lanes."""
     kind, slot = key.kind, key.slot
     if kind == "attribute":
         value = lanes.attribute64(slot, key.component)

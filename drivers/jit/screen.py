@@ -67,7 +67,19 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
     def generate(self, shader: Shader, key: VariantKey) -> Program:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        made = compile_program(shader, flat_colors=flat, cache=self.cache)
+        variants = VariantDiskCache.of(self)
+        made = compile_program(shader, flat_colors=flat, cache=self.cache, variants=variants)
+        made.begin()
+        return made
+
+    def machine(self) -> str:
+        return machine().key
+
+    def pack(self, code: Program) -> bytes:
+        return code.pack() if isinstance(code, JitProgram) else b""
+
+    def unpack(self, data: bytes, shader: Shader) -> Program:
+        made = JitProgram.unpack(data, shader, self.cache, VariantDiskCache.of(self))
         made.begin()
         return made
 

@@ -68,7 +68,7 @@ class Compiled(Generic[Machine, Selection, CodeOf]):
 def facts_of(
     selector: MessageSelector, code: Code[Any], *, registers: int, scratch: int = 0
 ) -> ExecutableFacts:
-    """What a launch must know, as instruction selection found it."""
+    """The facts that a launch needs, as instruction selection found them."""
     shader: Shader = selector.shader
     control = shader.stage.value == "tess_ctrl"
     return ExecutableFacts(

@@ -21,7 +21,9 @@ PLANE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ConstantSlot:
-    """What one word of the constant registers holds: a literal, or a word of a uniform block."""
+    """The contents of one word of the constant registers: a literal, or a word of a uniform
+    block.
+    """
 
     block: int  # -1 for a literal
     value: int  # the literal, or a byte offset

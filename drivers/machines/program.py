@@ -51,7 +51,7 @@ CHUNK = 1 << 15
 
 @dataclass(slots=True)
 class Counters:
-    """What a machine has executed since it was created."""
+    """The counts of a machine since it was created."""
 
     launches: int = 0
     threads: int = 0

@@ -1,7 +1,7 @@
 """Live ranges of registers as an image.
 
 The table has a row per register and a column per moment: 0 where the register is free, n + 1 while
-it holds value n, -(n + 1) while value n is live only in channels that wait, `RESERVED` where the
+it holds value n, -(n + 1) while value n is live only in waiting channels, `RESERVED` where the
 register is not available.
 """
 

@@ -49,5 +49,7 @@ class NoopScreen(MemoryScreen):
 
 
 def create_screen(**options: Any) -> NoopScreen:
-    """Create a noop screen; with `caps`, to see what a state tracker does with them."""
+    """Create a noop screen; `caps` replaces its capabilities, to test how a state tracker
+    adapts.
+    """
     return NoopScreen(**options)

@@ -34,7 +34,7 @@ class TraceContextBase(Context):
         return self.inner.variant_log
 
     def prepared_draw(self, info: DrawInfo) -> Any:
-        """Each draw of a series is recorded, so each is made by itself."""
+        """None, so that every draw of a series is made, and recorded, by itself."""
         return None
 
     def draw_series(self, series: Series) -> int:

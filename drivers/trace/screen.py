@@ -47,7 +47,7 @@ class TraceScreenBase(Screen):
         return resource
 
     def _record_death(self, resource: Resource) -> None:
-        """Record the end of a resource's life, which no call shows."""
+        """Record the end of a resource's life, which is not a call."""
         end = resource._destroy
 
         def destroy(dying: Resource) -> None:

@@ -26,7 +26,7 @@ _INLINE = 16  # bulk data up to this many bytes is also written in hexadecimal
 
 
 def _flag_names(flags: Flag) -> str:
-    """`COLOR0|DEPTH`: the name of every bit that is set."""
+    """The names of all bits that are set, as in `COLOR0|DEPTH`."""
     bits = int(flags.value)
     single = [m for m in type(flags) if m.value and not m.value & (m.value - 1)]
     return "|".join(m.name for m in single if m.name and m.value & bits) or str(bits)
@@ -71,7 +71,7 @@ class TraceWriter:
     # -- names ---------------------------------------------------------------------------------
 
     def name_new(self, kind: str, thing: Any) -> str:
-        """A fresh name for an object that has just been created."""
+        """A new name for an object that has just been created."""
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
         name = self._names[id(thing)] = f"{kind}#{number}"
         with contextlib.suppress(TypeError):  # it may not allow weak references
@@ -79,7 +79,7 @@ class TraceWriter:
         return name
 
     def name_of(self, kind: str, thing: Any) -> str:
-        """The name of an object, given now if it has none."""
+        """The name of an object; objects without one get a name now."""
         return self._names.get(id(thing)) or self.name_new(kind, thing)
 
     def forget(self, thing: Any) -> None:

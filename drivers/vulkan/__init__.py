@@ -2,8 +2,8 @@
 
 Shaders go from NIR to SPIR-V (`spirv/`), bound state becomes a pipeline and dynamic state
 (`pipeline/`), draws and copies are recorded into command buffers (`batch.py`), and resources live
-on the device with a mirror in mapped memory (`memory/`) that the host parts of `drivers/common`
-read and write where the device cannot do a job.
+on the device with a mirror in mapped memory (`memory/`) that the host code in `drivers/common`
+reads and writes where the device cannot do a job.
 """
 
 from .screen import create_screen

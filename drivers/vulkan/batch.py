@@ -1,8 +1,9 @@
-"""Batches: commands that are submitted together, and what they use until they are executed.
+"""Batches: commands that are submitted together, and the objects they use until they are
+executed.
 
-The stream of a context records into its current batch. A caller that needs the outcome calls
-`finish` on the batch that wrote a buffer or image; it is submitted then, if it was not before.
-Command buffers, fences, descriptor pools and uniform memory are reused by later batches.
+The stream of a context records into its current batch. A caller that needs the results calls
+`finish` on the batch that wrote a buffer or image, which submits it if necessary. Command buffers,
+fences, descriptor pools and uniform memory are reused by later batches.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _POOL_SIZES = ((6, 512), (8, 512), (1, 2048), (7, 512), (3, 256), (4, 256), (5, 
 
 
 class _Kit:
-    """What a batch needs of Vulkan's objects, to be used again by the next."""
+    """The Vulkan objects of a batch, which later batches reuse."""
 
     def __init__(self, device: Device, allocator: Allocator) -> None:
         self.device, self.allocator = device, allocator
@@ -88,7 +89,7 @@ class Batch:
             what.reader = self
 
     def upload(self, data: npt.NDArray[np.uint8] | bytes) -> tuple[int, int]:
-        """Copy bytes into uniform memory; the buffer and the offset they are at."""
+        """Copy bytes into uniform memory; returns the buffer and the offset."""
         buffer, offset, where = self.room(len(data))
         where[:] = np.frombuffer(data, np.uint8)
         return buffer, offset
@@ -143,7 +144,7 @@ class Batch:
             return made.value
 
     def finish(self) -> None:
-        """Return when everything in it has been executed."""
+        """Return when all commands of the batch have been executed."""
         if self.done:
             return
         if not self.submitted:
@@ -151,7 +152,7 @@ class Batch:
         self.wait(2**64 - 1)
 
     def wait(self, timeout: int) -> bool:
-        """Wait for the device; whether it is done."""
+        """Wait for the device; returns whether it has finished."""
         if not self.done and self.submitted:
             device, fence = self.kit.device, ctypes.c_uint64(self.kit.fence)
             device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
@@ -205,7 +206,7 @@ class Stream:
         return self._current
 
     def submit(self) -> Batch | None:
-        """Hand the current batch to the device, and begin a new one when it is needed."""
+        """Submit the current batch; the next command begins a new one."""
         batch = self._current
         if batch is None:
             return self._running[-1] if self._running else None
@@ -227,19 +228,19 @@ class Stream:
         return batch
 
     def recycle(self, batch: Batch) -> None:
-        """A batch is done: its objects serve again."""
+        """Make the objects of a finished batch available to later batches."""
         self._running.remove(batch)
         batch.kit.reset()
         self._free.append(batch.kit)
 
     def barrier(self) -> None:
-        """What is recorded next sees what was written before, by this batch or another."""
+        """Make all earlier writes, of this batch or another, visible to later commands."""
         if self.written:
             self.written = False
             self.device.vk.vkCmdPipelineBarrier2(self.batch.commands, byref(self.everything))
 
     def prepare(self, image: DeviceImage, aspect: int) -> None:
-        """Bring a new image into the layout it keeps."""
+        """Transition a new image to the layout that it keeps."""
         if image.prepared:
             return
         image.prepared = True
@@ -259,7 +260,7 @@ class Stream:
         )
 
     def destroy(self) -> None:
-        """Finish and give everything back."""
+        """Wait for all batches and destroy their objects."""
         try:
             self.submit()
             for batch in list(self._running):

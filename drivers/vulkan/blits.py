@@ -1,4 +1,6 @@
-"""Copies, blits and resolves on the device, where its rules are OpenGL's; else by the host."""
+"""Copies, blits and resolves: on the device where Vulkan's rules agree with OpenGL's, else on the
+host.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def copy_on_device(
     src_level: int,
     box: Box,
 ) -> bool:
-    """Copy between images of one format whose newer side is the device's; whether it was done."""
+    """Copy between images of one format if the newer copies are the device's; returns whether it
+    did.
+    """
     if isinstance(dst, VulkanBuffer) or isinstance(src, VulkanBuffer):
         return False
     assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
@@ -83,7 +87,7 @@ def copy_on_device(
 
 
 def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
-    """Blit or resolve without scaling; whether it was done."""
+    """Blit or resolve without scaling; returns whether it did."""
     dst, src = info.dst, info.src
     assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
     d, s = info.dst_box, info.src_box
@@ -126,7 +130,7 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
 
 
 def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:
-    """What a scissor leaves of the boxes of a blit that does not scale."""
+    """The parts of an unscaled blit's boxes that are inside the scissor."""
     x, y = max(d.x, scissor.minx), max(d.y, scissor.miny)
     width, height = min(d.x + d.width, scissor.maxx) - x, min(d.y + d.height, scissor.maxy) - y
     source = Box(s.x + x - d.x, s.y + y - d.y, s.z, width, height, s.depth)
@@ -134,7 +138,7 @@ def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:
 
 
 def _resolve_depth(context: VulkanContext, info: BlitInfo, d: Box, s: Box) -> None:
-    """Depth and stencil of the first samples: what a render pass that draws nothing resolves."""
+    """Resolve depth and stencil to the first samples, with a render pass that draws nothing."""
     dst, src = info.dst, info.src
     assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
     views = [

@@ -97,7 +97,7 @@ def clear_rect_on_device(
     values: ClearValues,
     rect: ScissorState,
 ) -> bool:
-    """Clear a rectangle of one surface; whether the device can draw to it."""
+    """Clear a rectangle of one surface; returns false if the device cannot draw to it."""
     found = vulkan_format(surface.format)
     if found is None:
         return False

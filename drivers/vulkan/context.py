@@ -1,8 +1,8 @@
 """The command stream: bound state, transfers, clears, copies; draws are in `draw`.
 
-Whatever the host parts of `drivers/common` do works on mirrors and mapped buffers: `on_host` waits
-for the device and copies what is newer there first. What the device does itself begins with
-`on_device`, which copies the other way.
+The host code in `drivers/common` works on mirrors and mapped buffers: it calls `on_host` first,
+which waits for the device and copies newer contents. Work of the device begins with `on_device`,
+which copies in the other direction.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _RENAMED = 1 << 22
 
 
 class _BatchFence(Fence):
-    """Signalled when a batch has been executed."""
+    """A fence that is signalled when a batch has been executed."""
 
     def __init__(self, batch: Batch | None, done: Callable[[], None]) -> None:
         self._batch, self._done = batch, done
@@ -92,7 +92,7 @@ class VulkanContext(MemoryContext):
     def on_host(
         self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
     ) -> None:
-        """The host is about to read a resource, or to write it."""
+        """Called before the host reads or writes a resource."""
         if isinstance(resource, VulkanTexture):
             levels = tuple(levels)
             if resource.newer_image.intersection(levels):
@@ -107,7 +107,7 @@ class VulkanContext(MemoryContext):
             resource.gpu.wait(write)
 
     def on_device(self, resource: Resource, levels: Iterable[int], write: bool = False) -> None:
-        """The device is about to use levels of a texture."""
+        """Called before the device uses levels of a texture."""
         assert isinstance(resource, VulkanTexture)
         if resource.newer_mirror:
             levels = tuple(levels)
@@ -149,7 +149,7 @@ class VulkanContext(MemoryContext):
             self.draws.draw(info)
 
     def prepared_draw(self, info: DrawInfo) -> Recorded | None:
-        """What `draw_series` needs to repeat the last draw; None if that is not possible."""
+        """The last draw, to be repeated by `draw_series`; None if that is impossible."""
         made = self.draws.made
         return None if made is None or "draw_vbo" in self.__dict__ else records(self, made, info)
 
@@ -233,7 +233,9 @@ class VulkanContext(MemoryContext):
         return transfer_map(resource, level, flags, box)  # type: ignore[arg-type]
 
     def _make_writable(self, buffer: VulkanBuffer, flags: MapFlags) -> None:
-        """The host writes a buffer: in other memory if the device still reads the old bytes."""
+        """Called before the host writes a buffer: gives it other memory if the device still reads
+        the old contents.
+        """
         if not buffer.gpu.busy or (buffer.live and flags & MapFlags.UNSYNCHRONIZED):
             return
         gpu = buffer.gpu
@@ -303,10 +305,10 @@ class VulkanContext(MemoryContext):
 
     def flush(self) -> Fence:
         self.raise_failure()
-        return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
+        return _BatchFence(self.stream.submit(), self.draws.feedback.update_sizes)
 
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """What became of a shader; beside its SPIR-V, what the device says of its pipelines."""
+        """How a shader was compiled: its SPIR-V, and the device's statistics of its pipelines."""
         found = super().explain(handle)
         for told, variant in zip(found["variants"], handle.variants.values(), strict=True):
             for pipeline in self.screen.pipelines.using(variant.program)[:1]:

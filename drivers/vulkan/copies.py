@@ -30,7 +30,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> None:
-    """Record that what is newer in the mirror is copied to these levels of the image."""
+    """Record copies of newer contents from the mirror to these levels of the image."""
     image, batch = texture.image, stream.batch
     wanted = [level for level in levels if level in texture.newer_mirror]
     if not wanted:
@@ -57,7 +57,7 @@ def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> Non
 
 
 def _clear(stream: Stream, texture: VulkanTexture) -> None:
-    """A multisampled image begins as zeros."""
+    """Clear a multisampled image, which begins as zeros."""
     vk = stream.device.vk
     whole = make("VkImageSubresourceRange", aspectMask=texture.format.aspect,
                  levelCount=0xFFFFFFFF, layerCount=0xFFFFFFFF)  # fmt: skip
@@ -69,7 +69,7 @@ def _clear(stream: Stream, texture: VulkanTexture) -> None:
 
 
 def _planes(texture: VulkanTexture, level: int, box: Box | None) -> list[tuple[int, Bytes]]:
-    """What the device is given of a level: for each aspect the texels."""
+    """The data uploaded to a level: the texels of each aspect."""
     desc, storage = texture.desc, texture.storage[level]
     if texture.stored is not None:  # blocks that the device does not know
         width, height, _ = level_extent(desc, level)
@@ -89,7 +89,7 @@ def _planes(texture: VulkanTexture, level: int, box: Box | None) -> list[tuple[i
 
 
 def download(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> None:
-    """Bring these levels of the mirror up to date; returns when they are."""
+    """Update these levels of the mirror; returns when the copies are complete."""
     wanted = [level for level in levels if level in texture.newer_image]
     upload(stream, texture, wanted)  # boxes that the host has written since
     texture.newer_image.difference_update(wanted)
@@ -121,7 +121,7 @@ def download(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> N
 
 
 def _store(texture: VulkanTexture, level: int, aspect: int, data: Any) -> None:
-    """Put what the device answered into the mirror."""
+    """Store downloaded texels in the mirror."""
     storage = texture.storage[level]
     if texture.format.aspect != DEPTH | STENCIL:
         storage.reshape(-1)[:] = data

@@ -1,7 +1,7 @@
-"""Descriptors of a draw: what the stages' bindings are, as one record and one set.
+"""Descriptors of a draw: the stages' bindings as one record and one set.
 
-Block 0 of each stage is copied into uniform memory, so a set is still right when only its offset
-has changed. A set is made when the record differs from that of the draw before.
+Block 0 of each stage is copied into uniform memory, so a set remains valid when only that block's
+offset has changed. A new set is made when the record differs from that of the previous draw.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Row = tuple[int, int, int]
 
 
 class Descriptors:
-    """What is bound of descriptors in the current batch."""
+    """The descriptors bound in the current batch."""
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
@@ -46,7 +46,7 @@ class Descriptors:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is bound in a new batch."""
+        """Forget all bindings, because a new batch begins."""
         self._blocks: dict[Stage, tuple[ConstantBuffer | None, int, int]] = {}
         self._record = b""
         self.record: npt.NDArray[np.uint64] = np.zeros((0, 3), np.uint64)  # of the last draw
@@ -59,7 +59,7 @@ class Descriptors:
     # -- before the render pass begins -------------------------------------------------------------
 
     def reside(self, link: Link) -> None:
-        """What a draw reads and writes is on the device."""
+        """Move the resources that a draw reads and writes to the device."""
         for slot in link.slots:
             kind = slot.what[0]
             if kind == "tex":
@@ -87,7 +87,7 @@ class Descriptors:
             self.context.on_device(image.resource, (image.level,), write=False)
 
     def wrote(self, link: Link) -> None:
-        """After a draw or dispatch that may have written what is bound."""
+        """Mark bound resources as written, after a draw or dispatch that may write them."""
         batch = self.context.stream.batch
         for slot in link.slots:
             bindings = self.context.bound.stages[slot.stage]
@@ -111,7 +111,7 @@ class Descriptors:
     # -- the record --------------------------------------------------------------------------------
 
     def bind(self, batch: Batch, link: Link, point: int) -> None:
-        """Bind a set with what the stages have bound, for draws (0) or dispatches (1)."""
+        """Bind a set with the stages' bindings, for draws (0) or dispatches (1)."""
         layout = link.layout
         self.record = record = np.zeros((layout.rows, 3), np.uint64)
         for slot in link.slots:

@@ -38,7 +38,7 @@ _MOST_KNOWN = 1024
 
 
 class Draws:
-    """What a context draws, and what it has bound in the current batch."""
+    """The draws of a context, and the bindings in its current batch."""
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
@@ -58,13 +58,13 @@ class Draws:
         self.made: Any = None  # the last draw, if it may be made again (see `repeating`)
 
     def forget(self) -> None:
-        """A new batch begins: nothing is bound in it."""
+        """Forget all bindings, because a new batch begins."""
         self._bound, self._pushed, self._vertices = 0, b"", None
         self.descriptors.forget()
         self.dynamic.forget()
 
     def forget_shader(self, shader: Any) -> None:
-        """A shader goes, and with it what was made of it."""
+        """Forget a deleted shader and everything made from it."""
         self._known.clear()
         self._chosen, self.dirty, self._facts = None, True, (None, ())
         for variant in shader.variants.values():
@@ -159,7 +159,7 @@ class Draws:
     def _prepared(
         self, info: DrawInfo, mode: Primitive, fill: PolygonMode
     ) -> tuple[Pipeline, Selection]:
-        """The pipeline for what is bound; remembered while nothing changes."""
+        """The pipeline for the bound state; cached while nothing changes."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         layout = vertex_layout(bound)
@@ -201,7 +201,7 @@ class Draws:
         return self.context.screen.pipelines.graphics(programs, key), selection
 
     def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
-        """Push constants: what Vulkan has no state or built-in for."""
+        """Set push constants: values for which Vulkan has no state or built-in."""
         bound = self.context.bound
         words = np.zeros(_PUSH_SIZE // 4, np.uint32)
         floats = words.view(np.float32)
@@ -236,7 +236,7 @@ class Draws:
     def _reside_vertices(
         self, pipeline: Pipeline
     ) -> list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]]:
-        """For each binding the memory, where in it, and the buffer it is of."""
+        """For each binding the memory, the offset in it, and the buffer it belongs to."""
         batch: Batch = self.context.stream.batch
         found: list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]] = []
         for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):

@@ -1,8 +1,8 @@
-"""Dynamic state: what is set with commands instead of being part of a pipeline.
+"""Dynamic state: state set with commands instead of being part of a pipeline.
 
 Commands are rows, `(name, arguments after the command buffer)`, grouped by the state they come
-from. What was set last in a batch is known by slot, so only what differs is set again; `repeating`
-keeps the rows of draws and does the same without looking at the state.
+from. The last row set in a batch is recorded per slot, so only differing rows are set again;
+`repeating` keeps the rows of draws and compares them without reading the state.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Address(int):
 
 
 class DynamicState:
-    """What was set last in the current batch."""
+    """The state set last in the current batch."""
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
@@ -57,18 +57,20 @@ class DynamicState:
         self._unrestricted = context.device.has("VK_EXT_depth_range_unrestricted")
 
     def forget(self) -> None:
-        """Nothing is set in a new batch."""
+        """Forget everything set, because a new batch begins."""
         self._set.clear()
 
     def can_draw(self) -> bool:
-        """Whether there is anything to draw in: a viewport of no width shows nothing."""
+        """Whether anything can be visible: not in a viewport without width."""
         viewport = self.context.bound.viewports[0]
         return viewport.scale[0] > 0 and viewport.scale[1] != 0
 
     def set(
         self, commands: int, restarts: bool, topology: int, side: int, fill: PolygonMode
     ) -> None:
-        """Set what differs from what is set; `side` is a face the pass leaves out, or 0."""
+        """Set the rows that differ from the current ones; `side` is a face that the pass leaves
+        out, or 0.
+        """
         bound, current = self.context.bound, self._set
         cso, framebuffer = bound.rasterizer, bound.framebuffer
         raster = cso.state
@@ -106,7 +108,7 @@ class DynamicState:
         return state
 
     def whole(self) -> State:
-        """All that is set."""
+        """All rows of the state."""
         return {slot: row for state in self._set.values() for slot, row in state.items()}
 
     def _areas(self, raster: RasterizerState) -> Iterable[Row]:

@@ -1,4 +1,4 @@
-"""Transform feedback: buffers, and counters from which capturing goes on."""
+"""Transform feedback: buffers, and the counters at which capturing resumes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ __all__ = ["Feedback"]
 
 
 class Feedback:
-    """What is captured. Each target has four bytes in which the device counts those written."""
+    """The captured buffers. For each target the device counts the bytes written in four bytes of
+    memory.
+    """
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
@@ -32,7 +34,7 @@ class Feedback:
         self._counters: dict[int, tuple[StreamOutputTarget, DeviceBuffer]] = {}
 
     def bind(self, targets: Sequence[StreamOutputTarget | None], append: bool) -> None:
-        """Capture into these; unless `append`, from their beginnings."""
+        """Bind targets; unless `append`, capturing starts at their beginnings."""
         self._targets = list(targets)
         self.wanted = any(target is not None for target in targets)
         for target in targets:
@@ -56,21 +58,21 @@ class Feedback:
         return found[1]
 
     def count(self, target: StreamOutputTarget) -> None:
-        """Let a target know how many bytes were written."""
+        """Update the number of bytes written to a target."""
         found = self._counters.get(id(target))
         if found is not None:
             self.context.rendering.end()
             found[1].wait(write=False)
             target.written = int(found[1].bytes[:4].view(np.uint32)[0])
 
-    def tell(self) -> None:
-        """Work was waited for: let the targets know how many bytes are written."""
+    def update_sizes(self) -> None:
+        """Update the number of bytes written to each target, after waiting for the device."""
         for target, counter in self._counters.values():
             if not counter.busy:
                 target.written = int(counter.bytes[:4].view(np.uint32)[0])
 
     def begin(self, selection: Selection, mode: Primitive) -> None:
-        """Begin to capture, in a render pass."""
+        """Begin capturing, in a render pass."""
         info = selection.last.stream_output
         if not self.wanted or info is None or not info.outputs or self.running:
             return

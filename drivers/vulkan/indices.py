@@ -1,7 +1,7 @@
-"""Index conversion: what Vulkan has no topology or index type for becomes lists.
+"""Index conversion: draws with topologies or index types that Vulkan lacks become lists.
 
-Quads, polygons and line loops are assembled as the shared parts do it, which keeps the provoking
-vertex; so are draws whose restart index is not the largest one.
+Quads, polygons and line loops are assembled by the shared code, which keeps the provoking vertex;
+so are draws whose restart index is not the largest one.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed:
 
 
 def _widened(context: VulkanContext, info: DrawInfo, indices: Indices, bias: int) -> Indexed:
-    """Indices of 32 bits; what restarts is the largest one."""
+    """Indices of 32 bits; the restart index becomes the largest value."""
     restarts = info.primitive_restart
     if restarts and info.mode in _LISTS:
         patches = info.mode is Primitive.PATCHES

@@ -1,4 +1,4 @@
-"""What the driver draws and computes for itself, with the application's state put aside.
+"""Draws and dispatches of the driver itself, with the application's state set aside.
 
 A clear that writes some channels or stencil bits only, and samples that the host has changed, are
 draws of one rectangle over a layer; samples that the host reads are fetched by a compute shader.
@@ -147,7 +147,9 @@ def _blend(mask: int) -> Cso[BlendState]:
 
 @cache
 def _tests(depth: bool, stencil: int) -> Cso[DepthStencilAlphaState]:
-    """Depth is written as it is, and the reference to these bits of the stencil."""
+    """The tests of such draws: depth is written unchanged, and the reference to these bits of the
+    stencil.
+    """
     replace = StencilOp.REPLACE
     one = StencilState(
         bool(stencil), CompareFunc.ALWAYS, replace, replace, replace, writemask=stencil
@@ -175,7 +177,7 @@ class Internal:
 
     @contextmanager
     def aside(self) -> Iterator[Bound]:
-        """Other bound state, without queries, captures or a render condition."""
+        """A block with other bound state, without queries, captures or a render condition."""
         context = self.context
         context.rendering.end()
         kept, queries, feedback = context.bound, context.queries, context.draws.feedback
@@ -204,8 +206,8 @@ class Internal:
     def write(self, surface: Surface, data: ShaderBuffer, what: str) -> None:
         """Write the "color", "depth" or "stencil" of each sample of a surface from a buffer.
 
-        Stencil bits are set one at a time, in a stencil that is zero: no device need let shaders
-        write it.
+        Stencil bits are set one at a time, in a stencil that is zero: devices need not allow
+        shaders to write it.
         """
         width, height, _ = level_extent(surface.resource.desc, surface.level)
         whole = ScissorState(0, 0, width, height)
@@ -224,8 +226,9 @@ class Internal:
                     self._cover(one, whole, _source(what, type), facts.tobytes())
 
     def _cover(self, surface: Surface, rect: ScissorState, source: str, uniforms: bytes) -> None:
-        """Draw over a rectangle of a surface's layers, one by one; the viewport cuts it out, for
-        devices differ in which samples a scissor keeps."""
+        """Draw a rectangle over each layer of a surface. The viewport bounds it, because devices
+        differ in which samples a scissor keeps.
+        """
         context, bound = self.context, self.context.bound
         width, height, _ = level_extent(surface.resource.desc, surface.level)
         half = (rect.maxx - rect.minx) / 2, (rect.maxy - rect.miny) / 2, 0.5
@@ -247,7 +250,7 @@ class Internal:
             context.draws.draw(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
     def destroy(self) -> None:
-        """Give the shaders back."""
+        """Destroy the shaders."""
         for shader in self._shaders.values():
             self.context.draws.forget_shader(shader)
             shader.destroy()

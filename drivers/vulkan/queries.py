@@ -1,4 +1,4 @@
-"""Queries: segments of Vulkan queries, one for each render pass a query spans.
+"""Queries: segments of Vulkan queries, one for each render pass that a query spans.
 
 Vulkan lets one query of a type be active at a time, within a render pass. So a segment is shared by
 all queries that are active while it runs, and a query's result is the sum over its segments.
@@ -63,7 +63,7 @@ class Segment:
         self._values: tuple[int, ...] | None = None
 
     def values(self) -> tuple[int, ...]:
-        """What it counted; waits for the device."""
+        """The values that it counted; waits for the device."""
         if self._values is None:
             self.batch.finish()
             count, device = self.pool.values, self.pool.stream.device
@@ -76,7 +76,7 @@ class Segment:
         return self._values
 
     def __del__(self) -> None:
-        """The number is used again, once the device is done with it."""
+        """Free its number once the device has finished with it."""
         if self._values is None and not self.batch.is_done():
             self.batch.keeps.add(_Later(self.pool, self.number))
         else:
@@ -91,7 +91,7 @@ def _give_back(pool: _Pool, number: int) -> None:
 
 
 class _Later:
-    """Gives a number back when a batch releases it."""
+    """Frees a number when a batch releases this object."""
 
     def __init__(self, pool: _Pool, number: int) -> None:
         self.pool, self.number = pool, number
@@ -113,7 +113,7 @@ class VulkanQuery:
 
     @property
     def counts_samples(self) -> bool:
-        """Whether it may begin and end in the midst of a render pass."""
+        """Whether it counts samples, so that it may begin and end within a render pass."""
         return self.type in _OCCLUSION
 
     def release(self) -> None:
@@ -122,7 +122,7 @@ class VulkanQuery:
 
     @property
     def kinds(self) -> tuple[tuple[str, int], ...]:
-        """The Vulkan queries it needs, and of which vertex stream."""
+        """The Vulkan queries that it needs, and their vertex streams."""
         if self.type in _OCCLUSION:
             return (("occlusion", 0),)
         if self.type is QueryType.PIPELINE_STATISTICS:
@@ -136,7 +136,7 @@ class VulkanQuery:
         return ()
 
     def result(self) -> int | dict[str, int]:
-        """The answer; waits for the device."""
+        """The query's result; waits for the device."""
         if self.type is QueryType.TIMESTAMP:
             return self.after
         if self.type is QueryType.TIME_ELAPSED:
@@ -154,7 +154,7 @@ class VulkanQuery:
 
 
 class Queries:
-    """The queries of a context that are active, and the segments that run."""
+    """The active queries of a context, and the running segments."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
@@ -164,7 +164,7 @@ class Queries:
         self._running: dict[tuple[str, int], Segment] = {}
 
     def begin(self, query: VulkanQuery) -> None:
-        """From now on it counts."""
+        """Begin the query."""
         query.segments.clear()
         query.active = True
         if query.type is QueryType.TIME_ELAPSED:
@@ -193,13 +193,15 @@ class Queries:
         return all(segment.batch.is_done() for segment in query.segments)
 
     def change(self, query: VulkanQuery, begins: bool) -> None:
-        """Begin or end a query of samples in a render pass: the others go on in new segments."""
+        """Begin or end a query of samples within a render pass: the other queries continue in new
+        segments.
+        """
         self.pause()
         (self.begin if begins else self.end)(query)
         self.resume()
 
     def resume(self) -> None:
-        """A render pass begins."""
+        """Begin segments, because a render pass begins."""
         commands, vk = self.stream.batch.commands, self.vk
         for query in self.active:
             for kind, index in query.kinds:
@@ -214,7 +216,7 @@ class Queries:
                 query.segments.append(segment)
 
     def pause(self) -> None:
-        """The render pass ends."""
+        """End segments, because the render pass ends."""
         commands, vk = self.stream.batch.commands, self.vk
         for (kind, index), segment in self._running.items():
             if kind in ("feedback", "generated"):
@@ -232,7 +234,7 @@ class Queries:
         return Segment(pool, pool.free.pop())
 
     def destroy(self) -> None:
-        """Give the pools back."""
+        """Destroy the pools."""
         device = self.stream.device
         for pools in self._pools.values():
             for pool in pools:

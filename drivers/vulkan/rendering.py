@@ -1,6 +1,7 @@
-"""Render passes: begun with the first draw or clear of a framebuffer, ended by anything else.
+"""Render passes: begun with the first draw or clear of a framebuffer, ended by any other
+command.
 
-Between passes stands a barrier for everything, so that whatever was written is seen.
+A barrier between passes makes all writes visible.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Rendering:
 
 
 def layers_of(target: FramebufferState) -> int:
-    """How many layers are drawn to: what every attachment has."""
+    """The number of layers drawn to: the least among the attachments."""
     counts = [
         surface.last_layer - surface.first_layer + 1
         for surface in (*target.cbufs, target.zsbuf)

@@ -1,10 +1,11 @@
-"""Draws that are made again: the command stream hands over many of them at once (`pipe.series`).
+"""Repeated draws: the state tracker passes many of them at once (`pipe.series`).
 
-A `Recorded` draw knows all commands that lead to it. Between two of them only what differs is set,
-which is worked out once for each pair. A series becomes rows of numbers, a command in each, and one
-loop makes all the calls: machine code where llvmlite is installed, else Python.
+A `Recorded` draw has all commands that lead to it. Between two of them only differing state is set;
+the difference is computed once for each pair. A series becomes rows of numbers, one command each,
+and one loop makes all the calls: machine code where llvmlite is installed, else Python.
 
-What is recorded holds while its buffers and textures are where they were: `Recorded.serves`.
+A recorded draw remains valid while its buffers and textures stay at their addresses
+(`Recorded.serves`).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _FIRST = 4
 
 @dataclass(slots=True, eq=False)
 class Recorded:
-    """A draw to be made again."""
+    """A draw that can be repeated."""
 
     info: DrawInfo
     target: FramebufferState
@@ -75,13 +76,13 @@ class Recorded:
     _set: tuple[Any, Any] = (None, None)
 
     def serves(self) -> bool:
-        """Whether everything that the commands name is where it was."""
+        """Whether all objects that the commands name are unchanged."""
         return all(buffer.storage and buffer.gpu is gpu for buffer, gpu in self.buffers) and all(
             texture.storage for texture, _ in self.textures
         )
 
     def bind_vertices(self) -> None:
-        """The command that binds vertex buffers, where they are now."""
+        """The command that binds vertex buffers at their current addresses."""
         found = []
         for buffer, offset in self.vertices:
             gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
@@ -95,7 +96,9 @@ class Recorded:
         return bool(written) and any(buffer in written for buffer, _ in self.vertices)
 
     def vertex_table(self, versions: dict[VulkanBuffer, Version], places: Ints) -> Any:
-        """For draws at these places the buffers, offsets and sizes: `[draw, which, binding]`."""
+        """The buffers, offsets and sizes for draws from these first vertices: `[draw, which,
+        binding]`.
+        """
         found = np.zeros((len(places), 3, len(self.vertices)), np.uint64)
         for binding, (buffer, offset) in enumerate(self.vertices):
             gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
@@ -112,8 +115,8 @@ class Recorded:
     def rows_after(self, before: Recorded | None, vk: Any, written: bool) -> Ints:
         """The commands from the state of another draw to this one's, and the draw itself.
 
-        The last ones bind the set and draw; before them comes one that binds vertex buffers, if
-        these are `written` between draws.
+        The last two bind the set and draw; a command before them binds vertex buffers, if these are
+        `written` between draws.
         """
         old: State = {} if before is None else before.state
         moved = self.state.get(_VERTICES), old.get(_VERTICES), written
@@ -128,14 +131,16 @@ class Recorded:
         return rows
 
     def _sets(self) -> Row:
-        """The command that binds the set, or one that does nothing new: each draw has this row."""
+        """The command that binds the set, or one without effect, because each draw needs this
+        row.
+        """
         link = self.pipeline.link
         if not link.layout.rows:
             return self.state["vkCmdSetCullMode", 0]
         return "vkCmdBindDescriptorSets", (0, link.layout.handle, 0, 1, 0, len(link.dynamic), 0)
 
     def descriptor_set(self, context: VulkanContext, uniforms: int) -> int:
-        """Where the set of this batch is, whose uniforms are in that buffer."""
+        """The descriptor set of this batch for uniforms in that buffer."""
         if not len(self.record):
             return 0
         link, batch = self.pipeline.link, context.stream.batch
@@ -171,17 +176,17 @@ def numbers(vk: Any, row: Row) -> list[int]:
 
 
 def _copies(texture: Any) -> bool:
-    """Whether the device copies to a texture what the host parts store."""
+    """Whether the device copies texels to a texture in the form that the host code stores them."""
     return texture.stored is None and texture.samples == 1 and texture.format.aspect == COLOR
 
 
 def _has_versions(buffer: Any) -> bool:
-    """Whether each of many writes is better copied than given other memory."""
+    """Whether, for many writes, copying each version is better than allocating other memory."""
     return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
 
 
 class _Rows:
-    """Takes commands as `Commands` does, and keeps them as rows."""
+    """Records calls of `Commands` as rows."""
 
     def __init__(self) -> None:
         self.found: list[Row] = []
@@ -197,7 +202,7 @@ class Repeating:
         self.context = context
 
     def repeat(self, series: Series) -> int:
-        """Make entries from the first on; answers how many."""
+        """Execute entries from the first on; returns how many."""
         context, done = self.context, 0
         try:
             while done < len(series):
@@ -285,7 +290,7 @@ class Repeating:
         self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]],
         texels: list[int],
     ) -> None:  # fmt: skip
-        """Record the draws: rows for each, then what differs between those of a kind."""
+        """Record the draws: rows for each, then the values in which draws of one kind differ."""
         context, vk = self.context, self.context.device.vk
         entries = series.entries
         versions = {buffer: self._versions(series, buffer, at) for buffer, at in writes.items()}
@@ -384,7 +389,7 @@ class Repeating:
         return np.array(found, np.int64).reshape(-1, _WORDS)
 
     def _versions(self, series: Series, buffer: VulkanBuffer, places: list[int]) -> Version:
-        """What a buffer holds after each write, in memory of the batch."""
+        """The contents of a buffer after each write, in memory of the batch."""
         size = buffer.desc.width
         contents = buffer.bytes_at(0, size).copy()
         stride = -(-size // 64) * 64
@@ -418,14 +423,14 @@ class Repeating:
 
 
 def _gathered(pieces: Pieces, places: Ints, size: int) -> npt.NDArray[np.uint8]:
-    """The bytes of some entries, which have as many each and lie in one memory, as rows."""
+    """The bytes of some entries, which have equal sizes and lie in one array, as rows."""
     memory = np.frombuffer(pieces.memories[pieces.which[places[0]]], np.uint8)
     found: npt.NDArray[np.uint8] = memory[pieces.offsets[places, None] + np.arange(size)]
     return found
 
 
 def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
-    """The draw that was recorded last, to be made again; None where that takes more than this."""
+    """The draw that was recorded last, to be repeated; None if it cannot be."""
     single, pipeline, inputs, index, pushed = made
     bound, link = context.bound, pipeline.link
     if single is not info or context.draws.feedback.wanted or sys.platform == "win32":
@@ -493,14 +498,16 @@ def index_row(info: DrawInfo, buffer: VulkanBuffer) -> Row:
 
 @cache
 def _called(function: int) -> Any:
-    """A function as Python calls it, with all arguments there may be: C ignores those too many."""
+    """A function in the form that Python calls, with the maximum number of arguments, because C
+    ignores excess ones.
+    """
     kinds: list[Any] = [*[ctypes.c_int64] * 8, *[ctypes.c_float] * 3]
     return ctypes.PYFUNCTYPE(None, *kinds)(function)
 
 
 @cache
 def _loop() -> Any:
-    """The loop as machine code, and what keeps it; or None."""
+    """The loop as machine code, with the object that keeps it alive; or None."""
     try:
         import llvmlite.binding as llvm
         from llvmlite import ir
@@ -541,7 +548,7 @@ def _loop() -> Any:
 
 
 def execute(rows: Ints) -> None:
-    """Call what the rows say."""
+    """Call the commands of the rows."""
     loop = _loop()
     if loop is not None:
         loop[0](rows.ctypes.data, len(rows))

@@ -1,7 +1,8 @@
-"""Samples of multisampled textures, for the host: Vulkan copies none of them to or from memory.
+"""Samples of multisampled textures for the host, because Vulkan does not copy them to or from
+memory.
 
-A compute shader unpacks each into words, and a draw writes each from words again; between the words
-and the texture's format it is the host that converts, which is exact.
+A compute shader unpacks each sample into words, and a draw writes each sample from words. The host
+converts between the words and the texture's format, which is exact.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ impl main {{
 
 
 def _linear(format: Format) -> Format:
-    """The format of the same bits whose colours are linear."""
+    """The format with the same bits and linear colours."""
     return FORMATS[format.name.replace("_SRGB", "_UNORM")]
 
 
@@ -83,7 +84,7 @@ def _words(context: VulkanContext, texture: VulkanTexture) -> tuple[VulkanBuffer
 
 
 def read_samples(context: VulkanContext, texture: VulkanTexture) -> None:
-    """Bring the mirror of a multisampled texture up to date."""
+    """Update the mirror of a multisampled texture."""
     format = _linear(texture.desc.format)
     grid = texel_grid(texture, 0, format)
     if format.is_color:
@@ -128,7 +129,7 @@ def _fetched(context: VulkanContext, texture: VulkanTexture, type: str) -> Any:
 
 
 def write_samples(context: VulkanContext, texture: VulkanTexture) -> None:
-    """Bring the image of a multisampled texture up to date with its mirror."""
+    """Update the image of a multisampled texture from its mirror."""
     format, desc = _linear(texture.desc.format), texture.desc
     raw = np.ascontiguousarray(texel_grid(texture, 0, format))
     surface = Surface(texture, format, 0, 0, desc.array_size - 1)

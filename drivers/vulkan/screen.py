@@ -1,6 +1,6 @@
 """The screen: a Vulkan device as the state tracker sees it, with what its features allow.
 
-A capability the device lacks is not advertised, so nothing that needs it is ever asked for.
+Capabilities that the device lacks are not advertised, so the state tracker never uses them.
 """
 
 from __future__ import annotations
@@ -129,13 +129,15 @@ class VulkanScreen(MemoryScreen):
         return time.perf_counter_ns()
 
     def notes(self) -> list[str]:
-        """What the device lacks, and what is therefore not advertised or done by the host."""
+        """Features that the device lacks, and which are therefore not advertised or done by the
+        host.
+        """
         has, feature = self.device.has, self.device.feature
         return [f"no {what}: {need}" for what, need in _NEEDS if not (has(need) or feature(need))]
 
     @property
     def messages(self) -> list[str]:
-        """What the validation layers said."""
+        """The messages of the validation layers."""
         return self.instance.messages.texts
 
     def destroy(self) -> None:
@@ -225,6 +227,6 @@ _NEEDS = (
 def create_screen(device: str = "", validation: bool = False) -> VulkanScreen:
     """A screen on a Vulkan device; `device` is a number or a part of its name.
 
-    `validation` turns the validation layers on; what they say goes to standard error.
+    `validation` turns the validation layers on; their messages go to standard error.
     """
     return VulkanScreen(device, validation or bool(os.environ.get("GALLETTE_VULKAN_VALIDATION")))

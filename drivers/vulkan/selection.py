@@ -39,7 +39,7 @@ class Selection:
 
 
 def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
-    """What comes out of the last stage before the rasterizer."""
+    """The kind of primitive that the last stage before the rasterizer emits."""
     geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
     if geometry is not None:
         name = geometry.shader.info.output_primitive
@@ -154,7 +154,9 @@ def _comparisons(bound: Bound, shader: Any) -> tuple[Any, ...]:
 
 
 def folds(bound: Bound, stage: Stage) -> tuple[Any, ...]:
-    """For each sampler of a stage with such a wrap mode, what becomes of the coordinates."""
+    """For each sampler of a stage with a wrap mode that Vulkan lacks, how coordinates are
+    changed.
+    """
     bindings, found = bound.stages[stage], []
     for index in bound.shaders[stage].reads.samplers:
         state = bindings.sampler(index)
@@ -166,7 +168,7 @@ def folds(bound: Bound, stage: Stage) -> tuple[Any, ...]:
 
 
 def texture_facts(bound: Bound) -> tuple[Any, ...]:
-    """What of textures and samplers the choice of variants depends on."""
+    """The properties of textures and samplers that the choice of variants depends on."""
     found = [
         folds(bound, stage)
         for stage, shader in bound.shaders.items()

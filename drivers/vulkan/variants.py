@@ -1,4 +1,5 @@
-"""Variants: which state becomes SPIR-V. Most of it is lowered in NIR, some only steers the emitter.
+"""Variants: the state that SPIR-V depends on. Most of it is lowered in NIR, some only changes what
+is emitted.
 
 What the vertex stage before the rasterizer writes and the fragment stage reads is compared for each
 pair, because a slot that is read but not written has to be a constant in Vulkan.
@@ -26,7 +27,7 @@ __all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey
 
 @dataclass(frozen=True, slots=True)
 class VulkanVertexKey(VertexKey, EmitOptions):
-    """Of vertex, tessellation and geometry shaders."""
+    """The key of vertex, tessellation and geometry shaders."""
 
     clip_mask: int = steers(0, "clip distances that are in force")
     point_size: str = steers("", "where the size of points comes from")
@@ -40,7 +41,7 @@ class VulkanVertexKey(VertexKey, EmitOptions):
 
 @dataclass(frozen=True, slots=True)
 class VulkanFragmentKey(FragmentKey, EmitOptions):
-    """Of fragment shaders."""
+    """The key of fragment shaders."""
 
     flat_by_state: bool = lowered("flatshade")
     upper_left: bool = steers(True, "point coordinates begin at the upper left")
@@ -56,14 +57,14 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
 
 @dataclass(frozen=True, slots=True)
 class ComputeKey(EmitOptions):
-    """Of compute shaders."""
+    """The key of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
     folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 class VulkanCompiler(VariantCompiler[Any, Program]):
-    """NIR to SPIR-V."""
+    """Compiles NIR to SPIR-V."""
 
     name = "vulkan"
 

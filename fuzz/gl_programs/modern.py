@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from fuzz.gl_programs import stages
 from fuzz.gl_programs import tables as t
 from fuzz.gl_programs.kind import Kind
+from fuzz.gl_programs.shaders import SAMPLED, names
 from fuzz.gl_programs.size import SIZE
 from fuzz.gl_programs.writer import Writer
 
@@ -84,9 +84,9 @@ class Modern:
         """Another program, or a pipeline, with a texture that its fragment shader reads."""
         w = self.w
         vertex = w.r.choice(["arrays", "arrays", "pulled", "doubles"])
-        evaluation = w.r.choice(["", "", "", *stages.EVALUATION])
-        geometry = w.r.choice(["", "", *stages.GEOMETRY]) if evaluation != "points" else ""
-        fragment = w.r.choice(["color", *stages.FRAGMENT])
+        evaluation = w.r.choice(["", "", "", *names("tess_evaluation")])
+        geometry = w.r.choice(["", "", *names("geometry")]) if evaluation != "points" else ""
+        fragment = w.r.choice(["color", *names("fragment")])
         if evaluation and geometry == "some":  # llvmpipe numbers triangles instead of patches
             geometry = "layers"
         if evaluation and self.samples and fragment in ("counted", "early", "summed"):
@@ -112,10 +112,8 @@ class Modern:
             if fragment == "chosen":
                 self.choice = f"new.choose({name}, {w.choice('plain', 'turned')!r})"
                 said.append(self.choice)
-        if fragment in stages.KINDS:
-            said.append(
-                f"gl.bind_texture_unit(0, new.texture({stages.KINDS[fragment]!r}, {w.seed()}))"
-            )
+        if fragment in SAMPLED:
+            said.append(f"gl.bind_texture_unit(0, new.texture({SAMPLED[fragment]!r}, {w.seed()}))")
         w.say("; ".join(said))
 
 
@@ -160,7 +158,7 @@ def draw(m: Modern) -> None:
 @MODERN.step(2)
 def dispatch(m: Modern) -> None:
     w = m.w
-    kernel, name = w.r.choice([*stages.COMPUTE]), w.fresh("kernel")
+    kernel, name = w.r.choice(names("compute")), w.fresh("kernel")
     groups = {"filled": "3, 2, 1", "shared": "4, 1, 1", "moved": "2, 1, 1"}[kernel]
     back = "gl.get_integerv(GL.CURRENT_PROGRAM)[0]"
     w.say(

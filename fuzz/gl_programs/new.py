@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzz.gl_programs import stages
 from fuzz.gl_programs.compare import Seen
 from fuzz.gl_programs.old import EDGE
+from fuzz.gl_programs.shaders import source
 from fuzz.gl_programs.size import SIZE
 from gallette.state_tracker import GL
 
@@ -53,14 +53,18 @@ class New:
 
     @staticmethod
     def _sources(vertex: str, evaluation: str, geometry: str, fragment: str) -> dict[int, str]:
-        found = {GL.VERTEX_SHADER: stages.VERTEX[vertex]}
-        if evaluation:
-            found[GL.TESS_CONTROL_SHADER] = stages.CONTROL
-            found[GL.TESS_EVALUATION_SHADER] = stages.EVALUATION[evaluation]
-        if geometry:
-            found[GL.GEOMETRY_SHADER] = stages.GEOMETRY[geometry]
-        found[GL.FRAGMENT_SHADER] = stages.FRAGMENT[fragment]
-        return found
+        wanted = {
+            "vertex": vertex,
+            "tess_control": "control" if evaluation else "",
+            "tess_evaluation": evaluation,
+            "geometry": geometry,
+            "fragment": fragment,
+        }
+        return {
+            getattr(GL, f"{stage.upper()}_SHADER"): source("new", stage, name)
+            for stage, name in wanted.items()
+            if name
+        }
 
     def program(self, vertex: str, evaluation: str, geometry: str, fragment: str) -> int:
         """One program of all stages."""
@@ -70,21 +74,21 @@ class New:
         """A pipeline with a program of its own for each stage; none is in use instead of it."""
         gl = self.gl
         (name,) = gl.gen_program_pipelines(1)
-        for kind, source in self._sources(vertex, evaluation, geometry, fragment).items():
-            gl.use_program_stages(name, _BITS[kind], self._linked({kind: source}, True))
+        for kind, text in self._sources(vertex, evaluation, geometry, fragment).items():
+            gl.use_program_stages(name, _BITS[kind], self._linked({kind: text}, True))
         return int(name)
 
     def kernel(self, name: str) -> int:
-        return self._linked({GL.COMPUTE_SHADER: stages.COMPUTE[name]}, False)
+        return self._linked({GL.COMPUTE_SHADER: source("new", "compute", name)}, False)
 
     def _linked(self, sources: dict[int, str], separable: bool) -> int:
         gl, key = self.gl, ("stages", separable, *sources.values())
         known: dict[Any, int] = self.world.linked  # type: ignore[assignment]
         if key not in known:
             name = gl.create_program()
-            for kind, source in sources.items():
+            for kind, text in sources.items():
                 shader = gl.create_shader(kind)
-                gl.shader_source(shader, stages.HEAD + source)
+                gl.shader_source(shader, "#version 450\n" + text)
                 gl.compile_shader(shader)
                 if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
                     raise RuntimeError(gl.get_shader_info_log(shader))

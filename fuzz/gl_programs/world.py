@@ -20,9 +20,9 @@ import numpy as np
 
 from fuzz.gl_programs.es import HEADER, in_es
 from fuzz.gl_programs.fixed import FIXED
-from fuzz.gl_programs.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
 from fuzz.gl_programs.modern import MODERN
 from fuzz.gl_programs.old import Old
+from fuzz.gl_programs.shaders import source
 from fuzz.gl_programs.size import SIZE
 from fuzz.gl_programs.steps import settings
 from fuzz.gl_programs.writer import PLAIN
@@ -115,12 +115,12 @@ class World:
         self.uses[kind] = number + 1
         name = self.linked.get((*kind, number))
         if name is None:
-            if vertex == "old":
-                head, sources = "#version 120\n", (OLD_VERTEX, OLD_FRAGMENT)
-            else:
-                head = HEADER if self.profile == "es" else "#version 330\n"
-                sources = VERTEX[vertex], FRAGMENT[fragment]
-            name = self._link(head + sources[0], head + sources[1], capture)
+            language = "old" if vertex == "old" else "plain"
+            head = "#version 120\n" if vertex == "old" else "#version 330\n"
+            head = HEADER if self.profile == "es" else head
+            pair = (("vertex", vertex), ("fragment", fragment))
+            texts = [head + source(language, stage, of) for stage, of in pair]
+            name = self._link(texts[0], texts[1], capture)
             self.linked[(*kind, number)] = name
         else:
             self.gl.use_program(name)
@@ -131,9 +131,9 @@ class World:
     def _link(self, vertex: str, fragment: str, capture: bool) -> int:
         gl = self.gl
         name = gl.create_program()
-        for kind, source in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
+        for kind, text in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
             shader = gl.create_shader(kind)
-            gl.shader_source(shader, source)
+            gl.shader_source(shader, text)
             gl.compile_shader(shader)
             gl.attach_shader(name, shader)
             gl.delete_shader(shader)

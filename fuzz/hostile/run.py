@@ -29,7 +29,6 @@ from gallette.pipe.settings import known_options
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context, live_contexts
 
-from .application import harmless
 from .guard import Guard
 from .helpers import Helpers
 
@@ -62,6 +61,28 @@ class Outcome:
     errors: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
+
+
+_UPLOADS = ("tex_image", "tex_sub_image", "texture_sub_image", "compressed_tex")
+
+
+def harmless(gl: Context, name: str, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The arguments with pointers that lead somewhere; None: better not called.
+
+    Offsets into buffers are pointers where no buffer is bound, which a program cannot tell while it
+    is written: some call before may have failed.
+    """
+    if "draw_" in name:
+        if name.endswith(("_indirect", "_indirect_count")):
+            bound = gl.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
+            return args if gl.is_core or bound is not None else None
+        if "elements" in name and gl.arrays.current.element_buffer is None:
+            return None
+    elif name in ("read_pixels", "get_tex_image") and gl.buffers.bound[GL.PIXEL_PACK_BUFFER]:
+        return (*args, 0)
+    elif name.startswith(_UPLOADS) and gl.buffers.bound[GL.PIXEL_UNPACK_BUFFER] is not None:
+        return (*args[:-1], 0 if args[-1] is None else len(args[-1]) % 64)
+    return args
 
 
 class _Calls:

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .numbers import BITS, FLOATS, integer
 from .operations import EXPRESSIONS, STATEMENTS
@@ -35,8 +36,7 @@ shared double s_doubles[7];
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """What should be bound where a stage looks: `kind` is sampler, image, or a target of buffers.
 
     `count` units from `first` on, of textures of `target`, whose texels are `texels` (a kind of

@@ -1,4 +1,5 @@
-"""Captures as benchmarks: what a real program does in a frame, made again on any driver.
+"""Captures as benchmarks: the calls that a real program makes in a frame, repeated on any
+driver.
 
 A frame is the last one of the capture; all calls before it are made once. Python makes the calls
 on every driver. The time that this takes by itself is the time on `noop`, which draws nothing.
@@ -22,7 +23,9 @@ _ONCE = ("context", "release")
 
 
 def capture_frame(path: Path, driver: str) -> Callable[[], None]:
-    """Make a capture's calls up to the last frame; the function that makes those of that frame."""
+    """Make a capture's calls up to the last frame; returns the function that makes those of that
+    frame.
+    """
     capture = open_capture(path)
     if not capture.calls:
         raise InputError(f"{path}: the capture has no calls")

@@ -1,9 +1,9 @@
 """One side of a benchmark: `python -m gallette.benchmarks.child DRIVER [SCENES]`.
 
-Reads a benchmark's name per line, answers one JSON object per line: the seconds that frames took
-(draw plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL
-it would need. `profile NAME` asks where the time goes, `memory NAME` how much memory a frame takes.
-The parent alternates between the processes, so that noise slows all of them alike.
+Reads a benchmark's name per line, and writes one JSON object per line: the seconds that frames took
+(draw plus read back) by the clock and of all threads' processor time, or an error, or the OpenGL
+that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame. The
+parent alternates between the processes, so that noise slows all of them alike.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gallette.benchmarks.captures import capture_frame
+from gallette.benchmarks.captures import SUFFIX, capture_frame
 from gallette.compiler.errors import GalletteError
+from gallette.scenes.common import Scene
 
 __all__ = ["TURN", "main"]
 
@@ -29,14 +30,10 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
     from gallette.benchmarks import find
 
     bench = find(name)
-    if bench.capture is not None:
-        replayed = capture_frame(bench.capture, driver)
-
-        def again() -> None:
-            replayed()
-            ctx.extra.make_current()  # for the other benchmarks
-
-        return again
+    if name.endswith(SUFFIX):
+        return _in_new_context(ctx, capture_frame(Path(name), driver))
+    if bench.prepare is None:
+        return _in_new_context(ctx, _all_passes(bench, driver))
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -49,6 +46,34 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
         ctx.disable(ctx.DEPTH_TEST)  # what one leaves is not for the next one
         ctx.blend_func = ctx.DEFAULT_BLENDING
         return data
+
+    return frame
+
+
+def _in_new_context(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
+    def frame() -> None:
+        draw()
+        ctx.extra.make_current()  # for the other benchmarks
+
+    return frame
+
+
+def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
+    """A frame of a scene that yields pictures: everything is created, drawn and read back each
+    time.
+    """
+    import moderngl
+
+    import gallette
+
+    window: Any = gallette.moderngl_context(driver)
+    ctx = moderngl.create_context(standalone=True, context=window)
+    ctx.extra = window  # for scenes that call OpenGL itself
+
+    def frame() -> None:
+        window.make_current()
+        for _ in scene.render(ctx, scene.size):
+            pass
 
     return frame
 
@@ -86,13 +111,12 @@ def main(driver: str, scenes: str = "") -> int:
 def _answer(
     ctx: Any, driver: str, frames: dict[str, Callable[[], object]], name: str, what: str
 ) -> dict[str, Any]:
-    from gallette.benchmarks import find
+    from gallette.benchmarks import find, lacks
     from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
-    lacks = find(name).lacks(ctx.version_code, ctx.max_samples)
-    if lacks:
-        return {"lacks": lacks}
+    if missing := lacks(find(name), ctx.version_code, ctx.max_samples):
+        return {"lacks": missing}
     first = time.perf_counter()
     if name not in frames:
         frames[name] = _prepare(ctx, name, driver)
@@ -103,11 +127,11 @@ def _answer(
         return {"profile": profile(frames[name])}
     if what == "memory":
         return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
-    return _turn(frames[name])
+    return _time_frames(frames[name])
 
 
-def _turn(frame: Callable[[], object]) -> dict[str, list[float]]:
-    """What each of some frames took."""
+def _time_frames(frame: Callable[[], object]) -> dict[str, list[float]]:
+    """The times of some frames."""
     seconds: list[float] = []
     processor: list[float] = []
     while not seconds or sum(seconds) + seconds[-1] <= TURN:

@@ -1,4 +1,4 @@
-"""How much memory a benchmark's frame takes, beside that of its resources.
+"""The memory of a benchmark's frame, besides that of its resources.
 
 The figure is the peak of Python's allocator during a frame, NumPy's arrays included, without what
 stays allocated between frames (the scene's resources, textures prepared for sampling).
@@ -18,7 +18,7 @@ __all__ = ["FrameMemory", "memory"]
 
 @dataclass(frozen=True, slots=True)
 class FrameMemory:
-    """Bytes."""
+    """Memory in bytes."""
 
     peak: int
     attachments: int  # of all framebuffers drawn into
@@ -26,7 +26,7 @@ class FrameMemory:
 
     @property
     def ratio(self) -> float:
-        """Times the attachments, apart from the vertices."""
+        """The memory relative to the attachments, without that of the vertices."""
         return (self.peak - self.vertices) / max(1, self.attachments)
 
     def table(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Where a benchmark's time goes, by the part of the stack that spent it.
+"""Profiles of benchmarks: the time by the part of the stack that spent it.
 
 A timer of processor time interrupts every millisecond; the innermost frame that belongs to a known
 folder names the part. A call into NumPy is charged to the Python line it was called from, because
@@ -53,7 +53,7 @@ _MODULES = {
 
 
 def _part(frame: FrameType | None) -> str:
-    """The part that the innermost frame of this package belongs to."""
+    """The part of the stack that the innermost frame of this package belongs to."""
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if frame.f_code.co_filename.startswith("<") and "spend" in frame.f_code.co_varnames:
@@ -68,7 +68,7 @@ def _part(frame: FrameType | None) -> str:
 
 
 def profile(frame: Callable[[], Any], seconds: float = 1.0) -> dict[str, float]:
-    """Draw frames for about so long; each part's share of the processor's time."""
+    """Draw frames for about this many seconds; returns each part's share of the processor time."""
     if not hasattr(signal, "setitimer"):
         raise GalletteError(
             "bench --profile needs timers of processor time, which this system lacks"

@@ -1,79 +1,51 @@
-"""The table of benchmarks, and those that users bring in files of their own."""
+"""Everything that can be timed: scenes, captures, and scenes in users' own files."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from gallette.benchmarks.captures import SUFFIX
 from gallette.compiler.errors import GalletteError, InputError
+from gallette.scenes.common import BENCHMARKS, SCENES, Scene, benchmark
 
-__all__ = ["BENCHMARKS", "Benchmark", "benchmark", "find", "read_scenes"]
+__all__ = ["BENCHMARKS", "benchmark", "find", "lacks", "read_scenes"]
 
 # What no framebuffer is larger than.
 _LARGEST = 16384
 
-Prepare = Callable[[Any, tuple[int, int]], Callable[[], None]]
 
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """A benchmark: `prepare(ctx, size)` answers the function that draws one frame.
-
-    `version` is the OpenGL it needs, as GLSL writes it, `samples` how many of them per pixel.
+def lacks(scene: Scene, version: int, samples: int) -> str:
+    """The feature that a scene needs and a context of this OpenGL with this many samples lacks, or
+    "".
     """
-
-    name: str
-    doc: str
-    prepare: Prepare
-    size: tuple[int, int]  # `name@size` is the same scene in another one
-    version: int = 330
-    samples: int = 0
-    capture: Path | None = None  # it makes the calls of this file instead
-
-    def lacks(self, version: int, samples: int) -> str:
-        """What a context would need and does not have, or nothing."""
-        if version < self.version:
-            return f"no GL {self.version / 100:.1f}"
-        return f"no {self.samples} samples" if samples < self.samples else ""
+    if version < scene.version:
+        return f"no GL {scene.version / 100:.1f}"
+    return f"no {scene.samples} samples" if samples < scene.samples else ""
 
 
-BENCHMARKS: dict[str, Benchmark] = {}
-
-
-def benchmark(
-    name: str, size: tuple[int, int] = (512, 512), version: int = 330, samples: int = 0
-) -> Callable[[Prepare], Prepare]:
-    def register(prepare: Prepare) -> Prepare:
-        doc = (prepare.__doc__ or "").strip().splitlines()[0]
-        BENCHMARKS[name] = Benchmark(name, doc, prepare, size, version, samples)
-        return prepare
-
-    return register
-
-
-def _prepare_nothing(ctx: Any, size: tuple[int, int]) -> Callable[[], None]:
+def _of_a_capture(ctx: Any, size: tuple[int, int]) -> Any:
     raise AssertionError("captures make contexts of their own")
 
 
-def find(name: str) -> Benchmark:
-    """A benchmark by its name, `overdraw`, by name and size, `overdraw@1024`, or the path of a
-    capture.
+def find(name: str) -> Scene:
+    """Find a benchmark by name, `overdraw`, by name and size, `overdraw@1024`, or by the path of a
+    capture. A benchmark takes precedence over a scene of the same name.
     """
     if name.endswith(SUFFIX):
         if not Path(name).is_file():
             raise InputError(f"{name}: no such file")
-        return Benchmark(
-            name, "the last frame of a capture", _prepare_nothing, (0, 0), 0, 0, Path(name)
-        )
+        doc = "the last frame of a capture"
+        return Scene(name, doc, _of_a_capture, size=(0, 0), version=0)
     plain, *sizes = name.split("@", 1)
-    found = BENCHMARKS.get(plain)
+    found = BENCHMARKS.get(plain) or SCENES.get(plain)
     if found is None:
-        known = ", ".join(BENCHMARKS)
-        raise GalletteError(f"gallette bench: unknown benchmark {plain!r} (one of {known})")
+        close = get_close_matches(plain, {**BENCHMARKS, **SCENES}, 1)
+        hint = f"did you mean {close[0]!r}?" if close else f"benchmarks: {', '.join(BENCHMARKS)}"
+        raise GalletteError(f"gallette bench: unknown benchmark {plain!r}; {hint}")
     for size in sizes:
         side = int(size) if size.isascii() and size.isdigit() else 0
         if not 0 < side <= _LARGEST:
@@ -83,7 +55,7 @@ def find(name: str) -> Benchmark:
 
 
 def read_scenes(path: Path) -> list[str]:
-    """Run a Python file that registers benchmarks; their names."""
+    """Run a Python file that registers benchmarks; returns their names."""
     before = dict(BENCHMARKS)
     try:
         code = compile(path.read_bytes(), str(path), "exec")

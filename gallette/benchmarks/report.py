@@ -1,4 +1,4 @@
-"""The figures as tables and as a chart, for the terminal, for a page of the documentation.
+"""The figures as tables and as a chart, for the terminal and for a page of the documentation.
 
 A page holds the table between two comments; the chart is a picture beside it.
 """
@@ -23,7 +23,7 @@ _BEGIN, _END = "<!-- figures: gallette bench --docs -->", "<!-- end of figures -
 def ratios(
     ours: Side, other: Side, names: Sequence[str], processor: bool = False
 ) -> dict[str, float]:
-    """The other side's time over ours, of every benchmark both have drawn."""
+    """The other side's time divided by ours, for every benchmark that both have drawn."""
     found = {}
     for name in names:
         mine, theirs = ours.median(name, processor), other.median(name, processor)
@@ -42,7 +42,9 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def markdown(sides: Sequence[Side], names: Sequence[str], processor: bool = False) -> str:
-    """Milliseconds of every side, ratios of the native ones to the first, geometric means."""
+    """A Markdown table: milliseconds of every side, ratios of the native ones to the first,
+    geometric means.
+    """
     ours = sides[0]
     natives = [side for side in sides if side.native]
     head = ["benchmark", *(s.name for s in sides), *(f"{s.name} / {ours.name}" for s in natives)]
@@ -63,7 +65,7 @@ def markdown(sides: Sequence[Side], names: Sequence[str], processor: bool = Fals
 
 
 def profile_table(side: Side, names: Sequence[str]) -> str:
-    """Per cent of the processor's time by part."""
+    """The profile as a table: per cent of the processor time by part."""
     from .profiling import PARTS
 
     rows = [[f"{side.name}, % of the time", *PARTS], ["---", *["---:"] * len(PARTS)]]
@@ -118,7 +120,9 @@ def chart(sides: Sequence[Side], names: Sequence[str], processor: bool = False) 
 def update_page(
     page: Path, sides: Sequence[Side], names: Sequence[str], processor: bool = False
 ) -> Path:
-    """Put the table between the page's two comments, the chart beside it; the chart's path."""
+    """Replace the table between the page's two comments, and write the chart beside it; returns the
+    chart's path.
+    """
     try:
         text = page.read_text(encoding="utf-8")
     except OSError as error:

@@ -23,7 +23,7 @@ __all__ = ["Side", "measure"]
 
 @dataclass(slots=True)
 class Side:
-    """One driver's process, and what it answered."""
+    """One driver's process, and its replies."""
 
     driver: str
     scenes: str = ""  # a file with benchmarks of the user's own
@@ -40,7 +40,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        """The driver's name as a person says it."""
+        """The driver's display name."""
         return self.driver.split(":")[-1]
 
     @property
@@ -73,7 +73,7 @@ class Side:
         last = text.splitlines()[-1] if text else ""
         return {"error": f"the process ended with status {code} {last}"}
 
-    def ask(self, question: str) -> dict[str, Any]:
+    def request(self, question: str) -> dict[str, Any]:
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(question + "\n")
@@ -82,11 +82,13 @@ class Side:
             return {"error": "the process is gone"}
         return self._answer()
 
-    def turn(self, name: str) -> None:
-        """More frames of a benchmark; the first one also prepares it and is kept apart."""
+    def draw_frames(self, name: str) -> None:
+        """Draw more frames of a benchmark; the first one also prepares it and is recorded
+        separately.
+        """
         if name in self.errors or name in self.lacks:
             return
-        answer = self.ask(name)
+        answer = self.request(name)
         if "error" in answer:
             self.errors[name] = answer["error"]
         elif "lacks" in answer:
@@ -98,14 +100,14 @@ class Side:
             self.processor.setdefault(name, []).extend(answer["processor"])
 
     def profile(self, name: str) -> None:
-        """Ask where the time of a benchmark goes, once it has drawn frames."""
+        """Request a profile of a benchmark, once it has drawn frames."""
         if not self.native and name in self.times:
-            self.profiles[name] = self.ask(f"profile {name}").get("profile", {})
+            self.profiles[name] = self.request(f"profile {name}").get("profile", {})
 
     def measure_memory(self, name: str) -> None:
-        """Ask how much memory a frame takes."""
+        """Request the memory of a frame."""
         if not self.native and name in self.times:
-            answer = self.ask(f"memory {name}")
+            answer = self.request(f"memory {name}")
             if "memory" in answer:
                 self.memory[name] = FrameMemory(**answer["memory"])
 
@@ -145,7 +147,7 @@ def measure(
             for _ in range(repeat + 1):
                 for side in sides:
                     step(f"{name} on {side.driver}")
-                    side.turn(name)
+                    side.draw_frames(name)
             for side in sides:
                 if profiled:
                     side.profile(name)

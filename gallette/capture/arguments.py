@@ -25,13 +25,13 @@ INLINE = 64  # bytes of numbers that are written out
 
 
 def keeps_pointer(function: Function) -> bool:
-    """Does the call only remember where memory is (client arrays)?"""
+    """Whether the call only stores a pointer, which later calls read from (client arrays)."""
     name = function.name
     return ("Pointer" in name and not name.startswith("Get")) or name == "InterleavedArrays"
 
 
 class Encoder:
-    """One function's arguments."""
+    """Encodes the arguments of one function."""
 
     def __init__(self, function: Function):
         self.function = function
@@ -54,9 +54,10 @@ class Encoder:
         result: Any,
         written: Any,
     ) -> tuple[list[Any], Reads]:
-        """The arguments as JSON, and the reads no argument explains. `more` takes results.
+        """The arguments as JSON, and the memory reads that no argument accounts for. `more`
+        receives results.
 
-        `written` is what the call stored in the caller's memory, None if it stored nothing.
+        `written` is the data that the call stored in the caller's memory, or None.
         """
         if self._result:
             got = result[0] if isinstance(result, tuple) and result else result
@@ -97,7 +98,9 @@ class Encoder:
     def _names(
         self, args: tuple[Any, ...], result: Any, written: Any, more: dict[str, Any]
     ) -> None:
-        """The names a call generated, wherever the caller wanted them; none if it failed."""
+        """The names that a call generated, wherever the caller requested them; none if it
+        failed.
+        """
         names = result
         if names is None and written is not None:
             param = next(p for p in self.function.params if p.kind is Kind.OUT_ARRAY)
@@ -128,12 +131,12 @@ class Encoder:
 
 
 def _whole(text: Any) -> Any:
-    """A text without halves of characters, which Python callers may pass."""
+    """A text without lone surrogates, which Python callers may pass."""
     return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
 
 
 def _gathered(address: int, reads: Reads) -> tuple[bytes, Reads]:
-    """What was read from an address on, and what else was read."""
+    """The bytes read from an address on, and all other reads."""
     data = bytearray()
     left: Reads = []
     for start, part in sorted(reads, key=lambda r: (r[0], -len(r[1]))):
@@ -198,7 +201,7 @@ _KINDS = {
 
 @functools.cache
 def object_kind(function: str, param: str, type: str) -> str:
-    """Which kind of object a parameter names, "" if it names none."""
+    """The kind of object that a parameter names, "" if it names none."""
     if type not in ("uint", "sync"):
         return ""
     if param in ("id", "ids"):

@@ -1,4 +1,4 @@
-"""How a capture lies on disk: a magic line, then chunks that each say what and how long they are.
+"""The file format of captures: a magic line, then chunks with their kind and length.
 
 A chunk is a letter, four bytes of length, and the payload, compressed with zlib:
 
@@ -36,16 +36,16 @@ MOST_RECORDS = 1 << 28  # and one of records, each of which becomes many objects
 
 
 class CaptureError(GalletteError):
-    """A file that is no capture, or one that cannot be replayed here."""
+    """The file is not a capture, or cannot be replayed here."""
 
 
 def content_hash(data: Any) -> str:
-    """The name of a resource's bytes."""
+    """The name of a resource, made from its bytes."""
     return blake2b(data, digest_size=HASH_BYTES).hexdigest()
 
 
 def is_capture(path: str | Path) -> bool:
-    """Does the file begin as a capture does?"""
+    """Whether the file begins like a capture."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -54,7 +54,7 @@ def is_capture(path: str | Path) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers, which Python callers may pass."""
+    """Convert NumPy's numbers, which Python callers may pass."""
     item = getattr(value, "item", None)
     if item is None:
         return repr(value)
@@ -82,7 +82,7 @@ class CaptureWriter:
         self._file.write(kind + struct.pack("<I", len(prefix) + len(packed)) + prefix + packed)
 
     def blob(self, data: Any) -> str:
-        """Keep bytes; their name."""
+        """Store bytes; returns their name."""
         name = content_hash(data)
         if name not in self._known:
             with self._lock:
@@ -91,7 +91,7 @@ class CaptureWriter:
         return name
 
     def record(self, parts: list[Any]) -> None:
-        """One record; written with the next batch."""
+        """Append one record, which is written with the next batch."""
         line = json.dumps(parts, default=_plain, separators=(",", ":"))
         with self._lock:
             self._lines.append(line)
@@ -100,7 +100,7 @@ class CaptureWriter:
                 self.flush()
 
     def flush(self) -> None:
-        """Everything recorded so far goes to the file."""
+        """Write everything recorded so far to the file."""
         with self._lock:
             if self._lines and not self._file.closed:
                 self._chunk(b"C", "\n".join(self._lines).encode())
@@ -108,7 +108,7 @@ class CaptureWriter:
                 self._file.flush()
 
     def close(self) -> None:
-        """The end of the capture."""
+        """Write the end of the capture."""
         with self._lock:
             if self._file.closed:
                 return
@@ -118,12 +118,12 @@ class CaptureWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Was all of it written?"""
+        """Whether the capture was written to its end."""
         return not self._file.error
 
 
 class CaptureReader:
-    """The chunks of a file: header and records at once, resources when they are asked for."""
+    """The chunks of a file: header and records at once, resources on request."""
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
@@ -210,7 +210,7 @@ class CaptureReader:
 
     @property
     def resources(self) -> int:
-        """How many different ones there are."""
+        """The number of different resources."""
         return len(self._places)
 
     def close(self) -> None:

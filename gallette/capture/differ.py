@@ -23,7 +23,7 @@ SHARE = 0.001
 
 @dataclass(slots=True)
 class AttachmentDiff:
-    """One attachment after one call, on both sides."""
+    """One attachment on both sides after one call."""
 
     attachment: str
     beyond: int  # pixels that differ by more than the tolerance
@@ -36,7 +36,7 @@ class AttachmentDiff:
 
 @dataclass(slots=True)
 class DrawDiff:
-    """A call after which the two sides do not hold the same."""
+    """A call after which the two sides differ."""
 
     call: Call
     attachments: list[AttachmentDiff] = field(default_factory=list)
@@ -44,7 +44,7 @@ class DrawDiff:
 
 @dataclass(slots=True)
 class CaptureDiff:
-    """All that differs; `first` is the call to look at."""
+    """All differences; `first` is the first call that differs."""
 
     capture: Capture
     ours: str
@@ -108,7 +108,7 @@ def _compare(attachment: str, a: Any, b: Any, tolerance: float) -> AttachmentDif
 def compare_snapshots(
     capture: Capture, ours: Snapshots, theirs: Snapshots, tolerance: float
 ) -> CaptureDiff:
-    """Call by call; a call counts when it leaves a difference that was not there before it."""
+    """Compare snapshots call by call; a call is listed if a difference appears with it."""
     result = CaptureDiff(capture, ours.driver, theirs.driver)
     known: set[tuple[str, str]] = set()
     for number, mine in ours.names.items():

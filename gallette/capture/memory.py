@@ -1,9 +1,9 @@
-"""Memory of a replay: what the calls of a capture read of their caller's, at addresses of our own.
+"""Memory of a replay: the data that calls of a capture read from their caller, at new addresses.
 
-A capture has what each call read, and where. A *client array* is an address that one call leaves
-behind and that later draws read from, so ranges that draws read get memory for the whole replay:
-ranges that lie close together are one piece, and addresses in or just before one move with it. What
-an argument points at is lent for the length of its call.
+A capture has what each call read, and where. A *client array* is an address that one call sets and
+later draws read from, so ranges that draws read get memory for the whole replay. Ranges close
+together are one piece, and addresses in or just before a piece are translated with it. The data of
+an argument gets memory for the duration of its call.
 
 The file is not trusted. While a replay runs, `Arena` checks every address that the state
 tracker is about to follow on the replay's thread, and refuses addresses outside of both kinds.
@@ -69,7 +69,7 @@ class Arena:
     # -- from the capture's addresses to those here ------------------------------------------------
 
     def find(self, recorded: int) -> int | None:
-        """Where a recorded address of client memory is now; None if it is no such address."""
+        """The present address of a recorded address of client memory; None if it is not one."""
         at = bisect.bisect_right(self._starts, recorded + NEAR) - 1
         if at < 0 or recorded > self._ends[at] or recorded < self._starts[at] - NEAR:
             return None
@@ -77,12 +77,12 @@ class Arena:
         return here + NEAR + recorded - self._starts[at]
 
     def address(self, recorded: int) -> int:
-        """Where that address is now; offsets into buffers stay what they are."""
+        """The present address; offsets into buffers are returned unchanged."""
         found = self.find(recorded)
         return recorded if found is None else found
 
     def load(self, call: Call) -> None:
-        """Put what the call is going to read where it will look."""
+        """Store the data that the call is about to read."""
         for address, name in call.more.get("m", ()):
             data = np.frombuffer(self._capture.blob(name), np.uint8)
             at = bisect.bisect_right(self._starts, address) - 1
@@ -90,21 +90,23 @@ class Arena:
             self._memory[at][offset : offset + len(data)] = data
 
     def lend(self, data: Any) -> int:
-        """The address of an argument's bytes, good until `call_done`."""
+        """The address of an argument's bytes, valid until `call_done`."""
         flat = np.frombuffer(data, np.uint8) if len(data) else np.zeros(1, np.uint8)
         address = int(flat.ctypes.data)
         self._lent.append((address, flat.size, flat))
         return address
 
     def call_done(self) -> None:
-        """The end of the call that arguments were lent for."""
+        """End the call that memory was lent for."""
         self._lent.clear()
 
     # -- which addresses may be followed -----------------------------------------------------------
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
-        """Inside, the state tracker follows no other addresses on this thread."""
+        """A block in which the state tracker follows only addresses of this arena on this
+        thread.
+        """
         self._thread = get_ident()
         LISTENERS.append(self)
         try:
@@ -127,7 +129,7 @@ class Arena:
         )
 
     def read(self, address: int, data: bytes) -> None:
-        """Do nothing: what the arena checks is done in `touched`."""
+        """Do nothing, because the checks of the arena are in `touched`."""
 
     def wrote(self, pointer: Any, data: Any) -> None:
         """Do nothing, as for reads."""

@@ -1,15 +1,15 @@
-"""Watching a process's OpenGL and writing it down.
+"""Records all OpenGL calls of a process.
 
 One `Recorder` watches all contexts. A call becomes one record, `[name, arguments]` or `[name,
 arguments, more]`:
 
-* numbers and texts stand as they are; the memory a pointer led to is `{"b": hash}`, a few bytes of
-  numbers are a list, a pointer that was only remembered (an offset, a client array) is
-  `{"@": address}`, nothing is `null`;
-* `more` holds what came back: `r` the result, `o` the names that were generated, `w` the hash of an
-  image that was read, `m` client memory a draw read (`[address, hash]`), `us` microseconds.
+* numbers and texts are written as they are; the memory a pointer refers to is `{"b": hash}`, a few
+bytes of numbers are a list, a pointer that was only stored (an offset, a client array) is `{"@":
+address}`, a null pointer is `null`; * `more` has the results: `r` the result, `o` the names that
+were generated, `w` the hash of an image that was read, `m` client memory a draw read (`[address,
+hash]`), `us` microseconds.
 
-How much memory a call reads is nowhere written down a second time: the recorder listens to
+The sizes of memory reads are not declared again here: the recorder listens to
 `entry_points.memory`, through which every implementation reads its caller's memory.
 
 Records that are no calls begin with `@`: `@context`, `@current`, `@window`, `@frame`, `@marker`,
@@ -52,7 +52,7 @@ _WORKS = ("Draw", "MultiDraw", "Dispatch", "Flush", "Finish", "CopyBuffer", "Mem
 
 
 class _Heard:
-    """What one call read and wrote of its caller's memory."""
+    """The memory of its caller that one call has read and written."""
 
     __slots__ = ("reads", "written")
 
@@ -90,7 +90,7 @@ class Recorder:
     # -- memory --------------------------------------------------------------------------------
 
     def touched(self, address: int, size: int, lasting: bool) -> None:
-        """A recorder stops nothing."""
+        """Do nothing: a recorder stops no access."""
 
     def read(self, address: int, data: bytes) -> None:
         heard = self._inside.get(get_ident())
@@ -149,7 +149,9 @@ class Recorder:
         self.writer.flush()
 
     def marker(self, text: str) -> None:
-        """Something the program's driver wants to find again: the end of a scene's pass."""
+        """Record a marker, by which the driver of the program finds a place again: the end of a
+        scene's pass.
+        """
         self.writer.record(["@marker", text])
 
     def _switch(self, gl: Context) -> None:
@@ -215,7 +217,9 @@ class Recorder:
         self.writer.record([*parts, more] if more else parts)
 
     def _painted(self, gl: Context) -> None:
-        """Where the call drew to, if that is somewhere else than the one before."""
+        """Record the framebuffer that the call draws to, if it differs from that of the call
+        before.
+        """
         state = gl.pipe_framebuffer
         if state is self._framebuffer:
             return
@@ -257,7 +261,9 @@ class Recorder:
         )
 
     def _before(self, name: str) -> Callable[[Any, tuple[Any, ...]], None] | None:
-        """What must be written down before the call is made."""
+        """The function that records changes before a call of that name, or None if none is
+        needed.
+        """
         if name.startswith(("UnmapBuffer", "UnmapNamedBuffer", "FlushMapped")):
             return lambda gl, args: self._written_memory(everything=True)
         if name.startswith(_WORKS) or name.startswith(("End", "Begin", "Clear", "Blit")):
@@ -277,7 +283,7 @@ class Recorder:
             self._mapped[key] = (buffer, mapping.transfer.data.tobytes())
 
     def _written_memory(self, everything: bool) -> None:
-        """What the program has stored in mapped buffers since it was last looked at."""
+        """Record the data that the program has stored in mapped buffers since the last check."""
         for key, (buffer, seen) in list(self._mapped.items()):
             mapping = buffer.mapping
             if mapping is None:
@@ -323,7 +329,9 @@ def from_environment() -> None:
 
 
 def _at_exit(close: Callable[[], None]) -> None:
-    """A host that is no Python program ends without ending Python: libc must tell."""
+    """Register a handler with libc, because a host that is not a Python program ends without
+    finalizing Python.
+    """
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
     _KEPT.append(kind(lambda status, argument: close()))
     on_exit = getattr(ctypes.CDLL(None), "on_exit", None)

@@ -1,9 +1,9 @@
-"""What a capture's records may look like, checked while the file is read.
+"""The permitted records of a capture, checked while the file is read.
 
 A capture may be damaged, or made to do harm. After these checks a call has the number and kinds of
-arguments its function declares, and numbers that the C types of the parameters hold: whatever reads
-captures sees nothing that a recorded program could not have passed. Pointers are still numbers of
-the file; `memory` is where they get memory or are refused.
+arguments its function declares, and numbers that the C types of the parameters hold: readers of
+captures get only calls that a recorded program could have made. Pointers are still numbers of the
+file; `memory` translates or refuses them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Misfit", "as_passed", "check_call", "check_event"]
 
 
 class Misfit(CaptureError):
-    """What is wrong with a record, without the place."""
+    """The problem with a record, without its place."""
 
 
 Check = Callable[[Any], bool]
@@ -53,7 +53,7 @@ def _address(value: Any) -> bool:
 
 @functools.cache
 def _of_type(type: str) -> Check:
-    """Numbers that fit a GL type, taken as signed or unsigned."""
+    """Numbers that fit a GL type, signed or unsigned."""
     if type in _REAL:
         return _number
     bits = _bits(type)
@@ -62,7 +62,7 @@ def _of_type(type: str) -> Check:
 
 
 def _name(value: Any) -> bool:
-    """A text of whole characters: JSON can spell halves of surrogate pairs, which no byte is."""
+    """A valid Unicode text, because JSON can spell lone surrogates."""
     if not isinstance(value, str):
         return False
     try:
@@ -73,7 +73,7 @@ def _name(value: Any) -> bool:
 
 
 def as_passed(type: str, value: Any) -> Any:
-    """A number as C passes it: of the parameter's type, whatever sign it was recorded with."""
+    """A number as C passes it: in the parameter's type, whatever sign was recorded."""
     if type in _REAL:
         return float(value)
     if not isinstance(value, int):  # the null pointer as a sync object
@@ -92,7 +92,7 @@ def _texts(value: Any) -> bool:
 
 
 def _place(value: Any) -> bool:
-    """An address or an offset that was passed on without being looked at."""
+    """An address or an offset that was passed on without being read."""
     return isinstance(value, dict) and list(value) == ["@"] and _address(value["@"])
 
 
@@ -124,7 +124,7 @@ def _check_of(param: Param) -> Check:
 
 @functools.cache
 def _checks(name: str) -> tuple[Function, tuple[Check, ...], int]:
-    """A function, a check for each parameter, and where the count of its texts is (or -1)."""
+    """A function, a check for each parameter, and the index of the count of its texts (or -1)."""
     function = FUNCTIONS[name]
     texts = next((i for i, p in enumerate(function.params) if p.kind is Kind.STRINGS), 0)
     return function, tuple(map(_check_of, function.params)), texts - 1
@@ -135,7 +135,7 @@ def _list_of(one: Check) -> Check:
 
 
 def _read(value: Any) -> bool:
-    """Client memory that a draw read: address and resource."""
+    """Client memory that a draw has read: address and resource."""
     return isinstance(value, list) and len(value) == 2 and _address(value[0]) and _name(value[1])
 
 
@@ -151,7 +151,7 @@ _MORE: dict[str, Check] = {
 
 
 def check_call(name: Any, args: Any, more: Any) -> None:
-    """Raise `Misfit` unless this may be a call of the function `name`."""
+    """Raise `Misfit` unless this is a valid call of the function `name`."""
     if name not in FUNCTIONS:
         raise Misfit(f"OpenGL has no function gl{name}")
     function, checks, counted = _checks(name)
@@ -178,7 +178,7 @@ def _shown(value: Any) -> str:
 
 
 def _pair(value: Any) -> bool:
-    """Width and height of a window."""
+    """The width and height of a window."""
     return _list_of(lambda side: _is_int(side, 0, MOST_SIDE))(value) and len(value) == 2
 
 
@@ -191,7 +191,7 @@ def _fields(value: Any, fields: dict[str, Check]) -> bool:
 
 
 def _facts(value: Any) -> bool:
-    """What a context was made with."""
+    """The parameters that a context was created with."""
     return _fields(
         value,
         {
@@ -216,12 +216,14 @@ def _window(value: Any) -> bool:
 
 
 def _places(value: Any) -> bool:
-    """Where a linked program has its attributes: locations by name."""
+    """The attribute locations of a linked program, by name."""
     return isinstance(value, dict) and all(_of_type("int")(v) for v in value.values())
 
 
 def _spans(value: Any) -> bool:
-    """Locations of uniforms and how many each takes, or of outputs and their index."""
+    """The locations of uniforms and the number of each one's locations, or of outputs and their
+    index.
+    """
     return isinstance(value, dict) and all(
         isinstance(v, list) and len(v) == 2 and _of_type("int")(v[0]) and _is_int(v[1], 0, 1 << 16)
         for v in value.values()
@@ -263,7 +265,7 @@ _EVENTS: dict[str, tuple[Check, ...]] = {
 
 
 def check_event(kind: str, parts: list[Any]) -> None:
-    """Raise `Misfit` unless this may be a record of that kind."""
+    """Raise `Misfit` unless this is a valid record of that kind."""
     checks = _EVENTS.get(kind)
     if checks is None:
         raise Misfit(f"there are no records @{kind}")

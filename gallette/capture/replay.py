@@ -1,12 +1,12 @@
-"""Making the calls of a capture again, on any driver or on the machine's own GL.
+"""Replays the calls of a capture, on any driver or on the machine's own GL.
 
-What differs between implementations is translated: names they generate, locations of uniforms and
-numbers of blocks (a capture knows them by name), addresses of memory. Locations of attributes and
-outputs are asked for before a program is linked. Everything else is passed on as it was.
+Values that differ between implementations are translated: generated names, locations of uniforms
+and numbers of blocks (a capture has them by name), addresses of memory. Locations of attributes and
+outputs are set before a program is linked. Everything else is passed on unchanged.
 
 The file is not trusted: `records` has checked types and numbers, `memory` refuses addresses, and
-what contexts, windows and mapped buffers there are is asked of OpenGL, not of the file. The
-machine's own GL reads memory without asking, and how much of it depends on its state.
+the existing contexts, windows and mapped buffers are queried from OpenGL, not taken from the file.
+The machine's own GL reads memory without asking, and how much of it depends on its state.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _READS = ("ReadPixels", "ReadnPixels", "GetTexImage", "GetTextureImage", "GetnTe
 
 @dataclass(slots=True)
 class Replayed:
-    """How a replay went: images that were read again, and whether they were the same bits."""
+    """The result of a replay: images that were read again, and whether they have the same bits."""
 
     driver: str
     calls: int = 0
@@ -61,7 +61,7 @@ class Replayed:
 
 @dataclass(slots=True)
 class _Program:
-    """What a capture knows about a linked program, and where this GL has it."""
+    """A capture's record of a linked program, and its locations in this GL."""
 
     uniforms: dict[int, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
@@ -100,8 +100,8 @@ class Replayer:
         before: Callable[[Call, Any], None] | None = None,
         release: bool = True,
     ) -> Replayed:
-        """Make the calls up to number `until` (the last one of all). `before` and `after` see
-        each call and the GL it is made on.
+        """Make the calls up to number `until` (by default all). `before` and `after` are called
+        with each call and its GL.
         """
         steps: Iterable[Step] = self.capture.steps
         if until is not None:
@@ -121,7 +121,7 @@ class Replayer:
         after: Callable[[Call, Any], None] | None = None,
         before: Callable[[Call, Any], None] | None = None,
     ) -> None:
-        """Replay these steps in the state that earlier ones left."""
+        """Replay these steps, starting from the state that earlier ones left."""
         with self._arena.guarding():
             self._play(steps, after, before)
 
@@ -142,10 +142,12 @@ class Replayer:
             self._call(step)
             if after is not None:
                 after(step, self.gl)
-            self._notice_loss(step)
+            self._record_loss(step)
 
-    def _notice_loss(self, call: Call) -> None:
-        """A shader ran away: nothing is drawn in its context from now on."""
+    def _record_loss(self, call: Call) -> None:
+        """Record that a context was lost to a runaway shader, so that its later calls draw
+        nothing.
+        """
         reason = "" if self.native else self.gl.lost
         if reason and self._current not in self._lost:
             self._lost.add(self._current)
@@ -155,7 +157,7 @@ class Replayer:
         return CaptureError(f"{self.capture.path}: {what}")
 
     def release(self) -> None:
-        """The end of every context, and of the windows they drew on."""
+        """Release every context and window."""
         if self._windows:
             for gl in self.contexts.values():
                 gl.make_current()
@@ -193,7 +195,7 @@ class Replayer:
                 self.gl = None
         elif kind in ("window", "link", "write") and self.gl is None:
             raise self._wrong(f"a record @{kind} has no context")
-        elif kind == "window" and not self.native:
+        elif kind == "window":
             self.gl.bind_drawables(*(self._window(w) for w in parts))
         elif kind == "link":
             self._linked(parts[0], parts[1])
@@ -201,7 +203,7 @@ class Replayer:
             self._write(*parts)
 
     def _write(self, recorded: int, offset: int, name: str) -> None:
-        """Store what the program stored in a buffer that is mapped for writing."""
+        """Store the recorded data in a buffer that is mapped for writing."""
         data = self.capture.blob(name)
         buffer = self._names.get(("buffer", recorded), recorded)
         found = _mapped_natively(self.gl, buffer) if self.native else _mapped(self.gl, buffer)
@@ -220,7 +222,7 @@ class Replayer:
             raise self._wrong(f"context {number} is one too many")
         before = self.gl
         version = facts["version"][0], facts["version"][1]
-        size = tuple(facts["size"]) if facts["size"] else self._first_window(number)
+        size = tuple(facts["size"]) if facts["size"] else None
         self._check_size(size or (1, 1), facts["samples"] or 0)
         options: dict[str, Any] = {"profile": facts["profile"], "version": version}
         if facts["debug"]:
@@ -249,13 +251,6 @@ class Replayer:
             self.gl = before
             before.make_current()
 
-    def _first_window(self, number: int) -> tuple[int, int] | None:
-        """Where EGL gave the context a window: the size of the first."""
-        for event in self.capture.events("window"):
-            if event.parts[0] is not None:
-                return tuple(event.parts[0][1])
-        return None
-
     def _window(self, facts: list[Any] | None) -> Any:
         if facts is None:
             return None
@@ -266,10 +261,16 @@ class Replayer:
         if not {color, depth} <= {GL.NONE, *INTERNAL_FORMATS}:
             raise self._wrong(f"windows have no formats {color:#x} and {depth:#x}")
         window = self._windows.get(number)
+        if window is not None and self.native and window.size != tuple(size):
+            window.release()  # what a window holds is undefined once its size has changed
+            window = None
         if window is None:
-            if len(self._windows) >= MOST_CONTEXTS:
+            if number not in self._windows and len(self._windows) >= MOST_CONTEXTS:
                 raise self._wrong(f"window {number} is one too many")
-            window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
+            if self.native:
+                window = self.gl.window(tuple(size), samples)
+            else:
+                window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
             self._windows[number] = window
         elif window.size != tuple(size):
             window.resize(tuple(size))
@@ -291,7 +292,7 @@ class Replayer:
         self._draws += call.draws
         self.gl.call_number, self.gl.draw_number = call.number, self._draws
         if name.startswith("LinkProgram") and self.native:
-            self._ask_for_locations(call)
+            self._bind_locations(call)
         args = self._arguments(call)
         if call.number in self.edits:
             args = [args[0], 1, self.edits[call.number], None]
@@ -303,12 +304,12 @@ class Replayer:
             return
         finally:
             self._arena.call_done()
-        self._came_back(call, result)
+        self._read_result(call, result)
 
     def _wanted(self, call: Call) -> bool:
         return call.name.startswith(_READS) or "w" in call.more or "Location" in call.name
 
-    def _came_back(self, call: Call, result: Any) -> None:
+    def _read_result(self, call: Call, result: Any) -> None:
         more, name = call.more, call.name
         if "o" in more and call.function.outputs and isinstance(result, list | tuple):
             kind = self._kind(call)
@@ -373,7 +374,9 @@ class Replayer:
         return args
 
     def _room(self, call: Call, value: Any) -> Any:
-        """Where a raw output goes: an offset of a bound buffer stays one, memory is made here."""
+        """The argument for a raw output: an offset of a bound buffer, or the address of new
+        memory.
+        """
         if call.name in ("FeedbackBuffer", "SelectBuffer") and isinstance(value, dict):
             if call.args[0] > MOST_REPORT:
                 raise self._wrong(f"call {call.number} wants {call.args[0]} words of memory")
@@ -385,7 +388,7 @@ class Replayer:
         return None
 
     def _list(self, param: Param, kind: str, value: list[Any]) -> Any:
-        """Texts as they are; else the address of these numbers."""
+        """Texts unchanged, or the address of these numbers in memory of this process."""
         if param.kind is Kind.STRINGS:
             return value
         if kind:
@@ -405,7 +408,7 @@ class Replayer:
         return found if found is not None else self._offset(_binding(call, param), value["@"])
 
     def _offset(self, binding: int, offset: int) -> int:
-        """An offset into a bound buffer, or an address that the program's GL did not look at.
+        """An offset into a bound buffer, or an address that the program's GL did not follow.
 
         Our contexts ask `Arena` before they follow an address. The machine's own GL would follow it
         where no buffer is bound, so there it gets a null pointer.
@@ -436,8 +439,8 @@ class Replayer:
 
     # -- programs ----------------------------------------------------------------------------------
 
-    def _ask_for_locations(self, call: Call) -> None:
-        """Attributes and outputs where the capture has them."""
+    def _bind_locations(self, call: Call) -> None:
+        """Set the locations of attributes and outputs that the capture has."""
         link = self._links.get(call.number)
         if link is None:
             return
@@ -452,7 +455,7 @@ class Replayer:
             pass
 
     def _linked(self, recorded: int, facts: dict[str, Any]) -> None:
-        """Where this GL has the uniforms the capture knows by name."""
+        """Record this GL's locations of the uniforms that the capture has by name."""
         if not self.native:
             self._programs.pop(recorded, None)
             if not self.edits:
@@ -492,7 +495,7 @@ class Replayer:
 
 
 def _binding(call: Call, param: Param) -> int:
-    """The binding into whose buffer a pointer argument may be an offset; 0 if there is none."""
+    """The binding to whose buffer a pointer argument may be an offset; 0 if there is none."""
     if keeps_pointer(call.function):
         return GL.ARRAY_BUFFER_BINDING
     if param.name == "indirect":
@@ -512,7 +515,7 @@ def _mapped(gl: Any, name: int) -> tuple[int, int, int] | None:
 
 
 def _mapped_natively(gl: Any, name: int) -> tuple[int, int, int] | None:
-    """Address, offset and length of that range in the machine's own GL."""
+    """Address, offset and length of a buffer's mapped range in the machine's own GL."""
     if not gl.is_buffer(name):
         return None
     target, before = GL.ARRAY_BUFFER, gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]

@@ -1,8 +1,8 @@
-"""Looking at a replay's framebuffer after every call that draws: `python -m
-gallette.capture.snapshot CAPTURE DRIVER OUT [FRAME]` is a process that does so and nothing else.
+"""Reads a replay's framebuffer after every call that draws: `python -m gallette.capture.snapshot
+CAPTURE DRIVER OUT [FRAME]` is a process that does only this.
 
-Pictures are read through OpenGL itself, so that every implementation can be looked at the same way,
-and what is changed for reading is put back. Equal pictures are kept once.
+Pictures are read through OpenGL itself, so that it works on every implementation, and state changed
+for reading is restored. Equal pictures are stored once.
 """
 
 from __future__ import annotations
@@ -36,16 +36,26 @@ _PACK = (
 
 @dataclass(slots=True)
 class Snapshots:
-    """What every drawing call left: call number -> attachment -> picture (bottom row first)."""
+    """The pictures after every drawing call: call number -> attachment -> picture (bottom row
+    first).
+    """
 
     driver: str
     names: dict[int, dict[str, str]] = field(default_factory=dict)
     pictures: dict[str, Image] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
+    def keep(self, picture: Image) -> str:
+        """Remember a picture; its name."""
+        whole = np.ascontiguousarray(picture)
+        head = f"{whole.shape}{whole.dtype}".encode()  # black and depth zero are the same bytes
+        name = content_hash(head + whole.tobytes())
+        self.pictures.setdefault(name, whole)
+        return name
+
 
 def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
-    """The bound draw framebuffer's attachments; what cannot be read is left out."""
+    """The bound draw framebuffer's attachments, without those that cannot be read."""
     saved = _Saved(gl)
     found: dict[str, Image] = {}
     try:
@@ -63,7 +73,7 @@ def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
 
 
 class _Saved:
-    """State that reading disturbs."""
+    """State that is saved and restored around reading."""
 
     def __init__(self, gl: Any):
         self.gl = gl
@@ -74,6 +84,8 @@ class _Saved:
 
     def prepare(self) -> None:
         gl = self.gl
+        while gl.get_error():  # an error of the program is not one of reading
+            pass
         if self.buffer:
             gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         for pname, value in zip(_PACK, (1, 0, 0, 0), strict=True):
@@ -170,7 +182,7 @@ def _depth(gl: Any, target: Target) -> dict[str, Image]:
 
 
 def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
-    """What indexed buffers hold: results of compute shaders and of transform feedback."""
+    """The contents of indexed buffers: results of compute shaders and of transform feedback."""
     found: dict[str, Image] = {}
     before = gl.get_integerv(GL.COPY_READ_BUFFER_BINDING)[0]
     try:
@@ -194,7 +206,9 @@ def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
 
 
 def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Snapshots:
-    """Replay in this process and look after every drawing call (of one frame or all)."""
+    """Replay in this process and read the framebuffer after every drawing call (of one frame or
+    all).
+    """
     capture = open_capture(path)
     seen = Snapshots(driver or capture.driver)
     last = [0]
@@ -202,9 +216,7 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     def keep(number: int, pictures: dict[str, Image]) -> None:
         names = seen.names.setdefault(number, {})
         for attachment, picture in pictures.items():
-            whole = np.ascontiguousarray(picture)
-            names[attachment] = name = content_hash(whole.tobytes())
-            seen.pictures.setdefault(name, whole)
+            names[attachment] = seen.keep(picture)
 
     def look(call: Call, gl: Any) -> None:
         if frame is not None and call.frame != frame:
@@ -252,7 +264,9 @@ class Pending:
 
 
 def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
-    """Replay in a process of its own: a native driver may crash, and Mesa loads one per process."""
+    """Replay in a separate process, because a native driver may crash, and Mesa loads one per
+    process.
+    """
     folder = tempfile.TemporaryDirectory()
     out = Path(folder.name) / "snapshots.npz"
     wanted = [str(frame)] if frame is not None else []

@@ -38,13 +38,13 @@ MOST_GROUPS = 64  # debug groups inside each other, as many as OpenGL's own stac
 
 @functools.cache
 def draws(name: str) -> bool:
-    """Can the GL function of that name (without `gl`) change the bound framebuffer?"""
+    """Whether the GL function of that name (without `gl`) can change the bound framebuffer."""
     return name.startswith(_DRAWING) and not name.startswith(_NOT)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The framebuffer a call drew to: its size and the formats of its attachments."""
+    """The framebuffer that a call drew to: its size and the formats of its attachments."""
 
     width: int
     height: int
@@ -83,7 +83,7 @@ class Call:
         return {p.name: a for p, a in zip(self.function.params, self.args, strict=False)}
 
     def words(self) -> dict[str, str]:
-        """The arguments by name, as one reads them."""
+        """The arguments by name, as readable text."""
         primitive = "Draw" in self.name or self.name == "Begin"
         shown = {}
         for param, value in zip(self.function.params, self.args, strict=False):
@@ -121,7 +121,7 @@ def _word(type: str, name: str, value: Any, primitive: bool, stars: int) -> str:
 
 @dataclass(slots=True)
 class Event:
-    """A record that is no call: `kind` without its `@`, and the call it comes before."""
+    """A record that is not a call: `kind` without its `@`, and the call that follows it."""
 
     kind: str
     parts: list[Any]
@@ -148,7 +148,7 @@ class Capture:
 
     @property
     def driver(self) -> str:
-        """What it was recorded on."""
+        """The driver that it was recorded on."""
         first = next(self.events("context"), None)
         if first is None:
             return ""
@@ -174,7 +174,7 @@ class Capture:
 
 
 def _checked(reader: CaptureReader) -> Iterator[list[Any]]:
-    """The records that a program could have left; an error at the first that it could not."""
+    """The valid records; raises an error at the first one that no program could have caused."""
     for number, record in enumerate(reader.records(), 1):
         try:
             if not record or not isinstance(record[0], str):
@@ -191,7 +191,7 @@ def _checked(reader: CaptureReader) -> Iterator[list[Any]]:
 
 
 def open_capture(path: str | Path) -> Capture:
-    """Read a capture; resources stay in the file until they are asked for."""
+    """Read a capture; resources stay in the file until they are requested."""
     reader = CaptureReader(path)
     capture = Capture(Path(path), reader)
     frame, context, marked = 1, 0, 0

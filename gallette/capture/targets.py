@@ -1,4 +1,5 @@
-"""What can be watched: a scene, a bundled or other shader_test, a capture; all run in this process.
+"""Targets that can be observed: a scene, a bundled or other shader_test, a capture; all run in this
+process.
 
 `run_target` shows each new GL context to a hook and runs the target to its end; `record_target`
 keeps a capture of the run. While a target runs, its contexts have the attributes `call_number`, the
@@ -37,13 +38,13 @@ class _Numbers:
         gl.call_number = gl.draw_number = 0
 
     def window(self, gl: Any, draw: Any, read: Any) -> None:
-        """Windows are no calls."""
+        """Do nothing, because windows are not calls."""
 
     def frame(self) -> None:
-        """The end of a frame is no call."""
+        """Do nothing, because the end of a frame is not a call."""
 
     def died(self, gl: Any) -> None:
-        """The end of a context is no call."""
+        """Do nothing, because the end of a context is not a call."""
 
     def wrap(self, gl: Any, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
         name = function.name
@@ -69,11 +70,11 @@ class _Numbers:
 
 
 def check_target(target: str, command: str) -> None:
-    """Fail now, in one message, if the target is nothing that can be run."""
+    """Raise one error now if the target cannot be run."""
     from gallette.piglit_subset.suite import file_at
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
-    if target in SCENES:
+    if find_scene(target):
         return
     path = Path(target)
     if target.endswith(".shader_test") or path.suffix in (".gcap", ".py") or "/" in target:
@@ -92,7 +93,7 @@ def check_target(target: str, command: str) -> None:
 
 
 def run_target(target: str, driver: str, hook: Hook, recorder: Recorder | None = None) -> str:
-    """Run it; what came of it, in words."""
+    """Run a target; returns the result in words."""
     if is_capture(target) and not target.endswith(".shader_test"):
         return _run_capture(target, driver, hook)
     numbers = _Numbers()
@@ -130,7 +131,7 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
     except ImportError:
         raise GalletteError("scenes need moderngl: pip install moderngl") from None
     import gallette
-    from gallette.scenes import SCENES
+    from gallette.scenes import find_scene
 
     window: Any = gallette.moderngl_context(driver)
     try:
@@ -138,7 +139,9 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
         ctx = moderngl.create_context(standalone=True, context=window)
         ctx.extra = window  # for scenes that call OpenGL itself
         names = []
-        for done in SCENES[name].render(ctx, SCENES[name].size):
+        scene = find_scene(name)
+        assert scene is not None
+        for done in scene.render(ctx, scene.size):
             names.append(done.name)
             if recorder is not None:
                 recorder.marker(done.name)
@@ -148,6 +151,6 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
 
 
 def record_target(target: str, path: Path, driver: str) -> str:
-    """Capture a scene or shader_test; what came of it."""
+    """Capture a scene or shader_test; returns the result in words."""
     with recording(path, program=target, driver=driver) as recorder:
         return run_target(target, driver, lambda gl: None, recorder)

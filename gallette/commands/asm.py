@@ -1,8 +1,7 @@
 """Assemble text for one of the simulated machines, simd or tiler.
 
 The result is printed as words in hexadecimal, one instruction a line, or written as binary code
-with -o. `gallette asm --instructions` lists what the machine can do and what each instruction
-costs.
+with -o. `gallette asm --instructions` lists the machine's instructions and their costs.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from gallette.compiler.output_files import write_whole
 from gallette.terminal import console, progress_bar, table
 
 if TYPE_CHECKING:
-    from gallette.benchmarks import Benchmark
+    from gallette.scenes import Scene
 
 __all__ = ["add_arguments", "run"]
 
@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "benchmarks",
         nargs="*",
         metavar="NAME",
-        help="a benchmark, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of which the last "
-        "frame is made again and again (default: all benchmarks)",
+        help="a benchmark or a scene, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of "
+        "which the last frame is repeated (default: all benchmarks)",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument(
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if any(side.errors for side in sides) else 0
 
 
-def _print_table(benchmarks: list[Benchmark], sides: list[Side], processor: bool) -> None:
+def _print_table(benchmarks: list[Scene], sides: list[Side], processor: bool) -> None:
 
     out = console()
     ours, *others = sides

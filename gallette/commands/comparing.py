@@ -1,4 +1,4 @@
-"""What commands that compare with golden images share: the table and the reports."""
+"""The table and the reports of commands that compare with golden images."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from gallette.terminal import console
 __all__ = [
     "Checked",
     "compare_goldens",
-    "given_tolerance",
     "report_goldens",
     "talking",
+    "tolerance_option",
 ]
 
 
-def given_tolerance(options: argparse.Namespace) -> Tolerance:
-    """What the command line says of all pictures."""
+def tolerance_option(options: argparse.Namespace) -> Tolerance:
+    """The tolerance that the command line gives for all pictures."""
     steps = 1.0 if options.tolerance is None else options.tolerance
     return Tolerance(steps, options.share or 0.0, options.perceptual)
 
 
 def talking(options: argparse.Namespace) -> Console:
-    """Where a command talks to people: standard error if standard output holds data."""
+    """The stream for messages: standard error if standard output is used for data."""
     out = console()
     out.stderr = str(options.json) == "-"
     return out
@@ -74,7 +74,7 @@ def compare_goldens(
 
 
 def report_goldens(options: argparse.Namespace, checked: Sequence[Checked], title: str) -> bool:
-    """Say what came of it on the terminal and in the reports asked for; is it all right?"""
+    """Print the results and write the requested reports; returns whether all pictures passed."""
     out, good = talking(options), all(each.ok for each in checked)
     for each in checked:
         _print(out, each)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("reports/conformance"),
         metavar="DIR",
-        help="where the report goes (default: reports/conformance)",
+        help="write the report to this folder (default: reports/conformance)",
     )
 
 

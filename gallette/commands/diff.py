@@ -21,7 +21,7 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
-from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens, talking
+from gallette.commands.comparing import compare_goldens, report_goldens, talking, tolerance_option
 from gallette.commands.options import (
     add_cluster,
     add_comparison,
@@ -62,9 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "scenes",
         nargs="*",
         metavar="SCENE",
-        help="scenes, moderngl scripts or captures (default: all scenes)",
+        help="scenes, benchmarks, moderngl scripts or captures (default: all scenes)",
     )
-    parser.add_argument("--list", action="store_true", help="list the scenes")
+    parser.add_argument("--list", action="store_true", help="list the scenes and benchmarks")
     add_driver(parser, what="the driver under test")
     parser.add_argument(
         "--against",
@@ -92,12 +92,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.scenes import SCENES
+    from gallette.scenes import BENCHMARKS, SCENES
 
     out = talking(options)
     if options.list:
-        for s in SCENES.values():
-            mark = "multi-pass" if s.multipass else ""
+        timed = {name: s for name, s in BENCHMARKS.items() if name not in SCENES}
+        for s in {**SCENES, **timed}.values():
+            mark = "multi-pass" if s.multipass else "benchmark" if s.name in timed else ""
             out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
         return 0
     captures = any(is_capture(name) or name.endswith(".gcap") for name in options.scenes)
@@ -126,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
         scenes,
         driver,
         against,
-        given_tolerance(options).steps,
+        tolerance_option(options).steps,
         parse_options(options.option),
         options.cluster,
         options.timeout,
@@ -172,7 +173,7 @@ def _diff_goldens(options: argparse.Namespace, driver: str, scenes: list[str]) -
             compare_goldens(
                 options.golden / Path(name).stem,
                 passes,
-                given_tolerance(options),
+                tolerance_option(options),
                 update=options.update,
                 title=name,
                 errors=[] if error is None else [error],
@@ -274,7 +275,7 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
             raise GalletteError(
                 f"gallette diff: {name} is not a capture; compare scenes separately"
             )
-        diff = diff_capture(name, driver, against, given_tolerance(options).steps, options.frame)
+        diff = diff_capture(name, driver, against, tolerance_option(options).steps, options.frame)
         print_capture_diff(out, diff)
         status |= not diff.ok
     return int(status)
@@ -327,17 +328,18 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
 
 
 def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> list[str]:
-    """The scenes asked for, all of them by default; moderngl `scripts` too where they can be."""
-    from gallette.scenes import SCENES
+    """The requested scenes, by default all of them; moderngl `scripts` too where allowed."""
+    from gallette.scenes import BENCHMARKS, SCENES, find_scene
 
     for name in names:
         if name.endswith(".py"):
             if not scripts or not Path(name).is_file():
                 why = "no such file" if scripts else "needs a scene, not a script"
                 raise GalletteError(f"{command}: {name}: {why}")
-        elif name not in SCENES:
-            close = get_close_matches(name, SCENES, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"scenes: {', '.join(SCENES)}"
+        elif find_scene(name) is None:
+            known = {**SCENES, **BENCHMARKS}
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"scenes: {', '.join(known)}"
             raise GalletteError(f"{command}: unknown scene {name!r}; {hint}")
     return list(names) or list(SCENES)
 

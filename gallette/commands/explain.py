@@ -179,5 +179,5 @@ def _print_variant(out: Console, variant: VariantStory, brief: bool) -> None:
 
 
 def _language(code: str) -> str:
-    """What a driver's code is written in: LLVM IR begins with a comment, Python never with `;`."""
+    """The language of a driver's code: LLVM IR begins with a comment, Python never with `;`."""
     return "llvm" if code.startswith(";") else "python"

@@ -85,7 +85,7 @@ def _compare(frame: Frame, path: Path, against: str, driver: str) -> None:
 
 
 def _explore(options: argparse.Namespace, path: Path) -> int:
-    """Show a shader, which is not a run, in the explorer."""
+    """Show a shader in the explorer, because it is not a run."""
     from gallette.commands import explore
 
     options.file = path

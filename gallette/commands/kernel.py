@@ -1,6 +1,6 @@
 """Run a kernel of an OpenCL SPIR-V module, or a GLSL compute shader, on arrays.
 
-Arrays are printed as the kernel leaves them.
+The arrays are printed after the run.
 """
 
 from __future__ import annotations

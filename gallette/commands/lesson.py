@@ -1,7 +1,7 @@
 """Read a lesson of the course, in the terminal or as a page.
 
-Lessons run gallette and show what it did: the way of a triangle, how to write a pass or a driver,
-and problems of real drivers with a switch for each remedy.
+Lessons run gallette and show what it did: a triangle on its way from call to pixel, how to write a
+pass or a driver, and problems of real drivers with a switch for each remedy.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _print_lesson(out: Console, item: Lesson, page: Page) -> None:
 
 
 def _list(out: Console) -> None:
-    """The course's contents."""
+    """Print the course's contents."""
     from gallette.lessons.course import chapters
     from gallette.lessons.exercises import EXERCISES
 
@@ -184,7 +184,7 @@ def _write_all(out: Console, folder: Path, driver: str) -> int:
 
 
 def make_page(item: Lesson, driver: str) -> Page:
-    """Run a lesson, saying what it is doing."""
+    """Run a lesson, and show its progress."""
     with progress_bar(console()) as bar:
         task = bar.add_task(item.name, total=None, note="")
         return run_lesson(item, driver, lambda text: bar.update(task, note=text))

@@ -1,4 +1,4 @@
-"""`gallette new`: files to begin a pass, rules or a driver with, outside of gallette."""
+"""Write the files of a new pass, rule set or driver outside of gallette, with a test."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ _TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "new"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=KINDS, help="what to begin")
-    parser.add_argument("name", help="its name, as a Python name: the file is NAME.py")
+    parser.add_argument("kind", choices=KINDS, help="what to write")
+    parser.add_argument("name", help="a Python name for it; the file is NAME.py")
     parser.add_argument(
-        "--folder", type=Path, default=Path(), metavar="DIR", help="where (default: here)"
+        "--folder",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder (default: the current one)",
     )
 
 

@@ -61,7 +61,7 @@ def add_machine(parser: Arguments) -> None:
 
 
 def add_server(parser: Arguments) -> None:
-    """For commands that show a local web page."""
+    """Add the options of commands that show a local web page."""
     parser.add_argument(
         "--port", type=int, default=0, metavar="N", help="port of the page (default: a free one)"
     )
@@ -75,7 +75,7 @@ def add_timeout(parser: Arguments, what: str) -> None:
 
 
 def add_comparison(parser: Arguments) -> None:
-    """Golden images, and how much pictures may differ from them."""
+    """Add the options for golden images and for how much pictures may differ from them."""
     parser.add_argument(
         "--golden", type=Path, metavar="DIR", help="compare with the PNG files in DIR/NAME"
     )

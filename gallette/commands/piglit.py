@@ -329,7 +329,7 @@ def _coverage(options: argparse.Namespace) -> int:
     for area in areas:
         if area.untouched:
             out.print(f"[bold]{area.name}, unused:[/] {', '.join(area.untouched)}\n")
-        for reason, names in area.beyond.items():
+        for reason, names in area.unreachable.items():
             out.print(f"[bold]{area.name}, cannot be used[/] ({reason}): {', '.join(names)}\n")
     if options.html is not None:
         page = render_page(

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _buffer(history: History, number: int) -> str:
-    """What was last attached as that colour buffer."""
+    """The last resource attached as that colour buffer."""
     name = f"colour {number}"
     found = [e.attachments[name] for e in history.events if name in e.attachments]
     if not found:
@@ -95,7 +95,7 @@ def _plain(event: PixelEvent) -> dict[str, Any]:
 
 
 def print_history(out: Console, history: History, everything: bool = False) -> None:
-    """Everything that touched the pixel, of all framebuffers or of the one last drawn to."""
+    """Print everything that changed the pixel, in all framebuffers or in the one last drawn to."""
     out.print(
         f"pixel {history.x},{history.y} of {history.resource}, {history.driver} on "
         f"{history.target}",

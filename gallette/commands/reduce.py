@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=60.0,
         metavar="SECONDS",
-        help="end COMMAND after so long (default: 60)",
+        help="end COMMAND after this time (default: 60)",
     )
     parser.add_argument(
         "--limit", type=int, default=5000, metavar="N", help="try at most N candidates (5000)"

@@ -1,8 +1,8 @@
 """Run any OpenGL program or Python script on gallette, unmodified.
 
 The program finds gallette's EGL, GLX and OpenGL libraries instead of the system's; Python packages
-such as moderngl, PyOpenGL and pyglet work, too. A program without a window is fine: a frame is then
-what it reads from its framebuffers.
+such as moderngl, PyOpenGL and pyglet work, too. The program needs no window: without one, each
+picture that it reads from a framebuffer is a frame.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=_size, metavar="WxH", help="use off-screen surfaces of this size"
     )
-    add_timeout(parser, "end the program after so long")
+    add_timeout(parser, "end the program after this time")
     parser.add_argument(
         "--capture",
         type=Path,
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(command: list[str], variables: dict[str, str], asked: str | None, driver: str) -> int:
-    """Print what the program would use; 1 if that is another OpenGL."""
+    """Print the libraries that the program would use; returns 1 if it would use another OpenGL."""
     from gallette.egl.checking import facts
 
     why = "--driver" if asked else "GALLETTE_DRIVER" if os.environ.get("GALLETTE_DRIVER") else ""
@@ -120,7 +120,7 @@ def _check(command: list[str], variables: dict[str, str], asked: str | None, dri
 
 def _watched(options: argparse.Namespace, program: list[str], driver: str) -> int:
     """Run the program as a child process, then save or compare its frames."""
-    from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens
+    from gallette.commands.comparing import compare_goldens, report_goldens, tolerance_option
     from gallette.golden.programs import run_program
 
     name = Path(program[0]).name
@@ -148,7 +148,7 @@ def _watched(options: argparse.Namespace, program: list[str], driver: str) -> in
             checked = compare_goldens(
                 options.golden / Path(name).stem,
                 list(zip(names, done.frames, strict=True)),
-                given_tolerance(options),
+                tolerance_option(options),
                 update=options.update,
                 title=name,
                 errors=_reasons(done, name),

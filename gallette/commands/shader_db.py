@@ -40,7 +40,7 @@ _STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What one stage of one program costs."""
+    """The costs of one stage of one program."""
 
     instructions: int = 0
     registers: int = 0
@@ -113,7 +113,7 @@ def parse_setting(words: Sequence[str]) -> OptimizeOptions:
 
 
 def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]]]:
-    """Every program that links, as the linker leaves it; the shaders are the caller's."""
+    """Every program that links, as the linker leaves it; the caller owns the shaders."""
     for path in _files(folders):
         shaders = shaders_of(path.read_text(encoding="utf-8", errors="replace"))
         if shaders:
@@ -144,7 +144,7 @@ Row = tuple[str, list[Counts]]
 
 
 def _measure(settings: Sequence[OptimizeOptions], batch: list[tuple[str, str]]) -> list[list[Row]]:
-    """The shaders of some files, given as name and text: what a worker of a cluster does."""
+    """Measure the shaders of some files, given as name and text; the work of a cluster's worker."""
     measured = []
     for name, text in batch:
         rows: list[Row] = []

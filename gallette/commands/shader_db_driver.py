@@ -1,4 +1,4 @@
-"""`gallette shader-db --driver D`: what a driver's code generator makes of a corpus.
+"""`gallette shader-db --driver D`: statistics of the code that a driver generates for a corpus.
 
 A driver with a machine of its own measures its code (instructions, cycles, registers, spills); the
 totals are printed for one or two sets of its options.

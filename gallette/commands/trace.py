@@ -1,4 +1,4 @@
-"""List every draw of a run: what state changed before it, what it made the driver compile.
+"""List every draw of a run, with the state changed before it and the variants compiled for it.
 
 A scene, a shader_test or a capture is traced. Any other program or script is run and its OpenGL
 calls are recorded to a capture, for `gallette replay`, `diff`, `pixel` and `inspect`.
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--frames", type=int, default=0, metavar="N", help="end the program after N frames"
     )
-    add_timeout(parser, "end the program after so long")
+    add_timeout(parser, "end the program after this time")
     parser.add_argument("--calls", action="store_true", help="list the OpenGL calls of a capture")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     parser.add_argument(
@@ -55,18 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_program(target: str) -> bool:
-    """Whether the target is a program, not a scene, a test or a capture."""
-    if target.endswith(".shader_test") or target in _scenes() or is_capture(target):
+    """Whether the target is a program, rather than a scene, a test or a capture."""
+    from gallette.scenes import find_scene
+
+    if target.endswith(".shader_test") or find_scene(target) or is_capture(target):
         return False
     if target.endswith(".gcap"):
         return False
     return bool(shutil.which(target)) or Path(target).is_file()
-
-
-def _scenes() -> list[str]:
-    from gallette.scenes import SCENES
-
-    return list(SCENES)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,8 +12,8 @@
     scale(y, 2.0, grid=1)
 
 Arrays are arguments for pointers to global memory, `compute.Local(bytes)` for those to a
-workgroup's memory, `compute.Image(array)` for images, NumPy scalars for values. What a kernel
-writes is in the array afterwards.
+workgroup's memory, `compute.Image(array)` for images, NumPy scalars for values. A kernel writes to
+the arrays in place.
 """
 
 from gallette.compute.images import Image, Sampler

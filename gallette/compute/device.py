@@ -1,7 +1,7 @@
-"""What all kernels share: a driver, and launches on NumPy arrays.
+"""A driver for kernels, and launches on NumPy arrays.
 
-A `Launch` says what is bound; `Device.run` makes buffers and images of the arrays, runs the grid,
-and brings back what was written.
+A `Launch` lists the bindings; `Device.run` creates buffers and images from the arrays, runs the
+grid, and copies the results back.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Device:
     # Launches.
 
     def run(self, handle: Any, launch: Launch) -> None:
-        """Run it; arrays that may be written hold the results afterwards."""
+        """Run a launch; writable arrays hold the results afterwards."""
         made: list[Resource] = []
         samplers: list[Any] = []
         try:
@@ -149,7 +149,7 @@ class Device:
     # Resources.
 
     def _buffers(self, launch: Launch) -> dict[int, Array]:
-        """Arrays by the slot of their buffer: atomic counters come behind all others."""
+        """Arrays by the slot of their buffer: atomic counters follow all others."""
         first = self.screen.caps.max_shader_buffers
         return launch.arrays | {first + n: array for n, array in launch.counters.items()}
 
@@ -192,7 +192,7 @@ class Device:
 
 
 def three(size: Any, what: str) -> Size:
-    """One to three numbers as three."""
+    """One to three numbers, padded to three."""
     try:
         numbers: Sequence[int] = [int(size)] if np.ndim(size) == 0 else [int(n) for n in size]
     except (TypeError, ValueError, OverflowError):

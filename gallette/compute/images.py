@@ -68,7 +68,7 @@ def _format(dtype: np.dtype[Any], components: int, integer: bool) -> Format:
 
 
 class Sampler:
-    """How a kernel's `sampler_t` argument looks images up."""
+    """The filtering and wrapping of a kernel's `sampler_t` argument."""
 
     def __init__(
         self, address: str = "clamp_to_edge", *, normalized: bool = False, linear: bool = False

@@ -52,7 +52,9 @@ PRINT_BYTES = 1 << 20
 
 
 def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) -> None:
-    """From what `spirv_to_nir` gives to what drivers take: buffers and workgroup memory."""
+    """Lower a kernel from the output of `spirv_to_nir` to the input of drivers: buffers and
+    workgroup memory.
+    """
     run_passes(shader, FRONT, log)
     optimize(shader, log=log)
     # Alias analysis is better while pointers are derefs.
@@ -64,7 +66,7 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
 
 
 class Program:
-    """A module of kernels on a driver. `output` is given what kernels print.
+    """A module of kernels on a driver. `output` is called with the text that kernels print.
 
     Pointers have the formats of the driver's caps, or `formats` (see `ir.addresses`). Further
     options are the driver's, as `budget=`, the work a launch may do before it is stopped.
@@ -96,7 +98,7 @@ class Program:
     def from_file(
         cls, path: str | Path, driver: str = "numpipe", formats: str | None = None
     ) -> Program:
-        """From a SPIR-V module in a file, binary or text (.spvasm)."""
+        """A program from a SPIR-V module in a file, binary or text (.spvasm)."""
         path = Path(path)
         try:
             data = path.read_bytes()
@@ -123,7 +125,7 @@ class Program:
         return kernel
 
     def close(self) -> None:
-        """Give everything back to the driver."""
+        """Release everything held by the driver."""
         for kernel in self.open:
             kernel.close()
         self.open.clear()
@@ -137,7 +139,7 @@ class Program:
 
 
 class Kernel:
-    """One kernel; called with its arguments it runs."""
+    """One kernel; calling it with its arguments runs it."""
 
     def __init__(self, program: Program, name: str) -> None:
         self.program = program
@@ -182,7 +184,7 @@ class Kernel:
             self._print(printed)
 
     def _bind(self, arguments: Sequence[Any], launch: Launch) -> int:
-        """Arguments into the launch; the bytes of local memory they ask for."""
+        """Store arguments in the launch; returns the bytes of local memory that they request."""
         data = bytearray(end_of_arguments(self.arguments) + 16)
         local = 0
         for argument, value in zip(self.arguments, arguments, strict=True):

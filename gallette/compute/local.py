@@ -1,4 +1,4 @@
-"""Memory of a workgroup as an argument."""
+"""Workgroup memory as an argument."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ MAX_LOCAL = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """An argument that is memory of the workgroup: so many bytes."""
+    """An argument that is memory of the workgroup, of this many bytes."""
 
     size: int

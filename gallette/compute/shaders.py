@@ -55,7 +55,9 @@ _LOOKUP = SamplerState(
 
 @dataclass(frozen=True, slots=True)
 class ShaderArgument:
-    """`kind` is storage, block, counters, image, sampler or uniform; `index` is its place."""
+    """An argument: `kind` is storage, block, counters, image, sampler or uniform; `index` is its
+    place.
+    """
 
     name: str
     kind: str
@@ -65,7 +67,7 @@ class ShaderArgument:
 
 
 class ComputeShader:
-    """A compute shader on a driver; called with its arguments it runs."""
+    """A compute shader on a driver; calling it with its arguments runs it."""
 
     def __init__(self, source: str, driver: str = "numpipe", name: str = "shader.comp") -> None:
         compiled = compile_shader(STAGE, [source], CompileOptions(), [name])
@@ -84,7 +86,7 @@ class ComputeShader:
 
     @classmethod
     def from_file(cls, path: str | Path, driver: str = "numpipe") -> ComputeShader:
-        """From GLSL in a file."""
+        """A compute shader from a file with GLSL."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
@@ -140,7 +142,7 @@ class ComputeShader:
         return [(known[name], value) for name, value in given.items()]
 
     def close(self) -> None:
-        """Give everything back to the driver."""
+        """Release everything held by the driver."""
         if self.handle is not None:
             self.device.delete(self.handle)
             self.handle = None
@@ -209,7 +211,7 @@ def _bind(launch: Launch, data: bytearray, argument: ShaderArgument, value: Any)
 
 
 def _store(data: bytearray, uniform: Uniform, value: Any) -> None:
-    """A value (or an array of them) of the default block, element by element."""
+    """Store a value (or an array of them) in the default block, element by element."""
     type = uniform.type
     dtype = np.dtype(_DTYPES[type.base])
     columns, rows = (type.columns, type.rows) if type.is_matrix else (1, type.components)

@@ -1,4 +1,4 @@
-"""What one invocation of a real draw saw, as the reference interpreter asks for it.
+"""The inputs of one invocation of a real draw, for the reference interpreter.
 
 The lanes, textures, images and buffers are the driver's own: the interpreter computes what the
 shader does with them, and nothing else is computed twice.
@@ -36,7 +36,7 @@ def raw_bits(value: Any, bit_size: int) -> Array:
 
 
 class DrawEnvironment(Environment):
-    """The world of some lanes of a draw: `pick` chooses them among the driver's `lanes`."""
+    """The inputs of some lanes of a draw: `pick` selects them among the driver's `lanes`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class DrawEnvironment(Environment):
         self._stored: dict[tuple[int, ...], list[int]] = {}
 
     def lanes_of(self, value: Any, bit_size: int) -> Array:
-        """A value for the debugged lanes, out of one for all lanes that the driver runs."""
+        """A value for the debugged lanes, from one for all lanes that the driver runs."""
         raw = raw_bits(value, bit_size)
         if len(raw) == 1:
             return np.repeat(raw, self.lanes)
@@ -81,7 +81,7 @@ class DrawEnvironment(Environment):
     def varying(
         self, instr: Intrinsic, slot: int, component: int, extra: Any, bit_size: int
     ) -> Array:
-        """A component of an interpolated varying, the way the load asks for it."""
+        """A component of an interpolated varying, interpolated as the load requires."""
         bary = instr.srcs[0].value.instr
         assert isinstance(bary, Intrinsic)
         where, mode = bary.name.removeprefix("load_barycentric_"), bary["interp"]

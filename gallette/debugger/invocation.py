@@ -33,21 +33,23 @@ from gallette.pipe.taps import PipeCall, tap
 from gallette.terminal import counted
 
 __all__ = [
-    "compiled_afresh",
     "debug_fragment",
     "debug_invocation",
     "debug_vertex",
     "fragment_session",
     "source_of",
     "vertex_session",
+    "without_compile_cache",
 ]
 
 _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
 
 
 @contextmanager
-def compiled_afresh() -> Iterator[None]:
-    """Programs from the cache have no source locations: nothing is taken from it meanwhile."""
+def without_compile_cache() -> Iterator[None]:
+    """A block in which no program is taken from the cache, because cached programs have no source
+    locations.
+    """
     before = os.environ.get("GALLETTE_CACHE")
     os.environ["GALLETTE_CACHE"] = "off"
     try:
@@ -72,7 +74,7 @@ def source_of(gl: Any, stage: str) -> tuple[list[str], list[str]]:
 
 
 def _declared(source: list[str]) -> list[str]:
-    """Names of variables the text declares, in order: what may be asked for by name."""
+    """The names of variables that the text declares, in order: those that can be shown by name."""
     pattern = re.compile(
         r"\b(?:[biud]?vec[234]|d?mat[234](?:x[234])?|float|double|int|uint|bool)\s+"
         r"([A-Za-z_]\w*)\s*(?=[;=,)\[])"
@@ -86,7 +88,7 @@ def _declared(source: list[str]) -> list[str]:
 
 @dataclass(slots=True)
 class _Examiner:
-    """Traces fragments of a pixel as they are shaded; keeps the latest it is asked for."""
+    """Traces fragments of a pixel as they are shaded, and keeps the latest requested one."""
 
     gl: Any = None
     draw: int = 0  # only of this drawing call, 0: any
@@ -165,7 +167,7 @@ def debug_fragment(
     def created(gl: Any) -> None:
         examiner.gl = gl
 
-    with compiled_afresh():
+    with without_compile_cache():
         history = watch_pixel(target, x, y, driver, examine=examiner, created=created)
     if examiner.session is None:
         raise GalletteError(
@@ -207,7 +209,7 @@ def _states(gl: Any) -> Any:
 
 def vertex_session(gl: Any, info: DrawInfo, vertex: int, instance: int, title: str) -> Session:
     """One vertex of the draw that is about to happen: `vertex` counts the draw's corners."""
-    gl.pipe.settle()
+    gl.pipe.execute_deferred()
     for single in resolved(info):
         state = _states(gl).of(single.mode)
         if state is None:
@@ -243,7 +245,7 @@ def debug_vertex(
             title = f"vertex {vertex} of draw {gl.draw_number}"
             found.append(vertex_session(gl, info, vertex, instance, title))
 
-    with compiled_afresh(), np.errstate(all="ignore"):
+    with without_compile_cache(), np.errstate(all="ignore"):
         run_target(target, driver, lambda gl: _watch_calls(gl, "draw_vbo", before, errors))
     if errors:
         raise errors[0]
@@ -265,7 +267,7 @@ def debug_invocation(
             title = f"invocation {place} of draw {gl.draw_number}"
             found.append(_compute_session(gl, info, place, title))
 
-    with compiled_afresh(), np.errstate(all="ignore"):
+    with without_compile_cache(), np.errstate(all="ignore"):
         run_target(target, driver, lambda gl: _watch_calls(gl, "launch_grid", before, errors))
     if errors:
         raise errors[0]
@@ -278,7 +280,7 @@ def debug_invocation(
 def _compute_session(
     gl: Any, info: ComputeInfo, place: tuple[int, int, int], title: str
 ) -> Session:
-    gl.pipe.settle()
+    gl.pipe.execute_deferred()
     states = _states(gl)
     block, grid = info.block, info.grid
     for axis in range(3):

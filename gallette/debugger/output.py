@@ -1,4 +1,4 @@
-"""What happens to a fragment's colour after its shader, instruction by instruction.
+"""The operations on a fragment's colour after its shader, instruction by instruction.
 
 The routines that drivers run (`gallette.drivers.common.fixed`) are NIR, so the reference
 interpreter executes them like shaders.
@@ -28,7 +28,7 @@ _MISSING = (0.0, 0.0, 0.0, 1.0)
 def trace_output(
     session: Session, fragment: Fragment, colors: Sequence[ColorTarget | None]
 ) -> None:
-    """Continue the session of a fragment that was written with what its colours went through."""
+    """Continue the session of a written fragment with the operations on its colours."""
     if not fragment.verdict.startswith("written"):
         return
     for number, color in enumerate(colors):

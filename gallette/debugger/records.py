@@ -1,6 +1,7 @@
-"""What a debugging session is made of: a shader, and every instruction an invocation executed.
+"""The records of a debugging session: a shader, and every instruction that an invocation
+executed.
 
-The records are plain data: the terminal and the web page show the same.
+The records are plain data: the terminal and the web page show the same records.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _FORMATS = {("f", 32): ("<I", "<f"), ("f", 64): ("<Q", "<d"), ("f", 16): ("<H", 
 
 
 def number(raw: int, kind: str, bits: int) -> float | int | bool:
-    """Raw bits as the number they mean: `kind` is f, i, u or b."""
+    """The number that raw bits represent: `kind` is f, i, u or b."""
     if kind == "b" or bits == 1:
         return bool(raw)
     formats = _FORMATS.get((kind, bits))
@@ -29,8 +30,8 @@ def number(raw: int, kind: str, bits: int) -> float | int | bool:
 
 @dataclass(slots=True)
 class Line:
-    """One instruction: as text, its source line, and what its result is called. After the shader
-    the line is -1, and `section` says what the instruction is part of.
+    """One instruction: its text, its source line, and the name of its result. After the shader the
+    line is -1, and `section` names the operation that the instruction is part of.
     """
 
     text: str
@@ -43,7 +44,9 @@ class Line:
 
 @dataclass(slots=True)
 class Step:
-    """One executed instruction: which, what came out (raw bits per lane), which lanes ran."""
+    """One executed instruction: its number, its result (raw bits per lane), and the lanes that
+    ran.
+    """
 
     line: int
     values: list[list[int]] | None  # [lane][component]
@@ -56,7 +59,7 @@ Lookup = list[tuple[Any, list[Any]]]
 
 @dataclass(slots=True)
 class Watched:
-    """A variable at a moment: a value per component, None where nothing is known."""
+    """A variable at a step: a value per component, None where the value is unknown."""
 
     name: str
     values: list[float | int | bool | None]
@@ -65,7 +68,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Session:
-    """All of one invocation: step through `steps`."""
+    """The execution of one invocation: step through `steps`."""
 
     title: str
     stage: str
@@ -91,7 +94,7 @@ class Session:
         return cells.session(self)
 
     def value(self, step: int, lane: int | None = None) -> list[float | int | bool] | None:
-        """What a step computed, as numbers."""
+        """The result of a step, as numbers."""
         at = self.steps[step]
         if at.values is None:
             return None
@@ -118,7 +121,7 @@ class Session:
         return None
 
     def find_nan(self, after: int = -1) -> int | None:
-        """The next step whose result is no number (or infinite)."""
+        """The next step whose result is NaN (or infinite)."""
         for at in range(after + 1, len(self.steps)):
             line = self.code[self.steps[at].line]
             if line.kind != "f" or not self.steps[at].active[self.lane]:
@@ -129,7 +132,7 @@ class Session:
         return None
 
     def watch(self, step: int) -> dict[str, Watched]:
-        """The variables after a step, by name: what was assigned on the way here."""
+        """The variables after a step, by name, with the values assigned so far."""
         visited = {self.code[s.line].source for s in self.steps}
         pending: list[tuple[str, int, int, int, int, int]] = []
         found: dict[str, Watched] = {}
@@ -168,5 +171,5 @@ class Session:
         watched.assigned = assigned or watched.assigned
 
     def plain(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """The session in a form that JSON can represent."""
         return asdict(replace(self, lookups={}))

@@ -1,4 +1,4 @@
-"""What one invocation writes to images, storage buffers and counters, in words.
+"""Writes of one invocation to images, storage buffers and counters, in words.
 
 The tracer passes every instruction to a hook before it is executed; instructions that write memory
 outside of the invocation are recorded with the address and the value.
@@ -28,8 +28,8 @@ _KINDS = {"float": "f", "int": "i", "uint": "u", "bool": "u"}
 def stored(
     run: Interpreter, instr: Intrinsic, lane: int, kind_of: Callable[[Instr], str]
 ) -> str | None:
-    """The words for an instruction that writes memory, else None; `kind_of` says how the result
-    of an instruction is best read.
+    """The description of an instruction that writes memory, else None; `kind_of` returns how the
+    result of an instruction is best read.
     """
     name = instr.name.replace("_deref", "")
     if name not in _STORES:

@@ -10,7 +10,7 @@ from rich.text import Text
 from gallette.debugger.lookup import trace_lookup
 from gallette.debugger.records import Session, Watched
 
-__all__ = ["HELP", "Stepper", "spell"]
+__all__ = ["HELP", "Stepper", "shortest"]
 
 HELP = """\
 n, s [N]      the next instruction (N of them)
@@ -29,8 +29,8 @@ q, x          quit
 """
 
 
-def spell(value: float | int | bool | None) -> str:
-    """A number as short as it can be said."""
+def shortest(value: float | int | bool | None) -> str:
+    """A number in its shortest form."""
     if value is None:
         return "?"
     if isinstance(value, bool):
@@ -39,7 +39,7 @@ def spell(value: float | int | bool | None) -> str:
 
 
 class Stepper:
-    """A place in a session, and the commands that move it."""
+    """A position in a session, and the commands that change it."""
 
     def __init__(self, session: Session, out: Console):
         self.session, self.out = session, out
@@ -48,7 +48,7 @@ class Stepper:
         self._outside: list[tuple[Session, int]] = []  # the lookups' sessions and steps
 
     def run(self, lines: Iterable[str], echo: bool = False) -> None:
-        """Obey commands until one says quit or there are no more."""
+        """Execute commands until one quits or there are no more."""
         self.out.print(Text(self.session.title, style="bold"))
         if self.session.note:
             self.out.print(Text(f"the fragment was {self.session.note}", style="yellow"))
@@ -61,7 +61,7 @@ class Stepper:
                     return
 
     def obey(self, text: str) -> bool:
-        """One command; False to stop."""
+        """Execute one command; returns False to stop."""
         word, _, rest = text.partition(" ")
         if word in ("q", "x", "exit", "quit"):
             return False
@@ -140,7 +140,7 @@ class Stepper:
     # -- looking ---------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Where we are, what was computed, and what is watched."""
+        """Print the position, the result, and the watched variables."""
         session = self.session
         if not session.steps:
             self.out.print("the shader executes nothing")
@@ -154,7 +154,7 @@ class Stepper:
             self.out.print(Text(f"       {section}", style="cyan"))
         code = session.code[step.line].text.strip()
         value = session.value(self.at)
-        shown = "" if value is None else f"   = {', '.join(map(spell, value))}"
+        shown = "" if value is None else f"   = {', '.join(map(shortest, value))}"
         idle = "" if step.active[session.lane] else "   (not executed by this lane)"
         self.out.print(Text(f"{self.at:>5}  {code}"), Text(shown, style="bold green"), idle, sep="")
         if self.watched:
@@ -173,7 +173,7 @@ class Stepper:
             return
         where = f"   (line {found.assigned})" if found.assigned else ""
         self.out.print(
-            f"       {name} = {', '.join(map(spell, found.values))}{where}", markup=False
+            f"       {name} = {', '.join(map(shortest, found.values))}{where}", markup=False
         )
 
     def _print(self, rest: str) -> None:
@@ -193,7 +193,7 @@ class Stepper:
     def _quad(self, rest: str) -> None:
         for lane, name in enumerate(self.session.lanes):
             value = self.session.value(self.at, lane)
-            shown = "-" if value is None else ", ".join(map(spell, value))
+            shown = "-" if value is None else ", ".join(map(shortest, value))
             mark = "*" if lane == self.session.lane else " "
             self.out.print(f"     {mark} {name}: {shown}", markup=False)
 
@@ -212,9 +212,9 @@ class Stepper:
 
     def _outputs(self, rest: str) -> None:
         for name, values in self.session.outputs.items():
-            self.out.print(f"       {name} = {', '.join(map(spell, values))}", markup=False)
+            self.out.print(f"       {name} = {', '.join(map(shortest, values))}", markup=False)
         for name, values in self.session.driver_outputs.items():
-            shown = ", ".join(map(spell, values))
+            shown = ", ".join(map(shortest, values))
             self.out.print(f"       the driver wrote {name} ({shown})", markup=False)
 
     _COMMANDS: dict[str, Callable[[Stepper, str], None]] = {

@@ -1,4 +1,4 @@
-"""The reference interpreter, writing down every instruction it executes."""
+"""The reference interpreter, recording every instruction that it executes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _slot_name(stage: str, slot: int) -> str:
 
 
 def _code(shader: Shader, session: Session) -> dict[Instr, int]:
-    """The shader as lines, and which line is which instruction."""
+    """The shader as lines, and the line of each instruction."""
     printer, numbers = Printer(), {}
     printer.shader(shader)  # gives values and variables their names
     depth = 0
@@ -119,7 +119,7 @@ def _line(printer: Printer, instr: Instr, depth: int) -> Line:
 
 
 def _kind(instr: Instr) -> str:
-    """How a result is best read: what its instruction says, or what its users take it for."""
+    """How a result is best read: as its instruction declares, or as its users read it."""
     assert instr.dest is not None
     if instr.dest.bit_size == 1:
         return "b"
@@ -140,7 +140,7 @@ def _kind(instr: Instr) -> str:
 
 
 def _read_as(instr: Instr, depth: int) -> str:
-    """The type the first user that says one reads the value as."""
+    """The type in which the first user with a type reads the value."""
     assert instr.dest is not None
     # Arithmetic says what it takes; memory takes anything.
     uses = sorted(instr.dest.uses, key=lambda src: isinstance(src.parent, Intrinsic))
@@ -163,7 +163,7 @@ def _read_as(instr: Instr, depth: int) -> str:
 
 
 class _Tracer(Interpreter):
-    """Adds a step for every instruction."""
+    """Records a step for every instruction."""
 
     env: Any  # a shader's is a `DrawEnvironment`
 
@@ -192,7 +192,7 @@ class _Tracer(Interpreter):
         self._step_done(instr, active)
 
     def _note_store(self, instr: Intrinsic) -> None:
-        """What the invocation writes beside its outputs."""
+        """Record the invocation's writes other than outputs."""
         lane = self._lane
         words = None if self.helper[lane] else stored(self, instr, lane, _kind)
         if words is not None:
@@ -215,7 +215,7 @@ class _Tracer(Interpreter):
     # -- inputs the way the draw has them --------------------------------------------------------
 
     def _from_draw(self, instr: Intrinsic) -> bool:
-        """Loads that only the draw can answer."""
+        """Execute loads whose values only the draw has."""
         name = instr.name
         if name == "load_interpolated_input" or (
             name == "load_input" and self.env.stage == "vertex"

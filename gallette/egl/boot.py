@@ -1,9 +1,9 @@
-"""Python's side of the shared libraries: who answers when a function is called for the first time.
+"""Python's side of the shared libraries: resolves each function when it is first called.
 
-`attach` runs once per library and process, out of the library's own code. It puts a function into
-the first word of the library's table; that is called with the number of an exported function, finds
-its address, writes it into the function's slot, and is never asked again for it. When Python ends
-before the process does, every slot is turned to a function that does nothing.
+`attach` runs once per library and process, out of the library's own code. It stores a function in
+the first word of the library's table. That is called once with the number of each exported function
+in use, finds its address and writes it into the function's slot. When Python ends before the
+process does, every slot is set to a function that does nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Library:
         return found
 
     def stub(self, name: str) -> int:
-        """The address of an exported function: good before anything is known about it."""
+        """The address of an exported function, valid before the function is resolved."""
         if not self.lazy:
             self.lazy = {n: i for i, n in enumerate(self.names)}
         if name not in self.lazy:
@@ -70,14 +70,14 @@ class Library:
         return ctypes.cast(getattr(self.dll, name), ctypes.c_void_p).value or 0
 
     def close(self) -> None:
-        """Python ends: calls do nothing from now on."""
+        """Make all calls do nothing, because Python ends."""
         zero = self.table[1]
         for index in range(2, len(self.names) + 2):
             self.table[index] = zero
 
 
 def address_of(name: str) -> int:
-    """The C function behind an exported name; 0 if gallette has none."""
+    """The C function of an exported name; 0 if gallette has none."""
     from gallette.egl.registry import c_address
 
     for prefix, modules in _MODULES.items():
@@ -92,10 +92,10 @@ def address_of(name: str) -> int:
 
 
 def lazy_address(name: str) -> int:
-    """An address for a function without making it: a stub of a library that is open.
+    """An address for a function without creating it: a stub of a library that is loaded.
 
-    Stubs also outlive Python, which the functions themselves do not: clients call what they asked
-    for while the process ends.
+    Stubs also outlive Python, which the functions themselves do not: clients may call these
+    addresses while the process ends.
     """
     from gallette.egl.libraries import exports, folder
 
@@ -111,12 +111,12 @@ def lazy_address(name: str) -> int:
 
 
 def stop_calling(table: ctypes.Array[ctypes.c_void_p], count: int) -> None:
-    """When Python ends, the first functions of another library's table do nothing, too."""
+    """Make the functions of another library's table do nothing when Python ends."""
     _TABLES.append((table, count))
 
 
 def attach(path: str, names: str) -> None:
-    """Called by a library's own code: answer for it from now on."""
+    """Resolve the functions of a library from now on; called by the library's own code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
     if not _LIBRARIES:
         atexit.register(_close)
@@ -129,7 +129,7 @@ def attach(path: str, names: str) -> None:
 
 
 def _observe() -> None:
-    """Record this process's calls, or keep its frames, if the environment asks for it."""
+    """Record this process's calls, or save its frames, if environment variables request it."""
     from gallette.egl import frames
 
     frames.begin()

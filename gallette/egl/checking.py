@@ -1,4 +1,4 @@
-"""What a program would get from `gallette run`, said without running it."""
+"""The libraries that a program would get from `gallette run`, found without running it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOADER_SECONDS = 10
 def facts(
     command: Sequence[str], variables: Mapping[str, str], driver: str, why: str
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of a name and what is to be said of it."""
+    """Pairs of a name and its description."""
     yield "driver", f"{driver} ({why})"
     yield "windows", _windows(variables)
     yield "libraries", str(folder())
@@ -43,7 +43,7 @@ def _windows(variables: Mapping[str, str]) -> str:
 
 
 def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, str] | None:
-    """The libraries that the dynamic linker gives a program, by name; None if it tells nothing."""
+    """The libraries that the dynamic linker gives a program, by name; None if they are unknown."""
     if not _is_dynamic(program):  # such a program would run
         return None
     try:
@@ -67,7 +67,7 @@ def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, st
 
 
 def _is_dynamic(program: str) -> bool:
-    """Is this an ELF program that names a dynamic linker?"""
+    """Whether this is an ELF program that names a dynamic linker."""
     try:
         with open(program, "rb") as file:
             head = file.read(64)

@@ -1,4 +1,4 @@
-"""EGL configs: which formats a surface can have, and which of them match a request."""
+"""EGL configs: the formats that a surface can have, and those that match a request."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class Config:
 
 
 def make_configs(max_samples: int, edge: int, surfaces: int, visuals: Visuals) -> list[Config]:
-    """Every config, those one wants first.
+    """Every config, preferred ones first.
 
-    `surfaces` says what can be made with them; windows need a visual. A config has one visual, so
-    colours of several have their configs again, after all others.
+    `surfaces` are the kinds of surface that can be made with them; windows need a visual. A config
+    has one visual, so formats with several visuals have further configs, after all others.
     """
     found: list[Config] = []
     counts = [0] + [n for n in (4, 8) if n <= max_samples]

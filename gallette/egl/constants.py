@@ -8,7 +8,7 @@ __all__ = ["EGL", "Error"]
 
 
 class Error(IntEnum):
-    """What eglGetError answers."""
+    """The error codes of eglGetError."""
 
     SUCCESS = 0x3000
     NOT_INITIALIZED = 0x3001
@@ -29,7 +29,7 @@ class Error(IntEnum):
 
 
 class EGL:
-    """Everything else."""
+    """All other constants."""
 
     NONE = 0x3038
     DONT_CARE = -1

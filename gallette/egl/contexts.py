@@ -1,4 +1,4 @@
-"""EGL contexts: which OpenGL a request means, and making one current."""
+"""EGL contexts: the OpenGL that a request selects, and making a context current."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def current() -> EglContext | None:
 
 @at_thread_end
 def release_thread() -> None:
-    """Nothing is current, and everything is as in a new thread."""
+    """Release the thread's context and reset its state to that of a new thread."""
     with LOCK:
         make_current(None, None, None)
     _API.pop(get_ident(), None)
@@ -125,7 +125,7 @@ class Request:
 
     @property
     def profile(self) -> str:
-        """Core only where a core profile is asked for; else the compatibility profile has it."""
+        """The profile: es, core where requested, else compat."""
         if self.api == EGL.OPENGL_ES_API:
             return "es"
         wants_core = self.profile_mask == EGL.CORE_PROFILE_BIT
@@ -135,7 +135,7 @@ class Request:
 
 
 class EglContext:
-    """A context EGL knows, and the surfaces it draws on where it is current."""
+    """An EGL context, and the surfaces it draws on where it is current."""
 
     def __init__(
         self, display: Display, config: Config | None, share: EglContext | None, request: Request
@@ -205,17 +205,19 @@ class EglContext:
                 surface.users.append(self)
                 surface.fit()
         self.gl.make_current()
-        with self.gl.turn():
+        with self.gl.using_pipe():
             self.bind_surfaces()
         self.gl.look_at_window = draw.look if draw is not None and draw.window is not None else None
 
     def leave(self) -> None:
-        """No longer current; what was to be destroyed then is."""
+        """Make the context not current, and destroy objects whose destruction was deferred until
+        then.
+        """
         from gallette.state_tracker.entry_points.current import set_current
 
         self.gl.look_at_window = None
         if not self.gl.released:
-            with self.gl.turn():
+            with self.gl.using_pipe():
                 self.gl.pipe.flush()
                 self.gl.bind_drawables(None, None)
         CURRENT.pop(get_ident(), None)
@@ -245,7 +247,7 @@ class EglContext:
 
 
 def make_current(context: EglContext | None, draw: Surface | None, read: Surface | None) -> None:
-    """What eglMakeCurrent does, its handles looked up."""
+    """Implements eglMakeCurrent, for resolved handles."""
     before = current()
     if context is not None:
         elsewhere = context.threads and context is not before
@@ -263,7 +265,7 @@ def make_current(context: EglContext | None, draw: Surface | None, read: Surface
 
 
 def _match(context: EglContext, surface: Surface) -> None:
-    """May this context draw on that surface?"""
+    """Whether this context may draw on that surface."""
     for user in surface.users:
         ok = user is context or user.threads == 0 or CURRENT.get(get_ident()) is user
         check(ok, Error.BAD_ACCESS, "the surface is current in another thread")

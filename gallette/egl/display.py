@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 
 class Device:
-    """The one EGL device there is: software."""
+    """The only EGL device: software."""
 
 
 DEVICE = Device()
 
 
 class Display:
-    """A connection to a platform, and what was made on it."""
+    """A connection to a platform, and the objects created on it."""
 
     def __init__(self, platform: int, native: int):
         self.platform, self.native = platform, native
@@ -72,7 +72,7 @@ class Display:
         self.initialized = True
 
     def terminate(self) -> None:
-        """Destroy everything; what is current somewhere lives until it is not."""
+        """Destroy everything; current objects live until they are not current."""
         self.initialized = False
         for surface in list(self.surfaces.values()):
             surface.destroy()
@@ -89,12 +89,12 @@ class Display:
             self.windows = None
 
     def image_source(self, handle: int) -> Source | None:
-        """What an EGL image shows: resource, level, layer, format."""
+        """The source of an EGL image: resource, level, layer, format."""
         found = self.images.get(handle)
         return None if found is None else (found.resource, found.level, found.layer, found.info)
 
     def config(self, handle: int) -> Config:
-        """The config a handle means: handles are config numbers."""
+        """The config of a handle; handles are config numbers."""
         check(0 < handle <= len(self.configs), Error.BAD_CONFIG, f"there is no config {handle:#x}")
         return self.configs[handle - 1]
 
@@ -119,7 +119,9 @@ _PLATFORM_NAMES = {
 
 
 def default_platform(native: int) -> int:
-    """What eglGetDisplay means: `EGL_PLATFORM`, else X11 where there is one, else no windows."""
+    """The platform of eglGetDisplay: `EGL_PLATFORM`, else X11 where it is available, else none with
+    windows.
+    """
     named = _PLATFORM_NAMES.get(os.environ.get("EGL_PLATFORM", ""))
     if named is not None:
         return named
@@ -134,10 +136,10 @@ _WAYLAND = b"wl_display\0"
 
 
 def is_wayland(native: int) -> bool:
-    """Does the application's pointer lead to a `wl_display` and not to Xlib's `Display`?
+    """Whether the application's pointer is a `wl_display` rather than Xlib's `Display`.
 
-    A Wayland object begins with a pointer to its interface, and that with its name. What Xlib's
-    begins with may be anything, so only memory that is there is looked at.
+    A Wayland object begins with a pointer to its interface, and that with its name. Xlib's may
+    begin with any data, so only mapped memory is read.
     """
     address = native
     for _ in range(2):
@@ -149,7 +151,7 @@ def is_wayland(native: int) -> bool:
 
 
 def is_mapped(address: int, size: int) -> bool:
-    """May so many bytes be read there?"""
+    """Whether this many bytes can be read there."""
     try:
         with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
             for line in maps:

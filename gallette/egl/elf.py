@@ -1,8 +1,8 @@
 """A writer of ELF shared libraries: exported functions that jump through a table.
 
-Only what linkers read is there: two segments (code and read-only data; table and dynamic section),
-a symbol table with its hash, relocations, and the few sections that a program is linked by. There
-are no symbol versions.
+It has only the parts that linkers read: two segments (code and read-only data; table and dynamic
+section), a symbol table with its hash, relocations, and the few sections that a program is linked
+by. There are no symbol versions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""EGL errors: raised in Python, kept per thread, asked for by eglGetError."""
+"""EGL errors: raised in Python, stored per thread, returned by eglGetError."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _READING = [False]  # whether it is this module that reads a framebuffer
 
 
 def begin() -> None:
-    """If this process's frames are wanted, look for those of framebuffers, too."""
+    """Observe framebuffer reads, too, if this process's frames are to be saved."""
     from gallette.state_tracker.entry_points.watchers import READERS
 
     if os.environ.get("GALLETTE_FRAMES") and not READERS:
@@ -52,19 +52,19 @@ class _Pictures:
         return _COUNT[0] > self.frames
 
     def read(self, gl: Context, width: int, height: int) -> None:
-        """The program has read from a framebuffer."""
+        """Handle a read of a framebuffer by the program."""
         framebuffer = gl.framebuffers.read
         across, down = framebuffer.size
         if not _READING[0] and not self._has_window and 2 * width * height >= across * down:
             self._take(gl, framebuffer)
 
     def died(self, gl: Context) -> None:
-        """A context ends: the last picture, if there was none."""
+        """Handle the end of a context: save the last picture, if there was none."""
         if not _COUNT[0]:
             self._take(gl, gl.framebuffers.draw)
 
     def end(self) -> None:
-        """The process ends."""
+        """Handle the end of the process."""
         from gallette.state_tracker.entry_points.current import current_context
 
         gl = current_context()
@@ -72,7 +72,7 @@ class _Pictures:
             self.died(gl)
 
     def _take(self, gl: Context, framebuffer: Framebuffer) -> None:
-        """Keep a framebuffer's colours as a frame, if they can be read as a picture."""
+        """Save a framebuffer's colours as a frame, if they can be read as a picture."""
         pixels = _colors(gl, framebuffer, framebuffer.size)
         if pixels is not None:
             self.frames += 1
@@ -118,7 +118,7 @@ def read_back(
 
 
 def keep(pixels: npt.NDArray[np.uint8], opaque: bool = False) -> None:
-    """Write one frame; end the program after the last that was asked for.
+    """Write one frame; end the program after the last requested one.
 
     The alpha of `opaque` windows is invisible, so it is left out.
     """

@@ -1,4 +1,4 @@
-"""EGL's functions, each a few lines around displays, surfaces and contexts."""
+"""EGL's functions, each a few lines on top of displays, surfaces and contexts."""
 
 from __future__ import annotations
 
@@ -206,7 +206,9 @@ def _add_surface(surface: Surface) -> int:
 
 
 def _wanted_size() -> tuple[int, int] | None:
-    """`GALLETTE_SIZE=WxH`: off-screen surfaces of that size, whatever the program says."""
+    """The size in `GALLETTE_SIZE=WxH`, which off-screen surfaces get whatever the program
+    requests.
+    """
     width, _, height = os.environ.get("GALLETTE_SIZE", "").partition("x")
     return (int(width), int(height)) if width.isdigit() and height.isdigit() else None
 
@@ -236,7 +238,9 @@ def _window_surface(
     kind: int,
     pointed: bool = False,
 ) -> int:
-    """`pointed`: the platform functions take the address of a window's number."""
+    """Create a window surface. `pointed`: the platform functions take the address of a window's
+    number.
+    """
     owner = display_of(display)
     chosen = owner.config(config)
     given = surface_attributes(kind, chosen, given)
@@ -470,7 +474,7 @@ def eglWaitNative(engine: int) -> int:
 
 
 def proc_address(name: str) -> int:
-    """The address of any function of EGL or OpenGL that gallette has; 0 of others."""
+    """The address of any EGL or OpenGL function that gallette has, else 0."""
     from gallette.egl.boot import lazy_address
     from gallette.egl.libraries import implemented
 

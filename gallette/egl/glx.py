@@ -2,7 +2,7 @@
 
 Only libGL itself exports these; a vendor for glvnd's libGLX is not made, as programs started by
 `gallette run` find our libGL first. Framebuffer configs are EGL's, windows become EGL surfaces when
-they are first drawn on. What the caller frees with XFree comes from malloc or from Xlib.
+they are first drawn on. Memory that the caller frees with XFree comes from malloc or from Xlib.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _CURRENT: dict[int, tuple[int, int, int]] = {}
 
 
 def _value(config: Config, attribute: int) -> int | None:
-    """A framebuffer config's attribute as GLX says it."""
+    """A framebuffer config's attribute in GLX's terms."""
     if attribute in _SIZES:
         return config[_SIZES[attribute]]
     fixed = {
@@ -214,7 +214,7 @@ def glXChooseVisual(native: int, screen: int, attribs: int) -> int:
 
 
 def _of_visual(display: Display, visual: int) -> Config:
-    """The config a window of that visual has: with everything but samples."""
+    """The config of a window with that visual: it has everything but samples."""
     if not visual:
         raise EglError(Error.BAD_MATCH, "no visual")
     number = VisualInfo.from_address(visual).visualid
@@ -469,7 +469,7 @@ def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> 
 
 @c_function("ppt:v")
 def glXSelectEvent(native: int, drawable: int, mask: int) -> None:
-    """Pbuffers are never clobbered here: there is no event to send."""
+    """Do nothing: pbuffers are never clobbered here, so there is no event to send."""
 
 
 @c_function("ppp:v")
@@ -486,12 +486,14 @@ def glXWaitGL() -> None:
 
 @c_function(":v")
 def glXWaitX() -> None:
-    """Pictures are put by a connection of our own: there is nothing to wait for."""
+    """Do nothing: pictures are drawn through a separate connection, so there is nothing to wait
+    for.
+    """
 
 
 @c_function("ppi:v")
 def glXSwapIntervalEXT(native: int, drawable: int, interval: int) -> None:
-    """There is no refresh to wait for."""
+    """Do nothing: there is no refresh to wait for."""
 
 
 @c_function("u:i", "glXSwapIntervalSGI")

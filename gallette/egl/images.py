@@ -1,4 +1,4 @@
-"""EGL images: a level of a texture, or a renderbuffer, that other textures can have as theirs."""
+"""EGL images: a level of a texture, or a renderbuffer, whose storage other textures can share."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Making programs use gallette's OpenGL: this process (`install`), or one to be started.
+"""Making programs use gallette's OpenGL: this process (`install`), or a new one.
 
 Python libraries find OpenGL in many ways: by a library's name, through `ctypes.util.find_library`,
-through a platform they choose by an environment variable. `install` answers all of them; what was
-imported before it may have made its choice already.
+through a platform they choose by an environment variable. `install` redirects all of them;
+libraries imported before may have chosen already.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KEPT: list[Any] = []
 
 
 def environment(variables: MutableMapping[str, str], driver: str | None = None) -> None:
-    """Set what a program started with these variables needs to draw on gallette."""
+    """Set the variables with which a program draws on gallette."""
     for name, value in _CHOICES.items():
         variables.setdefault(name, value)
     if not variables.get("DISPLAY"):
@@ -84,7 +84,7 @@ def _find_library(before: Callable[[str], str | None]) -> Callable[[str], str | 
 
 
 def _standalone_contexts() -> None:
-    """moderngl's standalone contexts need no X server: its EGL backend becomes the default."""
+    """Make EGL the default backend of moderngl's standalone contexts, which need no X server."""
     try:
         import glcontext
     except ImportError:

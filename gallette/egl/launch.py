@@ -1,7 +1,7 @@
 """Run a Python script with gallette as its OpenGL: `python launch.py SCRIPT ARGS`.
 
-`-m MODULE` and `-c CODE` instead of a script are understood. The script finds modules where Python
-itself would look for them, and gallette although it need not be installed.
+`-m MODULE` and `-c CODE` are accepted instead of a script. The script finds modules where Python
+itself would look for them, and gallette even if it is not installed.
 """
 
 from __future__ import annotations

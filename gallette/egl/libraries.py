@@ -1,8 +1,8 @@
-"""Which shared libraries there are, and writing them where programs find them.
+"""The shared libraries, and where they are written for programs to find them.
 
-They are files in a cache folder whose name says what they were made from, so that other versions of
-gallette or Python have others. Writing is atomic: a hundred processes may start at once. Programs
-run what is in these files, so the folder is one that no other user can have written to.
+They are files in a cache folder whose name depends on the versions of gallette and Python. Writing
+is atomic: a hundred processes may start at once. Programs run the code in these files, so no other
+user must be able to write to the folder.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ except BaseException:
 
 
 def _places() -> list[str]:
-    """The folders that have gallette and what it imports: a program that runs a Python of its own
-    looks for modules elsewhere. They come last, so that it finds what it found before."""
+    """The folders of gallette and of the packages it imports. A program that embeds Python looks
+    for modules elsewhere; these folders come last, so that it finds its own modules first.
+    """
     root = str(Path(__file__).resolve().parents[2])
     named = ("site-packages", "dist-packages")
     packages = [p for p in sys.path if p.endswith(named) and os.path.isabs(p)]
@@ -79,7 +80,7 @@ def _gl_names() -> list[str]:
 
 @functools.cache
 def exports() -> dict[str, list[str]]:
-    """File name -> exported functions."""
+    """The exported functions of each file."""
     import gallette.egl.functions
     import gallette.egl.glx
     import gallette.egl.osmesa
@@ -101,7 +102,9 @@ def exports() -> dict[str, list[str]]:
 
 
 def libpython() -> str:
-    """Where the interpreter's shared library is; an error where Python was built without."""
+    """The path of the interpreter's shared library; raises an error if Python was built without
+    one.
+    """
     name = f"libpython{sys.version_info.major}.{sys.version_info.minor}.so.1.0"
     places = [
         sysconfig.get_config_var("LIBDIR"),
@@ -118,7 +121,7 @@ def libpython() -> str:
 
 
 def texts_of(path: str, names: list[str], python_library: str) -> dict[str, bytes]:
-    """The strings in a library's code, among them the Python that is run at the first call."""
+    """The strings in a library's code, among them the Python code that is run at the first call."""
     texts = {n: n.encode() + b"\0" for n in PYTHON_FUNCTIONS}
     places, version = _places(), sys.version_info[:2]
     run = _PYTHON.format(places=places, version=version, path=path, names=" ".join(names))
@@ -131,7 +134,7 @@ def texts_of(path: str, names: list[str], python_library: str) -> dict[str, byte
 
 @functools.cache
 def folder() -> Path:
-    """The folder with all libraries, written if it is not there."""
+    """The folder with all libraries, written if it does not exist."""
     architecture = platform.machine()
     if sys.platform != "linux" or architecture not in ARCHITECTURES:
         raise GalletteError(
@@ -178,5 +181,5 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def vendor_file() -> Path:
-    """What `__EGL_VENDOR_LIBRARY_FILENAMES` wants."""
+    """The value of `__EGL_VENDOR_LIBRARY_FILENAMES`."""
     return folder() / "50_gallette.json"

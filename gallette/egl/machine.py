@@ -3,9 +3,9 @@
 A library holds one *stub* per exported function: a jump through a slot of the library's table. A
 slot starts out pointing back into its stub, whose second half hands the function's number to
 `resolver`; that saves the caller's arguments, calls through the table's first word with the number
-and jumps to the address it gets. Until Python is there, that first word leads to `first`, which
+and jumps to the address it gets. Until Python is loaded, that first word points to `first`, which
 runs `boot` once: find a Python interpreter in the process or load one, and run a line of Python
-that puts its own function into the first word (`boot.py`). If that fails, functions answer 0.
+that puts its own function into the first word (`boot.py`). If that fails, functions return 0.
 
 Data (the labels used here and defined by `elf.py`): `table` is resolve, zero, slots...;
 `once` a pthread_once_t; `got_NAME` the address of a C function; `text_NAME` a string.
@@ -27,7 +27,7 @@ RTLD_NOW_GLOBAL = 0x102
 
 @dataclass
 class Code:
-    """Bytes in the making: labels, and references to labels inside and outside."""
+    """Machine code being built: labels, and references to labels inside and outside."""
 
     base: int  # the address of the first byte
     outside: Mapping[str, int]
@@ -43,12 +43,12 @@ class Code:
         self.labels[name] = self.here
 
     def emit(self, *parts: bytes | int) -> None:
-        """Bytes, and 32-bit words as numbers."""
+        """Append bytes, and numbers as 32-bit words."""
         for part in parts:
             self.data += part if isinstance(part, bytes) else struct.pack("<I", part)
 
     def refer(self, kind: str, label: str, *parts: bytes | int) -> None:
-        """An instruction whose last four bytes (or only word) say where `label` is."""
+        """Append an instruction whose last four bytes (or only word) refer to `label`."""
         self.emit(*parts)
         self.fixups.append((len(self.data) - 4, kind, label))
 
@@ -132,7 +132,7 @@ def _x86_64_boot(code: Code) -> None:
     emit, refer, label = code.emit, code.refer, code.label
 
     def find(name: str) -> None:
-        """rax = the Python function of that name, 0 if there is none."""
+        """Emit rax = the Python function of that name, 0 if there is none."""
         emit(b"\x31\xff")  # xor edi, edi: RTLD_DEFAULT
         refer("rel32", f"text_{name}", b"\x48\x8d\x35\0\0\0\0")  # lea rsi, name
         refer("rel32", "got_dlsym", b"\xff\x15\0\0\0\0")
@@ -192,7 +192,7 @@ def _aarch64(code: Code, functions: int) -> None:
     emit, refer, label = code.emit, code.refer, code.label
 
     def load(register: int, name: str) -> None:
-        """register = the word at `name`."""
+        """Emit register = the word at `name`."""
         refer("adrp", name, 0x90000000 | register)
         refer("ldr12", name, 0xF9400000 | register << 5 | register)
 

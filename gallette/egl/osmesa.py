@@ -1,7 +1,7 @@
 """OSMesa: contexts that draw into the caller's memory.
 
-We draw into images of our own and copy them out at glFinish and glFlush, which is when OSMesa
-promises that the memory is up to date, and when a context stops being current.
+A context draws into images and copies them to that memory at glFinish and glFlush, when OSMesa
+guarantees that the memory is up to date, and when the context stops being current.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TYPES: dict[int, Any] = {
 
 
 class OSMesaContext:
-    """One context; while it is current, the memory it draws into."""
+    """One context, and the memory that it draws into while it is current."""
 
     gl: Context
 
@@ -86,7 +86,7 @@ class OSMesaContext:
             old.release()
 
     def copy_out(self) -> None:
-        """The picture, in the caller's layout, into the caller's memory."""
+        """Copy the picture, in the caller's layout, to the caller's memory."""
         drawable = self.drawable
         if drawable is None or not self.address:
             return
@@ -165,7 +165,7 @@ def OSMesaCreateContextAttribs(attribs: int, share: int) -> int:
 
 
 def _until_zero(pointer: int) -> dict[int, int]:
-    """OSMesa's attributes end with 0."""
+    """OSMesa's attributes, which end with 0."""
     found: dict[int, int] = {}
     items = ctypes.cast(pointer, ctypes.POINTER(ctypes.c_int32)) if pointer else None
     index = 0
@@ -276,4 +276,4 @@ def OSMesaColorClamp(enable: int) -> None:
 
 @c_function("ppu:v")
 def OSMesaPostprocess(context: int, filter: int, value: int) -> None:
-    """Post-processing filters are Mesa's own; there are none here."""
+    """Fail: post-processing filters are Mesa's own, and gallette has none."""

@@ -43,7 +43,7 @@ class GallettePlatform(baseplatform.BasePlatform):  # type: ignore[misc]
 
     @baseplatform.lazy_property  # type: ignore[untyped-decorator]
     def GLU(self) -> Any:
-        """GLU finds its OpenGL by libGL's name, which is loaded already."""
+        """Load GLU, which finds the loaded libGL by name."""
         assert self.GL is not None
         try:
             return ctypesloader.loadLibrary(ctypes.cdll, "GLU", mode=ctypes.RTLD_GLOBAL)

@@ -1,8 +1,9 @@
-"""Python functions as C functions: EGL's own, OSMesa's, and what glvnd asks a vendor for.
+"""Python functions as C functions: EGL's own, OSMesa's, and those that glvnd requests from a
+vendor.
 
-`@c_function("pip:i")` above `def eglSomething(...)` says how C sees it: a letter per parameter,
-a colon, the result. Pointers and handles arrive as numbers, 0 for none. An `EglError` becomes the
-thread's EGL error and the result 0; nothing else may escape either.
+`@c_function("pip:i")` above `def eglSomething(...)` is its C signature: a letter per parameter, a
+colon, the result. Pointers and handles arrive as numbers, 0 for none. An `EglError` becomes the
+thread's EGL error and the result 0; other exceptions must not escape either.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def c_function(
 ) -> Callable[[F], F]:
     """Export the function to C under its name and the aliases.
 
-    `quiet` functions leave the thread's last error alone; those that wait for others `waits` let
-    them go on meanwhile.
+    `quiet` functions leave the thread's last error unchanged; functions with `waits` release the
+    lock while they wait for others.
     """
 
     def mark(function: F) -> F:
@@ -106,17 +107,17 @@ def _report(name: str, error: BaseException) -> None:
 
 
 def c_names(prefix: str = "") -> list[str]:
-    """The names of all exported functions that begin so."""
+    """The names of all exported functions with this prefix."""
     return sorted(n for n in _FUNCTIONS if n.startswith(prefix))
 
 
 def is_c_function(name: str) -> bool:
-    """Is there an exported function of that name?"""
+    """Whether there is an exported function of that name."""
     return name in _FUNCTIONS
 
 
 def c_address(name: str) -> int:
-    """The C function of that name, made when first asked for; 0 if there is none."""
+    """The C function of that name, created on first request; 0 if there is none."""
     pointer = _POINTERS.get(name)
     if pointer is None:
         if name not in _FUNCTIONS:

@@ -1,9 +1,9 @@
 """Pictures in memory that the X server reads itself (the extension MIT-SHM).
 
 A server on this machine maps the same System V segment, so a frame is written once and no bytes go
-through the connection. One segment serves a window: before it is written again, the server must be
-through with it (`XWindow` sees to that). python-xlib has no such extension; its three requests are
-spelled out here.
+through the connection. One segment serves a window: before it is written again, the server must
+have finished reading it (`XWindow` ensures that). python-xlib has no such extension; its three
+requests are spelled out here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _libc() -> Any:
 
 
 class SharedPicture:
-    """Memory for pictures of up to so many bytes."""
+    """Shared memory for pictures of up to this many bytes."""
 
     def __init__(self, display: Any, opcode: int, size: int, address: int, segment: int):
         self._display, self._opcode, self._segment = display, opcode, segment
@@ -84,7 +84,7 @@ class SharedPicture:
 
     @classmethod
     def make(cls, display: Any, size: int) -> SharedPicture | None:
-        """None where the server cannot reach this process's memory."""
+        """Create the memory; returns None if the server cannot access this process's memory."""
         found = display.query_extension(_NAME)
         if found is None:
             return None
@@ -114,7 +114,7 @@ class SharedPicture:
         return cls(display, found.major_opcode, size, address, segment)
 
     def put(self, drawable: int, context: int, shape: tuple[int, int], depth: int) -> None:
-        """Show what is in the memory as a picture of a height and width."""
+        """Show the contents of the memory as a picture of this height and width."""
         height, width = shape
         _Put(
             display=self._display.display,
@@ -137,7 +137,7 @@ class SharedPicture:
         )
 
     def close(self) -> None:
-        """The server unmaps the memory when it comes to it, this process now."""
+        """Unmap the memory: in this process now, in the server when it processes the request."""
         _Detach(display=self._display.display, opcode=self._opcode, segment=self._segment)
         self._display.flush()
         del self.bytes

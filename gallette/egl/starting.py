@@ -1,4 +1,4 @@
-"""How a program is started with gallette as its OpenGL: what is executed, in which environment."""
+"""How a program is started with gallette as its OpenGL: the command and the environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["command_line", "prepared"]
 
 
 def _is_script(path: str) -> bool:
-    """Does Python run this file?"""
+    """Whether Python runs this file."""
     if path.endswith(".py"):
         return True
     try:
@@ -56,7 +56,7 @@ def prepared(
     size: tuple[int, int] | None = None,
     record: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """What is executed, and its environment."""
+    """The command, and its environment."""
     from gallette.egl.install import environment
 
     if driver is not None and driver.split(":")[0] == "native":

@@ -24,7 +24,7 @@ _COLOR_SPACES = (EGL.GL_COLORSPACE_LINEAR, EGL.GL_COLORSPACE_SRGB)
 
 
 class Surface:
-    """Something to draw on. `kind` is EGL.PBUFFER_BIT, WINDOW_BIT or PIXMAP_BIT."""
+    """A surface that contexts draw on. `kind` is EGL.PBUFFER_BIT, WINDOW_BIT or PIXMAP_BIT."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Surface:
             self.window = None
 
     def fit(self) -> bool:
-        """Take over the window's size; True if it changed."""
+        """Adopt the window's size; returns whether it changed."""
         if self.window is None or self.destroyed:
             return False
         size = self.window.size()
@@ -89,13 +89,13 @@ class Surface:
         return True
 
     def refit(self) -> None:
-        """Take over the window's size, and bind the new images in the contexts that draw on it."""
+        """Adopt the window's size, and bind the new images in the contexts that draw on it."""
         if self.fit():
             for user in self.users:
                 user.bind_surfaces()
 
     def look(self) -> None:
-        """Once a frame, when glViewport says that one begins: another size by now?"""
+        """Check the window's size once per frame, when glViewport shows that one begins."""
         if not self._seen:
             self._seen = True
             with suppress(EglError):  # the window is gone
@@ -135,9 +135,9 @@ class Surface:
         return values.get(attribute, 0)
 
     def swap(self, context: EglContext | None) -> None:
-        """Show what was drawn: on the window, and as a frame where frames are asked for."""
+        """Show the picture: in the window, and as a frame if frames are saved."""
         if context is not None:
-            with context.gl.turn():
+            with context.gl.using_pipe():
                 context.gl.pipe.flush()
             frame_done()
         wanted = os.environ.get("GALLETTE_FRAMES")

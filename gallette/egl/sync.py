@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 class Sync:
-    """A fence behind the context's commands, or a flag that the application sets."""
+    """A fence after the context's commands, or a flag that the application sets."""
 
     def __init__(self, kind: int):
         self.kind = kind
@@ -46,7 +46,7 @@ def _create(display: int, kind: int, given: dict[int, int]) -> int:
         here = context is not None and context.display is owner
         check(here, Error.BAD_MATCH, "no context of this display is current")
         assert context is not None
-        with context.gl.turn():
+        with context.gl.using_pipe():
             sync.fence = context.gl.pipe.flush()
     owner.syncs[id(sync)] = sync
     return id(sync)

@@ -1,8 +1,9 @@
 """glvnd's EGL vendor: libEGL calls `__egl_Main` and gets a table of functions to fill in.
 
-The layout of both tables is the vendor ABI of libglvnd (version 0.x): libEGL hands over its own
-callbacks, we hand back ours. Display functions that libEGL does not know need a dispatch function:
-one that finds the vendor of its first argument, which is a display, and calls that vendor's.
+The layout of both tables is the vendor ABI of libglvnd (version 0.x): libEGL passes its callbacks,
+and gallette returns its functions. Display functions that libEGL does not know need a dispatch
+function: one that finds the vendor of its first argument, which is a display, and calls that
+vendor's.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _DISPATCHERS: dict[str, Any] = {}
 
 
 class _Glvnd:
-    """What libEGL gave us: its callbacks, and our name there."""
+    """The callbacks that libEGL passed, and our name in it."""
 
     def __init__(self) -> None:
         self.vendor = 0
@@ -80,7 +81,7 @@ def __egl_Main(version: int, exports: int, vendor: int, imports: int) -> int:
 
 
 def _safe(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
-    """Errors of a callback become EGL errors."""
+    """Turn errors of a callback into EGL errors."""
     nothing = None if signature.endswith(":v") else 0
 
     def call(*args: Any) -> Any:
@@ -118,7 +119,7 @@ def _get_proc_address(name: int) -> int:
 
 
 def _get_dispatch_address(name: int) -> int:
-    """A function for displays of every vendor: it finds the vendor and calls that one's."""
+    """A function that finds the vendor of its display and calls that vendor's function."""
     text = _name(name)
     if text not in _DISPATCHED:
         return 0

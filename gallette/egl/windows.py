@@ -1,4 +1,4 @@
-"""Windows to present on. Where there is no window system, opening one fails as EGL says."""
+"""Windows to present to. Without a window system, opening one fails as EGL specifies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Window", "WindowSystem", "connect"]
 
 
 class Window(Protocol):
-    """A native window: it has a size, and shows the pixels of a surface."""
+    """A native window, which has a size and shows the pixels of a surface."""
 
     native: int
 
@@ -36,7 +36,7 @@ class WindowSystem(Protocol):
 
 
 def connect(native: int) -> WindowSystem:
-    """A connection of our own to the X server that `DISPLAY` (or an X Display) names."""
+    """A separate connection to the X server that `DISPLAY` (or an X Display) names."""
     try:
         from gallette.egl.x11 import X11
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""Windows of an X server, through python-xlib: sizes are asked for, pictures are put.
+"""Windows of an X server, through python-xlib: sizes are queried, pictures are sent.
 
 gallette opens a connection of its own: window numbers mean the same in every connection to a
-server. Pictures lie in memory shared with the server; one on another machine is sent them, in
+server. Pictures are in memory shared with the server; a server on another machine receives them in
 stripes below its limit for one request.
 """
 
@@ -29,7 +29,7 @@ _TRUE_COLOR = 4
 
 
 class Client:
-    """The program's own connection, an Xlib `Display`; nothing where it has none."""
+    """The program's own connection, an Xlib `Display`; absent for programs without one."""
 
     def __init__(self, native: int):
         self._native = native
@@ -48,7 +48,7 @@ class Client:
         return name.decode() if name else None
 
     def sync(self) -> None:
-        """Wait until the server has done what the program asked for, such as make a window."""
+        """Wait until the server has processed the program's requests, such as creating a window."""
         if self._xlib is not None:
             self._xlib.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
             self._xlib.XSync(self._native, 0)
@@ -68,10 +68,10 @@ class X11:
         """does it read pictures from memory of this process, as far as known?"""
 
     def visuals(self) -> Visuals:
-        """The visuals of windows with so many bits of red, green, blue and alpha.
+        """The visuals of windows with these bits of red, green, blue and alpha.
 
         Windows of the root's visual may have alpha that does not show; windows of 32 bits show what
-        is behind them where alpha is small. Toolkits look for either, so there are both.
+        is behind them where alpha is small. Toolkits look for either kind, so both are listed.
         """
         found: dict[tuple[int, ...], tuple[int, int]] = {}
         root = (self.screen.root_visual, _TRUE_COLOR)
@@ -92,7 +92,7 @@ class X11:
         return every
 
     def open(self, native: int) -> XWindow | None:
-        """A window or pixmap by its number; None if the server knows none such."""
+        """A window or pixmap by its number; None if the server has none with that number."""
         if not 0 < native < 1 << 32:
             return None
         self.client.sync()
@@ -135,7 +135,7 @@ class XWindow:
         return bool(self.depth == 32)
 
     def present(self, pixels: Pixels) -> None:
-        """Show RGBA bytes, top row first. The server has done so when it answers next."""
+        """Show RGBA bytes, top row first. The picture is visible when the server replies next."""
         height, width = pixels.shape[:2]
         if self._context is None:
             self._context = self.drawable.create_gc()
@@ -153,7 +153,7 @@ class XWindow:
         self._reading = True
 
     def _memory(self, size: int) -> SharedPicture | None:
-        """Memory shared with the server, free to be written; None if it shares none."""
+        """Memory shared with the server that can be written; None if it shares none."""
         if self._reading:
             self.server.display.sync()
             self._reading = False
@@ -186,7 +186,7 @@ class XWindow:
 
 
 def _pack(pixels: Pixels, rows: Pixels, each: int) -> None:
-    """Pixels as the server keeps them, of four bytes or of two, into rows of bytes."""
+    """Pack pixels into rows of bytes in the server's format, four or two bytes per pixel."""
     height, width = pixels.shape[:2]
     if each == 4:
         out = rows.reshape(height, width, 4)

@@ -1,4 +1,4 @@
-"""Glyphs of an X server's fonts as bitmaps: what glXUseXFont makes display lists of.
+"""Glyphs of an X server's fonts as bitmaps, from which glXUseXFont makes display lists.
 
 The server draws: all glyphs side by side into one pixmap of one bit, which is read back at once.
 """
@@ -21,7 +21,7 @@ __all__ = ["Glyph", "glyphs"]
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """A bitmap (top row first), where its origin lies in it, and how far the next one is."""
+    """A bitmap (top row first), its origin in it, and the distance to the next glyph."""
 
     bits: npt.NDArray[np.bool_]
     left: int
@@ -30,7 +30,7 @@ class Glyph:
 
 
 def glyphs(display: Any, font: int, first: int, count: int) -> list[Glyph]:
-    """Some characters of a font; those it lacks are empty."""
+    """The glyphs of some characters of a font; those that it lacks are empty."""
     drawn = display.create_resource_object("font", font)
     try:
         about = drawn.query()
@@ -71,7 +71,7 @@ def _glyph(bits: npt.NDArray[np.bool_], metrics: Any) -> Glyph:
 
 
 def _metrics(font: Any, character: int) -> Any:
-    """What the font says of a character; None if it has none such."""
+    """A character's metrics in the font; None if the font lacks the character."""
     row, column = character >> 8, character & 255
     rows = range(font.min_byte1, font.max_byte1 + 1)
     columns = range(font.min_char_or_byte2, font.max_char_or_byte2 + 1)

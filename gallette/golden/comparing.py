@@ -17,7 +17,7 @@ __all__ = ["Comparison", "compare_pictures", "flip_error"]
 
 @dataclass(slots=True)
 class Comparison:
-    """What came of comparing a picture with its golden.
+    """The result of comparing a picture with its golden.
 
     `status` is one of
 

@@ -25,7 +25,7 @@ def file_name(name: str) -> str:
 
 
 class Goldens:
-    """The golden images in a folder, and what came of comparing pictures with them."""
+    """The golden images in a folder, and the results of comparing pictures with them."""
 
     def __init__(
         self,
@@ -72,7 +72,9 @@ class Goldens:
         return found
 
     def check_rest(self) -> list[Comparison]:
-        """The goldens of which no picture was checked: the program should have drawn them."""
+        """Report the goldens of which no picture was checked: the program should have drawn
+        them.
+        """
         missing = []
         for path in sorted(self.folder.glob("*.png")):
             if path.name.lower() in self._names:

@@ -1,4 +1,4 @@
-"""Pictures as golden images keep them: RGBA bytes, top row first."""
+"""Pictures in the format of golden images: RGBA bytes, top row first."""
 
 from __future__ import annotations
 

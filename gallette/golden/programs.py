@@ -42,11 +42,11 @@ def run_program(
     capture: bool = False,
     record: Path | None = None,
 ) -> Finished:
-    """Run a program or script until it ends, has shown so many `frames` or its time is over.
+    """Run a program or script until it ends, has shown this many `frames`, or exceeds its time.
 
-    Frames go to `folder`, if there is one, as `1.png`, `2.png` and so on. `capture` keeps what the
-    program writes; otherwise it goes where this process writes. `record` makes a capture of its
-    OpenGL calls.
+    Frames go to `folder`, if there is one, as `1.png`, `2.png` and so on. `capture` keeps the
+    program's output, which otherwise goes to this process's. `record` makes a capture of its OpenGL
+    calls.
     """
     save = ""
     if folder is not None:
@@ -72,7 +72,7 @@ def run_program(
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> tuple[int, bool]:
-    """The status with which it ends, and whether its time was over before.
+    """Wait for a process; returns its exit status, and whether it exceeded its time.
 
     Ctrl-C reaches the child as well: nothing is left running when this returns or raises.
     """

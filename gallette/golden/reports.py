@@ -1,4 +1,4 @@
-"""What came of comparing pictures, as a page and as JSON."""
+"""The results of comparing pictures, as a page and as JSON."""
 
 from __future__ import annotations
 

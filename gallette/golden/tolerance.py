@@ -1,4 +1,4 @@
-"""How far a picture may be from its golden."""
+"""The permitted difference between a picture and its golden."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE = "tolerances.toml"
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What counts as the same picture.
+    """The condition for a picture to pass.
 
     A pixel is the same if none of its channels differs by more than `steps` of 1/255; a picture is
     the same if at most a `share` (0 to 1) of its pixels differ. With `perceptual`, the mean error

@@ -1,8 +1,8 @@
-"""The history of one pixel: everything that touched it, in order, and why nothing else did.
+"""The history of one pixel: everything that changed it, in order, and why other calls did not.
 
 The run itself is watched, not a second renderer: `recorder` follows the calls of the pipe,
-`witness` stands between rasterizer and fragment engine and hands the fragments of the pixel to the
-engine one by one, `records` is what they write down.
+`witness` is between rasterizer and fragment engine and passes the fragments of the pixel to the
+engine one by one, `records` are the records they make.
 """
 
 from gallette.history.recorder import pixel_history

@@ -1,8 +1,8 @@
-"""Which texels a call of the pipe may write at the pixel, and what they are called.
+"""The texels that a call of the pipe may write at the pixel, and their names.
 
 Draws and clears write what the framebuffer has attached, and (draws, launches) images of shaders;
 blits, copies, uploads and the rest write a destination, which may be attached too, earlier or
-later. All of them are `Surface`s here, by what they are to the call.
+later. All of them are `Surface`s here, by their role in the call.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _MOST_LAYERS = 8  # of a destination that are looked at
 
 
 def is_attachment(name: str) -> bool:
-    """Is this what a framebuffer calls it?"""
+    """Whether this is the name of a framebuffer's attachment."""
     return name in ("depth", "stencil") or name.startswith("colour ")
 
 
 class Places:
-    """The surfaces of one pixel; resources are numbered as they are met."""
+    """The surfaces of one pixel; resources are numbered in order of appearance."""
 
     def __init__(self, x: int, y: int) -> None:
         self._x, self._y = x, y
         self._numbers: dict[int, tuple[int, Resource]] = {}
 
     def label(self, surface: Surface) -> str:
-        """What the texel is of: the resource, and which part of it."""
+        """The name of a texel's surface: the resource, and which part of it."""
         name = self.resource_label(surface.resource)
         level = f", level {surface.level}" if surface.level else ""
         layer = f", layer {surface.first_layer}" if surface.first_layer else ""
@@ -51,7 +51,7 @@ class Places:
         return f"{name} ({resource.desc.format.name})"
 
     def of(self, pipe: Any, call: str, given: dict[str, Any]) -> dict[str, Surface]:
-        """Everything a call may write that has such a pixel; nothing if it writes elsewhere."""
+        """The surfaces with such a pixel that a call may write."""
         bound = pipe.bound
         if call == "launch_grid":
             return self._images(bound, (Stage.COMPUTE,))
@@ -94,7 +94,7 @@ class Places:
         return found
 
     def _images(self, bound: Any, stages: Any) -> dict[str, Surface]:
-        """The writable images: each layer by itself."""
+        """The writable images, each layer separately."""
         found = {}
         for stage in stages:
             bindings = bound.stages.get(stage)
@@ -137,7 +137,7 @@ class Places:
                 yield from self._texels(layers.resource, layers.format, level, layers)
 
     def _boxed(self, resource: Resource, format: Format, level: int, box: Box) -> Iterator[Surface]:
-        """The layers of a box (which may be turned over) that have the pixel in it."""
+        """The layers of a box (which may be flipped) that contain the pixel."""
         x0, x1 = sorted((box.x, box.x + box.width))
         y0, y1 = sorted((box.y, box.y + box.height))
         if x0 <= self._x < x1 and y0 <= self._y < y1:
@@ -154,7 +154,7 @@ class Places:
             yield Surface(resource, format, level, layer, layer)
 
     def _inside(self, resource: Resource, level: int) -> bool:
-        """Does that level have such a pixel, one that can be read by itself?"""
+        """Whether that level has such a pixel, and it can be read by itself."""
         if not _is_picture(resource):
             return False
         width, height, _ = level_extent(resource.desc, level)
@@ -180,7 +180,7 @@ def _in_rect(rect: ScissorState, x: int, y: int) -> bool:
 
 
 def in_words(places: Places, call: str, given: dict[str, Any]) -> str:
-    """What a call does, in a few words."""
+    """A short description of a call."""
     if call == "draw_vbo":
         info = given["info"]
         instances = f", {info.instance_count} instances" if info.instance_count != 1 else ""

@@ -1,8 +1,8 @@
-"""Following a run: every call of the pipe that can touch the pixel, and what it held around it.
+"""Records every call of the pipe that can change the pixel, with its contents before and after.
 
 A scene, shader_test or capture runs in this process on the driver, with a tap on the pipe's drawing
-methods. Draws are also shown to a `PixelWitness`, fragment by fragment. `places` knows what a call
-may write.
+methods. Draws are also shown to a `PixelWitness`, fragment by fragment. `places` finds the surfaces
+that a call may write.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def watch_pixel(
     examine: Examine | None = None,
     created: Callable[[Any], None] | None = None,
 ) -> History:
-    """`pixel_history` with hooks: `examine` gets each fragment before it is shaded, `created` each
-    new context."""
+    """`pixel_history` with hooks: `examine` is called with each fragment before it is shaded,
+    `created` with each new context.
+    """
     history = History(target, driver, x, y)
     recorder = _Recorder(history, sample, examine)
 
@@ -89,7 +90,7 @@ class _Recorder:
         self._witness.examine = self._shaded
 
     def watch(self, gl: Any) -> None:
-        """From now on."""
+        """Start recording."""
         pipe, self._gl = gl.pipe, gl
         watch = getattr(pipe, "watch", None)
         if watch is None:
@@ -102,7 +103,7 @@ class _Recorder:
         tap(pipe, ["transfer_map"], self._mapping)
 
     def _mapping(self, call: PipeCall) -> None:
-        """Memory that is mapped may change at once: what it held is looked at before."""
+        """Read the pixel before memory is mapped, because mapped memory may change at once."""
         call.run()
         if call.arguments["flags"] & MapFlags.WRITE:
             transfer = call.result
@@ -126,7 +127,7 @@ class _Recorder:
         labels = {k: self._places.label(s) for k, s in surfaces.items()}
         call.run()
         if name == "draw_vbo":
-            self._pipe.settle()
+            self._pipe.execute_deferred()
         number, draw = self._gl.call_number, self._gl.draw_number
         if name not in DRAWING:
             draw = 0
@@ -139,7 +140,7 @@ class _Recorder:
             self.history.events.append(event)
 
     def _stored_images(self, event: PixelEvent, surfaces: dict[str, Surface]) -> tuple[str, ...]:
-        """Resources whose texel a shader changed; the other images are left out of the event."""
+        """Resources whose texel a shader changed; unchanged images are left out of the event."""
         images = [k for k in surfaces if not is_attachment(k)]
         same = [k for k in images if event.before.get(k) == event.after.get(k)]
         for held in (event.before, event.after, event.attachments):
@@ -153,7 +154,7 @@ class _Recorder:
         return tuple(dict.fromkeys(self._places.resource_label(r) for r in stored))
 
     def _shaded(self, seen: Fragment, draw: Any, run: Any, lanes: Any, lane: int) -> None:
-        """A fragment is about to be shaded: what will it store?"""
+        """Record a fragment that is about to be shaded."""
         facts = run.engine.state.facts
         if facts is not None and facts.has_side_effects:
             from gallette.debugger.invocation import fragment_session
@@ -166,7 +167,7 @@ class _Recorder:
     # -- reading ---------------------------------------------------------------------------------
 
     def _read(self, surfaces: dict[str, Surface]) -> dict[str, Stored]:
-        """What the pixel holds now in some surfaces."""
+        """The contents of the pixel in some surfaces."""
         held: dict[str, Stored] = {}
         for name, surface in surfaces.items():
             if name == "depth":

@@ -1,4 +1,4 @@
-"""What a pixel's history is made of."""
+"""The records of a pixel's history."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Fragment", "History", "PixelEvent", "Stored", "Test"]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the pixel holds in one attachment: the texel's bytes, and what they mean."""
+    """The contents of the pixel in one attachment: the texel's bytes, and their values."""
 
     raw: bytes
     value: tuple[float, ...]
@@ -33,7 +33,7 @@ class Test:
 
 @dataclass(slots=True)
 class Fragment:
-    """One fragment of the pixel, or (`verdict` says why) one that never came to be."""
+    """One fragment of the pixel, or one that was not generated, with the reason in `verdict`."""
 
     primitive: int
     vertices: tuple[int, ...]
@@ -67,17 +67,17 @@ class PixelEvent:
 
     @property
     def place(self) -> str:
-        """The numbers in words, as all commands say them."""
+        """The call numbers in words, as all commands print them."""
         return f"call {self.number}" + (f", draw {self.draw}" if self.draw else "")
 
     @property
     def changed(self) -> bool:
-        """The call left other bytes than it found."""
+        """Whether the call changed the bytes."""
         return any(self.before.get(k) != v for k, v in self.after.items())
 
     @property
     def touched(self) -> bool:
-        """There is something to tell about this call."""
+        """Whether the call has something to report."""
         return bool(self.changed or self.fragments or self.missing or self.call != "draw_vbo")
 
 
@@ -104,7 +104,7 @@ class History:
 
     @property
     def final(self) -> dict[str, Stored]:
-        """What the pixel held at the end, by the attachments of the framebuffer last drawn to."""
+        """The final contents of the pixel, by the attachments of the framebuffer last drawn to."""
         names: dict[str, str] = {}  # resource -> what that framebuffer calls it
         held: dict[str, Stored] = {}
         for event in self.events:
@@ -119,8 +119,8 @@ class History:
         return held
 
     def about(self, resource: str) -> list[PixelEvent]:
-        """The events on framebuffers that have this resource attached, what else wrote to it,
-        and what shaders stored to textures that were read there.
+        """The events on framebuffers that have this resource attached, other writes to it, and the
+        stores of shaders to textures that were read there.
         """
         read = {r for e in self.events if resource in e.attachments.values() for r in e.sampled}
         return [

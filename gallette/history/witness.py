@@ -1,6 +1,6 @@
-"""Standing between rasterizer and fragment engine: the fragments of one pixel, one by one.
+"""Between rasterizer and fragment engine: passes on the fragments of one pixel one by one.
 
-Primitives that do not meet the pixel are drawn as always, those that do one at a time; before and
+Primitives that do not cover the pixel are drawn as usual, those that do one at a time; before and
 after each of them the pixel's memory is read. Primitives keep their order and their quads, so the
 picture stays the same to the bit.
 """
@@ -34,7 +34,7 @@ MOST_MISSING = 16
 
 
 class PixelWitness:
-    """Sees what happens to pixel (x, y); `read` says what its attachments hold now."""
+    """Observes pixel (x, y); `read` returns the contents of its attachments."""
 
     def __init__(self, x: int, y: int, read: Callable[[], dict[str, Stored]]) -> None:
         self.x, self.y, self.read = x, y, read
@@ -43,18 +43,18 @@ class PixelWitness:
         self.examine: Callable[..., None] | None = None
 
     def begin(self) -> None:
-        """Another call: forget what was seen."""
+        """Begin another call: forget everything observed."""
         self.fragments, self.missing = [], []
 
     def around(
         self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
     ) -> PixelSink:
-        """What a draw's primitives are rasterized into."""
+        """The sink that a draw's primitives are rasterized into."""
         return PixelSink(self, draw, vertices, batch, run)
 
 
 class _Listening(BoundProgram):
-    """A fragment program that remembers what it put out for a lane."""
+    """A fragment program that records its outputs for a lane."""
 
     watched = True  # it is run for every fragment, also where one would do for a primitive
 
@@ -75,7 +75,7 @@ class _Listening(BoundProgram):
         return result
 
     def output(self, slot: int) -> tuple[float, ...] | None:
-        """What the lane wrote to a slot."""
+        """The lane's output in a slot."""
         written = None if self.result is None else self.result.outputs.get(slot)
         if written is None:
             return None
@@ -95,7 +95,7 @@ class _Listening(BoundProgram):
 
 
 class PixelSink:
-    """A fragment sink that lets everything through, the pixel's fragments singly."""
+    """A fragment sink that passes on everything, the pixel's fragments one by one."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class PixelSink:
         self._missing(vertices, batch)
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw fragments; see `gallette.drivers.common.raster.primitives.FragmentSink`."""
+        """Draw fragments (see `gallette.drivers.common.raster.primitives.FragmentSink`)."""
         x, y = self._witness.x, self._witness.y
         hit = (spans.y == y) & (spans.x <= x) & (x < spans.x + spans.length)
         done = -1
@@ -122,7 +122,7 @@ class PixelSink:
     def _between(
         self, spans: Spans, after: int, before: int, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
-        """The primitives that do not meet the pixel, up to the next one that does."""
+        """The primitives that do not cover the pixel, up to the next one that does."""
         which = (spans.primitive > after) & (spans.primitive < before)
         if which.all():
             self._run.draw(spans, source, info)
@@ -130,7 +130,7 @@ class PixelSink:
             self._run.draw(spans.take(which), source, info)
 
     def _single(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """One primitive that meets the pixel, as a whole: its quads stay what they are."""
+        """One primitive that covers the pixel, as a whole, so that its quads stay the same."""
         witness, run = self._witness, self._run
         primitive, one = int(spans.primitive[0]), np.array([1], np.int64)
         place = Spans(one * primitive, one * witness.y, one * witness.x, one)
@@ -225,7 +225,9 @@ class PixelSink:
     # -- why nothing was drawn -------------------------------------------------------------------
 
     def _missing(self, vertices: VertexSet, batch: Batch) -> None:
-        """Triangles that cover the pixel, as if all went missing; their fragments strike them."""
+        """Triangles that cover the pixel, as if all were missing; their fragments remove them from
+        the list.
+        """
         if batch.corners.shape[1] != 3 or not len(batch.corners):
             return
         context = self._draw.fixed.raster
@@ -265,7 +267,7 @@ class PixelSink:
 
 
 def _as_stored(values: tuple[float, ...], target: Any) -> tuple[float, ...]:
-    """What a shader wrote as its target takes it: raw bits are integers for integer formats."""
+    """A shader's output as its target stores it: raw bits are integers for integer formats."""
     format = getattr(target, "format", None)
     if format is None or not format.name.endswith(("UINT", "SINT")):
         return values
@@ -274,7 +276,7 @@ def _as_stored(values: tuple[float, ...], target: Any) -> tuple[float, ...]:
 
 
 def _covers(x: Any, y: Any, px: float, py: float) -> tuple[Any, Any]:
-    """Which triangles have the point inside, and their doubled signed areas."""
+    """Which triangles contain the point, and their doubled signed areas."""
 
     def side(i: int, j: int) -> Any:
         return (x[:, j] - x[:, i]) * (py - y[:, i]) - (y[:, j] - y[:, i]) * (px - x[:, i])
@@ -300,7 +302,7 @@ def _weights(vertices: VertexSet, corners: Any, px: float, py: float) -> tuple[f
 
 
 def _blend_text(state: Any) -> str:
-    """How a colour buffer takes what it is given."""
+    """How a colour buffer blends, in words."""
     mask = "".join(c for i, c in enumerate("RGBA") if state.colormask >> i & 1) or "nothing"
     if not state.blend_enable:
         return f"replaces {mask}"

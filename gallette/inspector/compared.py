@@ -1,4 +1,4 @@
-"""Two runs side by side: which draw of one corresponds to which of the other, and what differs."""
+"""Two runs side by side: the corresponding draws, and their differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ __all__ = ["compare"]
 
 
 def compare(frame: Frame, other: Frame) -> None:
-    """Match the draws of two runs, and note in each draw of `frame` how its counterpart differs."""
+    """Match the draws of two runs, and record in each draw of `frame` how its counterpart
+    differs.
+    """
     frame.against = other.title
     ours, theirs = ([_key(d) for d in f.draws] for f in (frame, other))
     matched = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
@@ -24,7 +26,7 @@ def compare(frame: Frame, other: Frame) -> None:
 
 
 def _key(draw: Draw) -> tuple[Any, ...]:
-    """What two draws must have in common to be matched."""
+    """The properties that two draws must share to be matched."""
     return draw.call, draw.size
 
 
@@ -44,7 +46,7 @@ def _compared(frame: Frame, draw: Draw, twin: Draw, other: Frame) -> Compared:
             differs = (a != b).any(axis=-1)
             found.pixels[name] = int(differs.sum())
             draw.overlays[f"differs {name}"] = frame.keep(differs.astype(np.uint8)[..., None])
-    mine_, theirs_ = _told(draw), _told(twin)
+    mine_, theirs_ = _recorded_texts(draw), _recorded_texts(twin)
     found.unlike = [
         (name, mine_.get(name, "-"), theirs_.get(name, "-"))
         for name in dict.fromkeys([*mine_, *theirs_])
@@ -53,8 +55,8 @@ def _compared(frame: Frame, draw: Draw, twin: Draw, other: Frame) -> Compared:
     return found
 
 
-def _told(draw: Draw) -> dict[str, str]:
-    """Everything about a draw that is a name and a text."""
+def _recorded_texts(draw: Draw) -> dict[str, str]:
+    """All recorded texts of a draw, by name."""
     told = dict(draw.words) | draw.state | {name: value for name, _, value in draw.uniforms}
     told["primitives"], told["fragments"] = str(draw.primitives), str(draw.fragments)
     return told

@@ -1,7 +1,7 @@
-"""Drawing with a program of which nothing is known: a square over the whole picture.
+"""Drawing with an arbitrary program: a square over the whole picture.
 
-Attributes, uniforms and textures get values by their names and types; which primitives the square
-is made of follows from what the geometry or tessellation shader takes.
+Attributes, uniforms and textures get values by their names and types; the primitives of the square
+follow from the inputs of the geometry or tessellation shader.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["PICTURES", "SIZE", "Given", "draw", "linked_program", "samplers_of"]
+__all__ = ["PICTURES", "SIZE", "UserSettings", "draw", "linked_program", "samplers_of"]
 
 SIZE = 256
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
@@ -38,8 +38,8 @@ _MODES = {
 
 
 @dataclass(slots=True)
-class Given:
-    """What the reader sets: the clock, the pointer, a picture for each sampler by name."""
+class UserSettings:
+    """The user's settings: the clock, the pointer, a picture for each sampler by name."""
 
     time: float = 0.0
     mouse: tuple[float, ...] = (0.0, 0.0)
@@ -73,7 +73,7 @@ def linked_program(gl: Any, texts: Mapping[str, str]) -> Iterator[tuple[int, str
             pass
 
 
-def draw(gl: Any, given: Given) -> None:
+def draw(gl: Any, given: UserSettings) -> None:
     """Draw with the program in use."""
     linked = gl.programs.executable.linked
     textures: list[tuple[Any, int]] = []
@@ -110,7 +110,7 @@ def draw(gl: Any, given: Given) -> None:
 
 
 def _primitives(gl: Any, linked: Any) -> tuple[Any, list[int]]:
-    """The mode of the draw and its corners: two triangles, unless the program takes others."""
+    """The mode of the draw and its corners: two triangles, unless the program requires others."""
     shaders = {stage.value: shader for stage, shader in linked.shaders.items()}
     if "tess_eval" in shaders:
         control = shaders.get("tess_ctrl")
@@ -135,8 +135,10 @@ def _attribute(name: str) -> npt.NDArray[np.float32]:
     return flat
 
 
-def _set_uniform(gl: Any, uniform: Any, given: Given) -> None:
-    """`time` is the clock, `mouse` the pointer, matrices do nothing, other numbers are a half."""
+def _set_uniform(gl: Any, uniform: Any, given: UserSettings) -> None:
+    """Set a uniform: `time` is the clock, `mouse` the pointer, matrices are identities, other
+    numbers are a half.
+    """
     kind, location = uniform.type.without_array, uniform.location
     if kind.is_matrix:
         if kind.columns == kind.rows and kind.base is Base.FLOAT:
@@ -179,7 +181,7 @@ def _noise() -> npt.NDArray[np.uint8]:
 
 
 def _numbered() -> npt.NDArray[np.uint8]:
-    """Sixteen tiles of their own colours, so that one sees where a coordinate leads."""
+    """Sixteen tiles in different colours, so that the texture coordinate of a pixel can be seen."""
     y, x = np.mgrid[0:64, 0:64] // 16
     hue = (x + 4 * y) / 16
     waves = [0.5 + 0.5 * np.cos(6.2832 * (hue + shift)) for shift in (0.0, 0.33, 0.67)]
@@ -196,22 +198,25 @@ _TARGETS = {
 
 
 def samplers_of(gl: Any) -> list[str]:
-    """Samplers of the program in use that a picture can be chosen for."""
+    """The samplers of the program in use for which a picture can be chosen."""
     linked = gl.programs.executable.linked
     return [u.name for u in linked.uniforms if u.location >= 0 and _target(u.type) is not None]
 
 
 def _target(type: Any) -> Any:
     """The target of a sampler that the explorer has textures for; None for images, arrays and
-    samplers of whole numbers or comparisons."""
+    samplers of integers or comparisons.
+    """
     kind = type.without_array
     if not kind.is_sampler or kind.is_arrayed or kind.is_shadow or kind.sampled is not Base.FLOAT:
         return None
     return _TARGETS.get(kind.dim)
 
 
-def _set_sampler(gl: Any, uniform: Any, given: Given, textures: list[tuple[Any, int]]) -> None:
-    """A texture of its own with the picture that was chosen, or the next of the list."""
+def _set_sampler(
+    gl: Any, uniform: Any, given: UserSettings, textures: list[tuple[Any, int]]
+) -> None:
+    """Bind a new texture with the picture that was chosen, or the next of the list."""
     target = _target(uniform.type)
     if target is None:
         return

@@ -14,7 +14,9 @@ _SUFFIXES = dict(zip(STAGES, (".vert", ".tesc", ".tese", ".geom", ".frag"), stri
 
 
 def _read() -> dict[str, dict[str, str]]:
-    """Name -> stage -> source; a program without a vertex shader has that of the first."""
+    """The sources of each program by stage; a program without a vertex shader has that of the
+    first.
+    """
     text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = {}
     for part in re.split(r"^== ", text, flags=re.M)[1:]:
@@ -35,8 +37,9 @@ VERTEX, FRAGMENT = EXAMPLES["waves"].values()
 
 
 def sources_of(path: Path) -> dict[str, str]:
-    """The program that a file belongs to: `a.frag` goes with `a.vert`, `a.geom` and so on, where
-    they lie beside it. Without a vertex or a fragment shader it gets the first example's."""
+    """The program that a file belongs to: `a.frag` is combined with `a.vert`, `a.geom` and so on
+    beside it. A missing vertex or fragment shader is that of the first example.
+    """
     found = {"vertex": VERTEX, "fragment": FRAGMENT}
     for stage, suffix in _SUFFIXES.items():
         beside = path.with_suffix(suffix)

@@ -1,9 +1,9 @@
-"""The live explorer: a program, compiled and drawn with whenever it changes.
+"""The live explorer: a program, compiled and drawn after each change.
 
-One compilation serves everything that is shown of the driver that draws: the GL context compiles
-with every pass recorded, and the driver's own variants are asked for afterwards. Forms that other
-drivers make of the shaders are compiled when a pane shows them. A question may name a second state
-`against` which each form and the picture are compared.
+One compilation provides everything shown of the driver that draws: the GL context compiles with
+every pass recorded, and the driver's variants are requested afterwards. Forms of other drivers are
+compiled when a pane shows them. A request may name a second state `against` which each form and the
+picture are compared.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import recording
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector import drawing
-from gallette.inspector.drawing import Given
+from gallette.inspector.drawing import UserSettings
 from gallette.inspector.examples import EXAMPLES, STAGES
 from gallette.inspector.forms import FORMS, form_of
 from gallette.inspector.frames import Frame
-from gallette.inspector.programs import Way, add_passes, variant_told
+from gallette.inspector.programs import Way, add_passes, variant_data
 from gallette.inspector.service import Questions
 from gallette.inspector.surfaces import attachments_of
 from gallette.state_tracker.context import Context
@@ -48,7 +48,7 @@ def errors_of(log: str) -> list[list[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What decides how the shaders are compiled: a context is kept for each."""
+    """The settings that affect how the shaders are compiled; there is a context for each."""
 
     driver: str
     used_once: str = USED_ONCE[0]
@@ -61,7 +61,7 @@ class Setting:
 
 
 class Explorer(Questions):
-    """Compiles, draws, answers."""
+    """Compiles and draws programs, and answers requests of the page."""
 
     def __init__(self, sources: dict[str, str] | None = None, driver: str = "numpipe"):
         super().__init__(Frame("explorer", driver))
@@ -86,7 +86,7 @@ class Explorer(Questions):
         }
 
     def close(self) -> None:
-        """The contexts go."""
+        """Release the contexts."""
         for gl in self._contexts.values():
             if not gl.released:
                 gl.make_current()
@@ -105,7 +105,9 @@ class Explorer(Questions):
         return gl
 
     def _drop(self, gl: Any) -> None:
-        """A context that cannot draw any more, or whose state is in doubt: the next is new."""
+        """Drop a context that cannot draw any more or whose state is uncertain; the next request
+        creates another.
+        """
         self._contexts = {key: kept for key, kept in self._contexts.items() if kept is not gl}
         gl.release()
 
@@ -158,7 +160,7 @@ class Explorer(Questions):
             raise GalletteError("a program has a vertex and a fragment shader")
         switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
         mouse = tuple(map(float, q.get("mouse", (0.0, 0.0))[:2]))
-        given = Given(float(q.get("time", 0.0)), mouse, dict(q.get("textures", {})))
+        given = UserSettings(float(q.get("time", 0.0)), mouse, dict(q.get("textures", {})))
         setting = Setting(driver, used_once, bool(q.get("fuse")))
         gl = self._context(setting)
         usable = False
@@ -175,15 +177,15 @@ class Explorer(Questions):
         gl: Any,
         texts: dict[str, str],
         switches: Iterable[str],
-        given: Given,
+        given: UserSettings,
         forms: list[str],
         setting: Setting,
     ) -> dict[str, Any]:
-        """What becomes of a program, as far as it gets."""
+        """The results of compiling and drawing a program, as far as it gets."""
         start = time.perf_counter()
         answer: dict[str, Any] = {"errors": [], "stages": [], "picture": "", "forms": {}}
         with (
-            compiled_afresh(),
+            without_compile_cache(),
             recording(lines=True) as passes,
             np.errstate(all="ignore"),
             drawing.linked_program(gl, texts) as (program, log),
@@ -198,7 +200,7 @@ class Explorer(Questions):
             finally:
                 for capability in SWITCHES.values():
                     gl.disable(capability)
-            gl.pipe.settle()
+            gl.pipe.execute_deferred()
             variants = _variants(gl)
             answer["stages"] = _ways(variants, texts, passes.records)
             answer["samplers"] = drawing.samplers_of(gl)
@@ -217,15 +219,16 @@ class Explorer(Questions):
 
 
 def _bare(text: str) -> str:
-    """Code without what differs wherever an instruction was added before it: the numbers of
-    instructions and comments on their time."""
+    """Code without the text that changes whenever an instruction is inserted before it: numbers of
+    instructions, and comments on timing.
+    """
     from gallette.explaining import unmarked
 
     return _NUMBERS.sub("", unmarked(text))
 
 
 def _failure(gl: Any) -> str:
-    """Why there is no picture, if there is none."""
+    """The reason that there is no picture; "" if there is one."""
     if gl.lost:
         return f"error: the shaders were stopped, and the context is made anew: {gl.lost}\n"
     code = gl.get_error()
@@ -233,7 +236,7 @@ def _failure(gl: Any) -> str:
 
 
 def _variants(gl: Any) -> dict[str, list[tuple[Any, dict[str, Any]]]]:
-    """By stage: each variant with the driver's description, the one just used first."""
+    """The variants of each stage with the driver's description, the one just used first."""
     found = {}
     for (stage, _), handle in gl.programs.executable.handles.items():
         told = handle.explain()["variants"]
@@ -244,11 +247,11 @@ def _variants(gl: Any) -> dict[str, list[tuple[Any, dict[str, Any]]]]:
 def _ways(
     variants: dict[str, list[tuple[Any, dict[str, Any]]]], texts: dict[str, str], records: list[Any]
 ) -> list[dict[str, Any]]:
-    """Each stage's passes, and the variants its draw used."""
+    """Each stage's passes, and the variants that its draw used."""
     ways = []
     for stage, made in variants.items():
         way = Way(stage, texts.get(stage, ""))
         add_passes(way, [r for r in records if r.stage == stage])
-        way.variants = [variant_told(v, told) for v, told in made]
+        way.variants = [variant_data(v, told) for v, told in made]
         ways.append(asdict(way))
     return ways

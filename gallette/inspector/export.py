@@ -24,7 +24,9 @@ WIDEST = 256
 
 
 def export_page(frame: Frame, path: Path) -> int:
-    """Write the page; its size. Pictures and meshes become coarser until it is under `LIMIT`."""
+    """Write the page; returns its size. Pictures and meshes become coarser until it is under
+    `LIMIT`.
+    """
     programs: dict[str, Any] = {}
     for key, sources in frame.programs.items():
         ways, log = way_of(sources, frame.driver, frame.profiles.get(key, "core"))
@@ -62,7 +64,7 @@ def _page(frame: Frame, programs: Any, widest: int, triangles: int) -> bytes:
 
 
 def _png(picture: Picture, widest: int) -> dict[str, Any]:
-    """A picture as 8-bit PNG, with the range its numbers had; bottom row first, as ever."""
+    """A picture as 8-bit PNG, with the range of its numbers; bottom row first."""
     from PIL import Image
 
     step = max(1, -(-max(picture.shape[:2]) // widest))

@@ -1,5 +1,5 @@
 """A shader as two graphs, in SVG: its blocks with the edges of control flow, and its values with
-the edges from where they are computed to where they are used.
+edges from definitions to uses.
 
 Structured control flow places the blocks: a body is a column, the two bodies of an `if` stand side
 by side, and a loop has a frame. Edges are those of the CFG. A value stands one row below the last
@@ -210,7 +210,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _label(block: Block, following: Block) -> str:
-    """Which way of an `if` the edge is."""
+    """The label of the edge from an `if`."""
     place = block.owner.index(block)
     after = block.owner[place + 1] if place + 1 < len(block.owner) else None
     if not isinstance(after, If) or block.jump is not None:
@@ -219,7 +219,7 @@ def _label(block: Block, following: Block) -> str:
 
 
 def _edge(a: _Box, b: _Box, margin: float, label: str) -> str:
-    """Down to a later block; up and around to an earlier one."""
+    """An edge: down to a later block, up and around to an earlier one."""
     if b.y > a.y:
         return _curve(a, b, margin, "edge", label)
     left = min(a.x, b.x) + margin - 18
@@ -248,8 +248,9 @@ def _curve(a: _Box, b: _Box, margin: float, kind: str, label: str = "") -> str:
 
 
 def _ranks(impl: FunctionImpl) -> tuple[list[list[Instr]], dict[Instr, int]]:
-    """Instructions by row, and their order; edges back to an earlier one (through a phi of a loop)
-    do not push anything down."""
+    """Instructions by row, and their order; back edges (through a phi of a loop) do not move
+    instructions down.
+    """
     rows: list[list[Instr]] = []
     level: dict[Instr, int] = {}
     place: dict[Instr, int] = {}

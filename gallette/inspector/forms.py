@@ -1,8 +1,7 @@
-"""The forms that a pane of the explorer can show a shader in, beside its passes.
+"""The forms of a shader that a pane of the explorer can show, besides its passes.
 
-A form is what one driver, or a front end, makes of it. The driver that draws has made its own
-already; another driver is given the linked program when a pane asks for its form, and answers for
-the null key.
+A form is the output of one driver, or of a front end. The driver that draws has compiled its own
+already; another driver compiles the linked program when a pane requests its form, for the null key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the page shows: draws with their state, pictures, meshes and programs."""
+"""The records that the page shows: draws with their state, pictures, meshes and programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Texture:
 
 @dataclass(slots=True)
 class Compared:
-    """What the corresponding draw of another run has."""
+    """The corresponding draw of another run."""
 
     number: int
     attachments: dict[str, str] = field(default_factory=dict)  # name -> content hash
@@ -94,7 +94,7 @@ class Frame:
     against: str = ""  # the run that `Draw.compared` is about
 
     def keep(self, picture: Picture) -> str:
-        """Remember a picture; its name."""
+        """Store a picture; returns its name."""
         whole = np.ascontiguousarray(picture)
         head = f"{whole.shape}{whole.dtype}".encode()
         name = content_hash(head + whole.tobytes())
@@ -102,7 +102,7 @@ class Frame:
         return name
 
     def plain(self) -> dict[str, Any]:
-        """Everything but pictures and meshes, as JSON can hold it."""
+        """Everything except pictures and meshes, in a form that JSON can represent."""
         return {
             "title": self.title,
             "driver": self.driver,

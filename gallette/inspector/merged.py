@@ -20,8 +20,9 @@ __all__ = ["executed_draws"]
 
 
 def executed_draws(capture: Capture, driver: str) -> list[list[int]]:
-    """For each draw that was executed, the numbers of the calls it stands for, in order; empty for
-    a driver without pending draws."""
+    """For each executed draw, the numbers of the calls merged into it, in order; empty for a driver
+    without pending draws.
+    """
     watched = _Watched()
     player = Replayer(capture, driver, after_create=watched.created)
     with np.errstate(all="ignore"):
@@ -30,7 +31,7 @@ def executed_draws(capture: Capture, driver: str) -> list[list[int]]:
 
 
 class _Watched:
-    """Sees calls go in and merged draws come out."""
+    """Records calls when they are made and merged draws when they are executed."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -50,7 +51,7 @@ class _Watched:
         self.number = call.number
 
     def after(self, call: Call, gl: Any) -> None:
-        """Nothing is read, or the pending draws would be executed."""
+        """Read nothing after a call, because that would execute the pending draws."""
 
     def _submitted(self, call: PipeCall) -> None:
         info = call.arguments["info"]
@@ -67,7 +68,7 @@ class _Watched:
                 self.groups.append(sorted(set(numbers)))
 
     def executed(self) -> list[list[int]]:
-        """Merged draws, and those that were executed alone, by their first call."""
+        """The merged draws, and those that were executed alone, by their first call."""
         if not self.tapped:
             return []
         found = {n for group in self.groups for n in group}

@@ -1,4 +1,4 @@
-"""Watching draws on their way through the driver: meshes, overdraw, what covers what."""
+"""Observes draws inside the driver: meshes, overdraw, visible primitives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DrawWitness:
         self.after: list[tuple[Any, Any]] = []
 
     def around(self, draw: Any, vertices: VertexSet, batch: Batch, run: FragmentRun) -> _Counting:
-        """What a draw's primitives are rasterized into."""
+        """The sink that a draw's primitives are rasterized into."""
         self.primitives += len(batch.corners)
         if sum(len(c) for _, c in self.after) < MOST_PRIMITIVES:
             window = np.array(vertices.window[:3], np.float64)
@@ -62,7 +62,7 @@ class DrawWitness:
 
 
 class _Counting:
-    """Lets every fragment through, and counts it."""
+    """Passes on every fragment, and counts it."""
 
     def __init__(self, witness: DrawWitness, run: FragmentRun) -> None:
         self._witness, self._run = witness, run
@@ -73,7 +73,7 @@ class _Counting:
 
 
 def mesh_of(gl: Any, info: Any, witness: DrawWitness) -> Mesh | None:
-    """The mesh of a draw that has just been made, with what was fetched for each vertex."""
+    """The mesh of a draw that has just been made, with the fetched attributes of each vertex."""
     if not witness.after:
         return None
     points = np.concatenate([p for p, _ in witness.after])
@@ -97,7 +97,7 @@ def mesh_of(gl: Any, info: Any, witness: DrawWitness) -> Mesh | None:
 
 
 def _attributes(gl: Any, info: Any, count: int) -> tuple[list[str], Any]:
-    """The attributes of the first `count` vertices, as the vertex shader was given them."""
+    """The attributes of the first `count` vertices, as the vertex shader received them."""
     state = None if info is None else gl.pipe._states.of(info.mode)
     if state is None:
         return [], np.zeros((0, 0))

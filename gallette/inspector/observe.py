@@ -1,4 +1,4 @@
-"""Replaying a run once and writing down what each of its draws had and made."""
+"""Replays a run once and records the inputs and results of each of its draws."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SWITCHES = {
 
 @contextmanager
 def captured(target: str, driver: str) -> Iterator[Path]:
-    """The target as a capture: itself, or a recording of a scene or test."""
+    """The target as a capture: the target itself, or a recording of a scene or test."""
     if is_capture(target):
         yield Path(target)
         return
@@ -51,7 +51,7 @@ def captured(target: str, driver: str) -> Iterator[Path]:
 
 
 class _Observer:
-    """Sees the calls of one replay."""
+    """Observes the calls of one replay."""
 
     def __init__(self, frame: Frame, capture: Capture):
         self.frame, self.capture = frame, capture
@@ -84,7 +84,7 @@ class _Observer:
     def after(self, call: Call, gl: Any) -> None:
         if not call.draws:
             return
-        gl.pipe.settle()
+        gl.pipe.execute_deferred()
         spent = (time.perf_counter_ns() - self.start) // 1000
         frame, pipe, witness = self.frame, gl.pipe, self.witness
         state = gl.pipe_framebuffer
@@ -143,7 +143,7 @@ class _Observer:
         draw.overlays["quads"] = self.frame.keep(filled[..., None])
 
     def _variant(self, draw: Draw, place: str, gl: Any) -> None:
-        """Which variant of which fragment shader was the last to run at each pixel, so far."""
+        """Record which variant of which fragment shader ran last at each pixel."""
         counts, executable = self.witness.overdraw, gl.programs.executable
         if counts is None or not counts.size or executable is None:
             return
@@ -192,7 +192,7 @@ _STAGES = {
 
 
 def observe(path: str | Path, driver: str = "", title: str = "") -> Frame:
-    """Replay a capture and write down everything about its draws."""
+    """Replay a capture and record everything about its draws."""
     capture = open_capture(path)
     frame = Frame(title or str(path), driver or capture.driver)
     observer = _Observer(frame, capture)
@@ -247,7 +247,7 @@ def _add_changes(frame: Frame) -> None:
 def replay_edited(
     frame: Frame, path: Path, number: int, edits: dict[int, str], switches: dict[str, bool]
 ) -> tuple[dict[str, str], list[str]]:
-    """Replay up to a call with other shader texts and switched state: pictures, and complaints."""
+    """Replay up to a call with edited shaders and switched state; returns pictures and messages."""
     capture = open_capture(path)
     player = Replayer(capture, frame.driver)
     player.edits = edits
@@ -261,7 +261,7 @@ def replay_edited(
             (gl.enable if on else gl.disable)(SWITCHES[name])
 
     def after(call: Call, gl: Any) -> None:
-        if call.name == "CompileShader" and _wants(capture, edits, call):
+        if call.name == "CompileShader" and _is_edited(capture, edits, call):
             shader = player._names.get(("program", call.args[0]), call.args[0])
             text = gl.get_shader_info_log(shader)
             if text:
@@ -271,7 +271,7 @@ def replay_edited(
             if not gl.get_programiv(program, 0x8B82)[0]:
                 log.append(gl.get_program_info_log(program))
         if call.number == number:
-            gl.pipe.settle()
+            gl.pipe.execute_deferred()
             for name, picture in attachments_of(gl.pipe, gl.pipe_framebuffer).items():
                 found[name] = frame.keep(picture)
 
@@ -281,14 +281,14 @@ def replay_edited(
     return found, log
 
 
-def _wants(capture: Capture, edits: dict[int, str], call: Call) -> bool:
-    """Was the shader that is compiled given an edited text?"""
+def _is_edited(capture: Capture, edits: dict[int, str], call: Call) -> bool:
+    """Whether an edited text replaces the source of the shader that is compiled."""
     shader = call.args[0]
     return any(capture.call(n).args[0] == shader for n in edits)
 
 
 def source_calls(capture: Capture, text: str, before: int) -> list[int]:
-    """The glShaderSource calls that gave a shader this text, up to a call."""
+    """The glShaderSource calls, up to a call, that gave a shader this text."""
     found = []
     for call in capture.calls[:before]:
         if call.name.startswith("ShaderSource") and "".join(call.args[2] or ()) == text:

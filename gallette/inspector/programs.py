@@ -1,4 +1,4 @@
-"""A program's way, for the page: passes with their texts, variants with keys and code."""
+"""How a program compiles, for the page: passes with their texts, variants with keys and code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.debugger.invocation import compiled_afresh
+from gallette.debugger.invocation import without_compile_cache
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_told", "way_of"]
+__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_data", "way_of"]
 
 
 _TOLD = re.compile(r"^\s*;.*, line (\d+)$")
@@ -25,7 +25,8 @@ _ENDS = re.compile(r"\s*[;#] line (\d+)$")
 
 
 def marked_code(variant: Any, code: str) -> str:
-    """Generated code with the source lines it computes, if the driver knows them: `//@12`.
+    """Generated code with the source lines of its instructions, if the driver provides them:
+    `//@12`.
 
     numpipe records the source line of each line of code; jit writes it as a comment at the end of a
     line, or before the code of an instruction.
@@ -33,13 +34,13 @@ def marked_code(variant: Any, code: str) -> str:
     lines = code.splitlines()
     known = getattr(getattr(variant, "program", None), "lines", None) or []
     if len(known) != len(lines):
-        known = _told(lines)
+        known = _lines_from_comments(lines)
     pairs = zip(lines, known, strict=True)
     return "\n".join(f"{_ENDS.sub('', text)} //@{line}" if line else text for text, line in pairs)
 
 
-def _told(lines: list[str]) -> list[int]:
-    """The source line of each line, from the comments in front of them."""
+def _lines_from_comments(lines: list[str]) -> list[int]:
+    """The source line of each line, from the comments before them."""
     found, now = [], 0
     for text in lines:
         told, ends = _TOLD.match(text), _ENDS.search(text)
@@ -56,7 +57,7 @@ def _told(lines: list[str]) -> list[int]:
 
 @dataclass(slots=True)
 class Way:
-    """One stage: its source, every pass that changed it, and what the driver made of it."""
+    """One stage: its source, every pass that changed it, and the driver's output."""
 
     stage: str
     source: str
@@ -72,9 +73,11 @@ def compiled_for(
     options: dict[str, Any] | None = None,
     profile: str = "core",
 ) -> Iterator[dict[str, Any]]:
-    """Compile, link and hand over to a driver afresh: the driver's handles by stage, "" for one
-    that it leaves to others. A program with an error is a `GalletteError` with the log."""
-    with compiled_afresh():
+    """Compile, link and pass to a driver, without the cache. Returns the driver's handles by stage,
+    or "" for a stage that it leaves to others. A program with an error raises a `GalletteError`
+    with the log.
+    """
+    with without_compile_cache():
         program = _linked(sources, profile)
         screen = create_screen(driver, **(options or {}))
         context = screen.context_create()
@@ -112,7 +115,9 @@ def way_of(
     profile: str = "core",
     options: dict[str, Any] | None = None,
 ) -> tuple[list[Way], str]:
-    """Compile and link afresh with everything recorded; the stages, and the log of errors."""
+    """Compile and link without the cache and with everything recorded; returns the stages, and the
+    log of errors.
+    """
     try:
         with (
             recording(lines=True) as passes,
@@ -125,7 +130,7 @@ def way_of(
                 if handle is not None:
                     told = handle.explain()["variants"]
                     made = handle.variants.values()
-                    way.variants = [variant_told(*pair) for pair in zip(made, told, strict=True)]
+                    way.variants = [variant_data(*pair) for pair in zip(made, told, strict=True)]
                 ways.append(way)
     except GalletteError as error:
         return [], str(error)
@@ -134,7 +139,7 @@ def way_of(
     return ways, ""
 
 
-def variant_told(variant: Any, told: dict[str, Any]) -> dict[str, str]:
+def variant_data(variant: Any, told: dict[str, Any]) -> dict[str, str]:
     """A variant as the page shows it: key and reason, the NIR that was compiled, its code."""
     return {
         "key": told["key"],
@@ -145,7 +150,7 @@ def variant_told(variant: Any, told: dict[str, Any]) -> dict[str, str]:
 
 
 def add_passes(way: Way, records: list[Any]) -> None:
-    """The passes that did something; texts as differences from the one before."""
+    """Add the passes that made progress; texts are differences from the previous one."""
     if records:
         way.first = records[0].before
     last = way.first
@@ -165,7 +170,7 @@ def add_passes(way: Way, records: list[Any]) -> None:
 
 
 def _edits(before: str, after: str) -> list[list[Any]]:
-    """`[start, end, lines]`: replace lines start..end of the text before."""
+    """Edits `[start, end, lines]`, each of which replaces lines start..end of the previous text."""
     a, b = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
     return [[i1, i2, b[j1:j2]] for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]

@@ -1,9 +1,8 @@
 """The page's server: on this machine only, for pages it served itself only.
 
-It listens on 127.0.0.1. A request must name that host (so that no other name resolves to it by
-trickery), and one that says where it comes from must come from here: a page of another site that
-asks gets 403. Answers forbid the browser to fetch anything from anywhere else. A request has to
-arrive within seconds, and a question is JSON of bounded size.
+It listens on 127.0.0.1. A request must name that host (against DNS rebinding), and its origin, if
+given, must be this server: a page of another site gets 403. Responses forbid the browser to fetch
+from other hosts. A request has to arrive within seconds, and its body is JSON of bounded size.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PATIENCE = 20.0  # seconds in which a request has to arrive
 
 
 def style_sheet() -> str:
-    """The styles of the pages: what all of gallette's pages share, and their own."""
+    """The styles of the pages: those of all of gallette's pages, and their own."""
     from gallette.reports.html import TEMPLATES
 
     files = TEMPLATES / "shared.css", ASSETS / "app.css"
@@ -54,7 +53,7 @@ def own_page(headers: Message, port: int) -> bool:
 
 
 class _Refused(Exception):
-    """A request that gets an answer with that status, and the end of the connection."""
+    """A request that is refused with that status; the connection ends."""
 
     def __init__(self, status: int, why: str):
         super().__init__(why)
@@ -62,8 +61,9 @@ class _Refused(Exception):
 
 
 class LocalHandler(BaseHTTPRequestHandler):
-    """Requests of this server's own pages; `wfile` and `rfile` belong to clients that may be slow,
-    gone or wrong."""
+    """Handles requests of this server's own pages; `wfile` and `rfile` belong to clients that may
+    be slow, gone or malicious.
+    """
 
     policy: str
     timeout = PATIENCE  # of each read and write
@@ -81,13 +81,17 @@ class LocalHandler(BaseHTTPRequestHandler):
             self._clock.cancel()
 
     def _cut(self) -> None:
-        """The client takes too long: a read that waits for it meets the end of the stream."""
+        """End the input of a client that takes too long: a blocked read meets the end of the
+        stream.
+        """
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RD)
 
     def allowed(self) -> bool:
-        """Only this machine's own pages. The headers have arrived; answering may take its time."""
+        """Whether the request is from a page of this machine. The headers have arrived; the
+        response may take longer.
+        """
         address: Any = self.server.server_address
         if not own_page(self.headers, address[1]):
             self.refuse(403, "only pages of this server may ask")
@@ -100,7 +104,7 @@ class LocalHandler(BaseHTTPRequestHandler):
         return True
 
     def body(self) -> bytes:
-        """What was sent with the request."""
+        """The body of the request."""
         told = self.headers.get("Content-Length", "")
         if "Transfer-Encoding" in self.headers or not (told.isascii() and told.isdigit()):
             raise _Refused(411, "a question says how long it is")
@@ -113,7 +117,7 @@ class LocalHandler(BaseHTTPRequestHandler):
         return data
 
     def refuse(self, status: int, why: str) -> None:
-        """The answer to a request of which nothing more is read: the connection ends with it."""
+        """Refuse a request without reading the rest of it; the connection ends."""
         self.close_connection = True
         self.answer(status, why.encode(), "text/plain")
         self.wfile.flush()
@@ -137,7 +141,7 @@ class LocalHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The terminal has better things to show."""
+        """Do nothing, because the terminal shows other output."""
 
 
 class _Handler(LocalHandler):
@@ -192,7 +196,7 @@ class _Handler(LocalHandler):
         if question not in self.service.questions:
             self.answer(404, b"no such question", "text/plain")
             return
-        answer = self.service.ask(question, parameters)
+        answer = self.service.answer(question, parameters)
         self.answer(200, json.dumps(answer).encode(), "application/json")
 
     def _asset(self, name: str) -> None:

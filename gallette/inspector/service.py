@@ -1,7 +1,7 @@
-"""What the page can ask: answers as plain data, computed by running the target again.
+"""The requests of the page, answered with plain data, computed by running the target again.
 
-Nothing here knows HTTP. One question is answered at a time, because GL contexts are current per
-thread and a run uses them all.
+This module is independent of HTTP. It processes one request at a time, because GL contexts are
+current per thread and a run uses them all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ __all__ = ["Questions", "Service", "packed"]
 
 
 def packed(picture: Picture) -> bytes:
-    """Width, height, channels, and whether they are floats; then the numbers, bottom row first."""
+    """A picture as bytes: width, height, channels, and whether they are floats; then the numbers,
+    bottom row first.
+    """
     height, width, channels = picture.shape
     floats = picture.dtype != np.uint8
     data = picture.astype("<f4") if floats else picture
@@ -35,7 +37,7 @@ def packed(picture: Picture) -> bytes:
 
 
 def _clean(value: Any) -> Any:
-    """Plain data that JSON can hold: bytes in hexadecimal, what is no number as text."""
+    """Data that JSON can represent: bytes in hexadecimal, NaN and infinities as text."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
@@ -48,15 +50,15 @@ def _clean(value: Any) -> Any:
 
 
 class Questions:
-    """Answers one question at a time; pictures it made are kept by name."""
+    """Answers one request at a time, and stores its pictures by name."""
 
     def __init__(self, frame: Frame):
         self.frame = frame
         self.questions: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._lock = threading.Lock()
 
-    def ask(self, question: str, parameters: dict[str, Any]) -> Any:
-        """The answer, or {"error": text}."""
+    def answer(self, question: str, parameters: dict[str, Any]) -> Any:
+        """The result of a request, or {"error": text}."""
         with self._lock:
             try:
                 return _clean(self.questions[question](parameters))
@@ -65,7 +67,7 @@ class Questions:
             except (MemoryError, RecursionError) as error:
                 return {"error": f"this asks for too much: {type(error).__name__} {error}".strip()}
             except (KeyError, ValueError, TypeError) as error:
-                return {"error": f"a question that makes no sense: {error}"}
+                return {"error": f"invalid request: {error}"}
 
     def picture(self, name: str) -> bytes | None:
         found = self.frame.pictures.get(name)
@@ -73,7 +75,7 @@ class Questions:
 
 
 class Service(Questions):
-    """The page's questions about one run."""
+    """The page's requests about one run."""
 
     def __init__(self, frame: Frame, path: Path):
         super().__init__(frame)
@@ -96,7 +98,7 @@ class Service(Questions):
         return pixel_history(str(self.path), x, y, self.frame.driver)
 
     def _pixel(self, q: dict[str, Any]) -> Any:
-        """The history of a pixel of one resource: what the draw had at that attachment."""
+        """The history of a pixel of one resource: the one that the draw had at that attachment."""
         x, y = int(q["x"]), int(q["y"])
         history = self._history(x, y)
         target = self._target(history, int(q.get("n", 0)), str(q.get("attachment", "")))
@@ -143,7 +145,7 @@ class Service(Questions):
         return self._ways[key]
 
     def _edit(self, q: dict[str, Any]) -> Any:
-        """Another picture of a draw: an edited shader, switched state."""
+        """The picture of a draw with an edited shader or switched state."""
         number = int(q["n"])
         switches = {k: bool(v) for k, v in dict(q.get("switches", {})).items() if k in SWITCHES}
         edits: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""The state behind a draw in words, and its uniforms by name."""
+"""The state of a draw in words, and its uniforms by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _fields(state: Any, all: bool = True) -> Iterator[tuple[str, str]]:
 
 
 def bound_state(bound: Any) -> dict[str, str]:
-    """All that is bound, by group and field."""
+    """All bound state, by group and field."""
     found: dict[str, str] = {}
     groups = {
         "rasterizer": bound.rasterizer.state,
@@ -89,7 +89,7 @@ def _surface(surface: Any) -> str:
 
 
 def textures_of(frame: Frame, pipe: Any) -> list[Texture]:
-    """What the bound stages can sample, with pictures."""
+    """The textures of the bound stages, with pictures."""
     found = []
     for stage, bindings in pipe.bound.stages.items():
         if pipe.bound.shaders.get(stage) is None:
@@ -107,7 +107,7 @@ def textures_of(frame: Frame, pipe: Any) -> list[Texture]:
 
 
 def uniforms_of(gl: Any) -> list[tuple[str, str, str]]:
-    """Active uniforms of the program in use: name, type, value in words."""
+    """The active uniforms of the program in use: name, type, value in words."""
     executable = gl.programs.executable
     if executable is None:
         return []
@@ -129,7 +129,7 @@ def uniforms_of(gl: Any) -> list[tuple[str, str, str]]:
 
 
 def _block_bytes(gl: Any, block: int) -> bytes | None:
-    """What the buffer bound for a uniform block holds."""
+    """The contents of the buffer bound for a uniform block."""
     for bindings in gl.pipe.bound.stages.values():
         constants = bindings.constants
         if block + 1 < len(constants) and constants[block + 1] is not None:

@@ -62,7 +62,7 @@ def attachments_of(pipe: Any, state: Any) -> dict[str, Picture]:
 
 
 def read_texture(pipe: Any, view: Any) -> Picture | None:
-    """The first level and layer a sampler view shows; None for what is no picture."""
+    """The first level and layer of a sampler view; None if it is not a picture."""
     desc = view.resource.desc
     if view.target is Target.BUFFER or desc.samples > 1:
         return None

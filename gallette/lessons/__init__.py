@@ -1,7 +1,7 @@
 """The course: runnable lessons about real problems of compilers and drivers.
 
-A lesson is a Markdown file whose figures and numbers come from running it (`text.py`); what it
-measures is a module of the same name beside it. `course.CHAPTERS` has their order.
+A lesson is a Markdown file whose figures and numbers come from running it (`text.py`); its
+measurements are in a module of the same name beside it. `course.CHAPTERS` has their order.
 """
 
 from gallette.lessons.course import LESSONS

@@ -84,7 +84,7 @@ class Counterexample:
 
 
 def tree(text: tuple[Any, ...]) -> tuple[Shader, list[tuple[str, str]]]:
-    """A shader that computes the search side; its inputs: (name, "float" or "int")."""
+    """A shader that computes the search side, and its inputs: (name, "float" or "int")."""
     rule = compile_rule(text)
     b = Builder.shader_main(Stage.FRAGMENT, "rule")
     inputs: dict[str, tuple[Def, str]] = {}
@@ -111,7 +111,7 @@ def tree(text: tuple[Any, ...]) -> tuple[Shader, list[tuple[str, str]]]:
 
 
 def rewritten(text: tuple[Any, ...]) -> tuple[Shader, Shader]:
-    """The search side, and what the rule alone makes of it."""
+    """The search side, and the result of applying the rule alone."""
     before, _ = tree(text)
     after = clone_shader(before)
     rewrite_impl(after.entry, RuleSet([compile_rule(text)]))
@@ -119,7 +119,7 @@ def rewritten(text: tuple[Any, ...]) -> tuple[Shader, Shader]:
 
 
 def counterexample(text: tuple[Any, ...]) -> Counterexample | None:
-    """Both sides on every combination of special values; the first that differs."""
+    """The first combination of special values for which the two sides differ."""
     before, after = rewritten(text)
     _, inputs = tree(text)
     choices = [FLOATS if base == "float" else INTS for _, base in inputs]
@@ -155,7 +155,7 @@ def counterexample(text: tuple[Any, ...]) -> Counterexample | None:
 
 
 def _plainest(columns: list[Any], one: Any, two: Any, differ: Any, is_float: bool) -> int:
-    """The lane that shows best what is wrong: ordinary numbers whose results are far apart."""
+    """The lane that shows the problem best: ordinary numbers whose results are far apart."""
     with np.errstate(all="ignore"):
         odd = np.zeros(len(one))
         for column in columns:

@@ -31,7 +31,7 @@ RESOLVES: tuple[tuple[str, bool, bool], ...] = (
 def drawn(
     memory: int = 256, bypass: bool = False, scene: str = SCENE
 ) -> tuple[list[PassReport], np.ndarray]:
-    """A scene in this process: what its passes did, and its first picture."""
+    """A scene drawn in this process: the reports of its passes, and its first picture."""
     import moderngl
 
     from gallette.scenes import SCENES
@@ -48,7 +48,8 @@ def drawn(
 
 
 def traffic(report: PassReport, pixel_bytes: int = 8) -> tuple[int, int]:
-    """Bytes a pass moved, and what drawing directly would: a colour and a depth per fragment.
+    """The bytes that a pass moved, and those of drawing directly: a colour and a depth per
+    fragment.
 
     Directly, a fragment that is shaded reads its depth, and writes depth and colour.
     """
@@ -57,7 +58,8 @@ def traffic(report: PassReport, pixel_bytes: int = 8) -> tuple[int, int]:
 
 
 def resolved(in_tile: bool, forgotten: bool) -> tuple[int, np.ndarray]:
-    """A frame of four samples a pixel: the bytes it moves until it is resolved, and the picture.
+    """A frame of four samples per pixel: the bytes that it moves until it is resolved, and the
+    picture.
 
     A blit afterwards reads every sample of a pixel and writes one colour.
     """
@@ -71,7 +73,7 @@ def resolved(in_tile: bool, forgotten: bool) -> tuple[int, np.ndarray]:
     try:
         ctx = moderngl.create_context(standalone=True, context=window)
         size = 256, 192
-        shape = samples.star(ctx, ctx.program(samples.VERTEX, samples.FRAGMENT))
+        shape = samples.star(ctx, ctx.program(samples.GLSL["vertex"], samples.GLSL["fragment"]))
         colors = ctx.renderbuffer(size, 4, samples=4)
         many = ctx.framebuffer([colors], ctx.depth_renderbuffer(size, samples=4))
         one = ctx.framebuffer([ctx.texture(size, 4)])
@@ -96,7 +98,7 @@ def vertex_variants() -> list[tuple[str, Compiled]]:
     """The scene's vertex shader for each of the passes."""
     found = []
     for name, binning in (("full", False), ("binning", True)):
-        linked = link({"vertex": lit_mesh.VERTEX, "fragment": lit_mesh.FRAGMENT})
+        linked = link(lit_mesh.GLSL)
         vertex = linked["vertex"]
         if binning:
             run_passes(vertex, ["lower_depth_only"])

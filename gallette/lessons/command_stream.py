@@ -30,7 +30,7 @@ _ENUMS = {"glEnable", "glDisable", "glBindTexture", "glActiveTexture"}
 
 @dataclass
 class Frame:
-    """What was seen of one frame."""
+    """The records of one frame."""
 
     commands: list[tuple[str, str]] = field(default_factory=list)
     """The names of functions, and the calls as text."""
@@ -40,7 +40,7 @@ class Frame:
 
 
 def drawn(driver: str) -> Frame:
-    """The third frame of a small program, when the driver knows its draws."""
+    """The records of the third frame of a small program, whose draws the driver has seen before."""
     gl: Any = gallette.moderngl_context(driver)
     if not hasattr(gl.pipe, "taps"):
         raise GalletteError(f"{driver} executes each draw at once: use numpipe or jit")

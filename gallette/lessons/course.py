@@ -1,4 +1,4 @@
-"""The course: chapters, the lessons in their order, and all of it as a site."""
+"""The course: chapters, lessons in order, and the whole course as a site."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ LESSONS: dict[str, Lesson] = {
 
 
 def chapters() -> Iterator[tuple[str, str, list[Lesson]]]:
-    """(name, line about it, lessons) of every chapter."""
+    """Every chapter: (name, one line about it, lessons)."""
     for chapter, (about, names) in CHAPTERS.items():
         yield chapter, about, [LESSONS[name] for name in names]
 
 
 def page() -> str:
-    """`docs/course.md`: the contents, with links to the pages that are made beside it."""
+    """`docs/course.md`: the contents, with links to the generated pages beside it."""
     from gallette.lessons.exercises import EXERCISES
 
     lines = ["# The course", "", "Made by `python -m gallette.lessons`; do not edit.", ""]
@@ -82,7 +82,7 @@ def page() -> str:
 
 
 def neighbours(name: str) -> tuple[Lesson | None, Lesson | None]:
-    """The lesson before and the one after."""
+    """The previous lesson and the next one."""
     order = list(LESSONS)
     at = order.index(name)
     return (
@@ -91,13 +91,13 @@ def neighbours(name: str) -> tuple[Lesson | None, Lesson | None]:
     )
 
 
-def _told(progress: Callable[[str], None], name: str) -> Callable[[str], None]:
+def _error_text(progress: Callable[[str], None], name: str) -> Callable[[str], None]:
     return lambda text: progress(f"{name}: {text}")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A page of the course: the lesson, the file, and why there is none."""
+    """A page of the course: the lesson, the file, or the reason that there is none."""
 
     lesson: Lesson
     path: Path | None
@@ -110,7 +110,8 @@ def write_course(
     progress: Callable[[str], None] = lambda text: None,
     names: list[str] | None = None,
 ) -> tuple[Path, list[Written]]:
-    """Run every lesson (or some) and write index, lessons and glossary; the index and what it has.
+    """Run every lesson (or some) and write index, lessons and glossary; returns the index and its
+    entries.
 
     A lesson that cannot run here (it needs an extra, say) is listed with the reason.
     """
@@ -122,7 +123,7 @@ def write_course(
             continue
         progress(item.name)
         try:
-            page = run_lesson(item, driver, _told(progress, item.name))
+            page = run_lesson(item, driver, _error_text(progress, item.name))
         except GalletteError as error:
             written.append(Written(item, None, str(error).splitlines()[0]))
             continue

@@ -1,4 +1,4 @@
-"""The lesson: what a compiler still knows about memory while accesses are chains of derefs."""
+"""The lesson: what a compiler knows about memory while accesses are still chains of derefs."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def accesses(shader: Shader) -> tuple[int, int]:
 
 
 def both_ways(body: str) -> tuple[Shader, Shader]:
-    """(optimised as derefs and then lowered, lowered first and then optimised)."""
+    """The shader optimised as derefs and then lowered, and lowered first and then optimised."""
     text = front_end_form(body)
     with_derefs, offsets = parse(text), parse(text)
     run_passes(with_derefs, [*_START, *_MEMORY, *_LOWER, *_MEMORY])

@@ -55,10 +55,10 @@ def _inputs(shader: Shader) -> list[Variable]:
 
 
 def read_through_slots(slots: Any, location: int, split: bool) -> list[float]:
-    """A `dvec3` as a machine fetches it whose inputs end at 16 bytes.
+    """A `dvec3` fetched by a machine whose inputs end at 16 bytes.
 
-    With the pass, two inputs are fetched. Without it, one: what the registers hold behind it is
-    taken for z, and that is the next attribute that was fetched.
+    With the pass, two inputs are fetched. Without it, only one is, and the register after it, which
+    holds the next attribute, is read as z.
     """
     low = slots[location].view(np.float64)
     behind = slots[location + 1 if split else location + 2].view(np.float64)
@@ -66,9 +66,10 @@ def read_through_slots(slots: Any, location: int, split: bool) -> list[float]:
 
 
 def every_use_rewritten(text: str) -> str:
-    """The pass's last rule broken: also what rebuilds the vector is given the rebuilt one.
+    """Break the pass's last rule: the instruction that rebuilds the vector also gets the rebuilt
+    one.
 
-    What the validator says.
+    Returns the validator's message.
     """
     shader = parse(text)
     impl = shader.entry

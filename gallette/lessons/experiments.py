@@ -1,9 +1,12 @@
-"""What several lessons do: link shaders, count over the bundled ones, compare with numpipe."""
+"""Functions that several lessons share: link shaders, count over the bundled ones, compare with
+numpipe.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +26,7 @@ __all__ = ["compared", "corpus", "every_fourth", "fragment_of", "link", "marked"
 
 
 def link(sources: Mapping[str, str]) -> dict[str, Shader]:
-    """Compile and link stage -> source; the caller owns one reference to every shader."""
+    """Compile and link the sources of each stage; the caller owns one reference to every shader."""
     compiled = [
         compile_shader(Stage(stage), text, CompileOptions()) for stage, text in sources.items()
     ]
@@ -44,7 +47,7 @@ def fragment_of(vertex: str, fragment: str) -> Shader:
 
 
 def corpus() -> Iterator[tuple[str, dict[str, str]]]:
-    """(name, sources) of every vertex and fragment pair bundled with gallette, core GLSL only."""
+    """The vertex and fragment pairs bundled with gallette, core GLSL only: (name, sources)."""
     from gallette.piglit_subset.requirements import context_needs
     from gallette.piglit_subset.shader_test import parse_file
     from gallette.piglit_subset.suite import find_tests
@@ -62,33 +65,25 @@ def corpus() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _scene_shaders() -> Iterator[tuple[str, dict[str, str]]]:
-    from gallette.scenes import (
-        blur,
-        deferred,
-        depth_prepass,
-        gradient,
-        instances,
-        lit_mesh,
-        mandelbrot,
-        shadow_map,
-        textured_quads,
-        transparency,
-    )
+    from gallette.scenes import blur, deferred
+    from gallette.scenes.common import COMMON
 
-    for module in (
-        depth_prepass, gradient, instances, lit_mesh, mandelbrot, shadow_map, textured_quads,
-        transparency,
+    for name in (
+        "depth_prepass", "gradient", "instances", "lit_mesh", "mandelbrot", "shadow_map",
+        "textured_quads", "transparency",
     ):  # fmt: skip
-        name = module.__name__.rpartition(".")[2]
-        yield name, {"vertex": module.VERTEX, "fragment": module.FRAGMENT}
-    yield "blur", {"vertex": blur.VERTEX, "fragment": blur.BLUR}
-    geometry = {"vertex": deferred.GEOMETRY_VERTEX, "fragment": deferred.GEOMETRY_FRAGMENT}
+        glsl = import_module(f"gallette.scenes.{name}").GLSL
+        yield name, {"vertex": glsl["vertex"], "fragment": glsl["fragment"]}
+    yield "blur", {"vertex": COMMON["full_screen"], "fragment": blur.GLSL["blur"]}
+    glsl = deferred.GLSL
+    geometry = {"vertex": glsl["geometry_vertex"], "fragment": glsl["geometry_fragment"]}
     yield "deferred geometry", geometry
-    yield "deferred light", {"vertex": deferred.LIGHT_VERTEX, "fragment": deferred.LIGHT_FRAGMENT}
+    light = {"vertex": COMMON["full_screen"], "fragment": glsl["light_fragment"]}
+    yield "deferred light", light
 
 
 def every_fourth() -> Iterator[Shader]:
-    """The shaders of every fourth bundled pair; the caller's to drop."""
+    """The shaders of every fourth bundled pair; the caller owns them."""
     for _, sources in islice(corpus(), 0, None, 4):
         yield from link(sources).values()
 
@@ -99,7 +94,7 @@ def _on_numpipe(scene: str) -> list[Pass]:
 
 
 def expected(scene: str, number: int = 0) -> npt.NDArray[Any]:
-    """A pass of a scene as numpipe draws it."""
+    """A pass of a scene drawn by numpipe."""
     return to_rgb8(_on_numpipe(scene)[number].color)
 
 
@@ -123,7 +118,7 @@ def _compared(
 
 
 def marked(picture: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A picture in dim grey with some pixels in orange: no colour of a scene can be mistaken."""
+    """A picture in dim grey with some pixels in orange, a colour that no scene has."""
     grey = np.repeat(picture.mean(axis=2, keepdims=True) * 0.5, 3, axis=2).astype(np.uint8)
     grey[mask] = (255, 120, 0)
     return np.ascontiguousarray(grey)

@@ -36,18 +36,18 @@ def _rect(kind: str, x: float, y: float, width: float, height: float) -> str:
 
 
 def _beside(names: Iterable[str]) -> float:
-    """The width of a column of names: that of the longest, and at most half of the figure."""
+    """The width of a column of names: that of the longest, but at most half of the figure."""
     return min(max((len(name) for name in names), default=0) * LETTER + 8, WIDTH / 2)
 
 
 def _fitting(text: str, room: float) -> str:
-    """The text, cut where the room ends."""
+    """The text, truncated to the available width."""
     most = max(int(room / LETTER), 1)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def bars(values: Mapping[str, float], caption: str = "", unit: str = "") -> Drawing:
-    """A bar for each name, with its value beside it; the longest is as wide as there is room."""
+    """A bar for each name, with its value beside it; the longest has the full width."""
     most = max((abs(v) for v in values.values()), default=0) or 1
     parts = []
     left = _beside(values)
@@ -67,7 +67,7 @@ def curves(
     marks: Sequence[str] = (),
     caption: str = "",
 ) -> Drawing:
-    """Lines over a common axis; `ticks` are heights with their text, `marks` stand below."""
+    """Lines over a common axis; `ticks` are heights with their text, `marks` are labels below."""
     left, top, width, height = 60, 30, WIDTH - 80, 190
     low, high = ticks[0][0], ticks[-1][0]
     parts = []
@@ -94,7 +94,7 @@ def curves(
 
 
 def number_line(points: Sequence[tuple[str, float, str]], caption: str = "") -> Drawing:
-    """Values on a line, in their order and at their distances: (label, value, class)."""
+    """Values on a line, to scale: (label, value, class)."""
     values = [value for _, value, _ in points]
     low, high = min(values), max(values)
     reach = (high - low) or 1.0
@@ -114,7 +114,7 @@ def number_line(points: Sequence[tuple[str, float, str]], caption: str = "") -> 
 def spans(
     rows: Sequence[tuple[str, float, float, str]], axis: str = "", caption: str = ""
 ) -> Drawing:
-    """From where to where: (name, first, last, class), one under the other."""
+    """Ranges one below the other: (name, first, last, class)."""
     low = min(first for _, first, _, _ in rows)
     reach = (max(last for _, _, last, _ in rows) - low) or 1
     parts = []
@@ -134,7 +134,7 @@ def spans(
 
 
 def steps(values: Sequence[tuple[str, int]], caption: str = "", bad_at: int = -1) -> Drawing:
-    """A count over time: after each of these events it is so much."""
+    """A count over time: its value after each of these events."""
     most = max(count for _, count in values) or 1
     wide = (WIDTH - 40) / len(values)
     parts = []
@@ -150,7 +150,7 @@ def steps(values: Sequence[tuple[str, int]], caption: str = "", bad_at: int = -1
 
 
 def _broken(text: str, most: int) -> list[str]:
-    """A text in lines of at most so many letters, words kept whole."""
+    """A text in lines of at most this many letters, with words kept whole."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > most:

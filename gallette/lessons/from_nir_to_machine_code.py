@@ -47,9 +47,10 @@ def fragment_shader(source: str) -> Shader:
 
 
 def two_arrays() -> Shader:
-    """Two local arrays: one is written at a place only the uniforms know, then the other is read.
+    """Two local arrays: one is written at an index that only uniforms determine, then the other is
+    read.
 
-    Nothing was optimised in NIR, so whatever is found out, LLVM found out.
+    Nothing was optimised in NIR, so all optimisations are LLVM's.
     """
     b = Builder.shader_main(Stage.FRAGMENT, "two arrays")
     zero = b.imm_int(0)
@@ -69,7 +70,7 @@ def two_arrays() -> Shader:
 
 
 def memory_accesses(optimised: str) -> tuple[int, int]:
-    """Loads and stores of whole vectors that are left in an optimised module."""
+    """The loads and stores of whole vectors that remain in an optimised module."""
     loads = re.findall(r"= load <\d+ x i\d+>|= load <\d+ x float>", optimised)
     stores = re.findall(r"store <\d+ x i\d+>|store <\d+ x float>", optimised)
     return len(loads), len(stores)

@@ -1,4 +1,4 @@
-"""The lesson: what OpenGL does unasked and a driver on top of Vulkan has to do itself."""
+"""The lesson: OpenGL's implicit work, which a driver on top of Vulkan has to do itself."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _corners(span: tuple[float, float]) -> Any:
 
 
 def _half(gl: Any, span: tuple[float, float]) -> None:
-    """Draw over a half of the picture."""
+    """Draw over one half of the picture."""
     data = _corners(span)
     gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, data.nbytes, data)
     gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
@@ -164,7 +164,7 @@ STEPS = {"writes": written_between, "pipelines": blended, "order": sampled, "slo
 
 
 def drawn(step: Callable[[Any, bool], None], without: bool) -> Picture:
-    """The picture of a step, with what the driver does for it or without."""
+    """The picture of a step, with the driver's work or without it."""
     gl: Any = create_context("vulkan", version=(4, 5), size=(SIZE, SIZE))
     gl.clear_color(0.1, 0.1, 0.15, 1)
     gl.clear(GL.COLOR_BUFFER_BIT)

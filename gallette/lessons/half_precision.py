@@ -11,7 +11,8 @@ from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, co
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.screen import HalfColors
 from gallette.lessons.experiments import compared, fragment_of
-from gallette.scenes.contours import HEIGHTS, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.contours import GLSL
 
 __all__ = ["SETTINGS", "compiled", "wrong_pixels"]
 
@@ -24,7 +25,7 @@ SETTINGS: dict[HalfColors, str] = {
 
 def compiled(half: bool) -> Compiled:
     """The first pass's fragment shader, with its colours in half or full registers."""
-    shader = fragment_of(VERTEX, HEIGHTS)
+    shader = fragment_of(COMMON["full_screen"], GLSL["heights"])
     lowered_for_tiler(shader, OptimizeOptions(scalar=True))
     made = compile_shader(shader, BackendOptions(), half_colors=half)
     shader.unref()

@@ -17,7 +17,7 @@ from gallette.lessons import experiments
 from gallette.lessons.experiments import link, marked
 from gallette.pictures import to_rgb8
 from gallette.render import render_scenes
-from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
+from gallette.scenes.depth_prepass import GLSL
 
 __all__ = [
     "REMEDIES",
@@ -76,7 +76,7 @@ def alu_count(shader: Shader) -> int:
 
 
 def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
-    """The full and the depth-only variant as a driver would make them; both are the caller's."""
+    """The full and the depth-only variant as a driver would build them; the caller owns both."""
     full = clone_shader(shader)
     optimize(full, remedy.optimizer)
     depth_only = clone_shader(shader)
@@ -87,13 +87,15 @@ def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
 
 def compiled() -> Shader:
     """The scene's vertex shader; the caller owns it."""
-    linked = link({"vertex": VERTEX, "fragment": FRAGMENT})
+    linked = link(GLSL)
     linked["fragment"].unref()
     return linked["vertex"]
 
 
 def lost_pixels(driver: str, remedy: Remedy) -> tuple[int, int, npt.NDArray[Any]]:
-    """Pixels that the depth pass drew and the colour pass lost, of how many; the marked picture."""
+    """The pixels that the depth pass drew and the colour pass lost, and their total; the marked
+    picture.
+    """
     rendering = render_scenes(driver, ["depth_prepass"], options=remedy.driver_options)
     if "depth_prepass" in rendering.errors:
         raise GalletteError(rendering.errors["depth_prepass"])
@@ -104,8 +106,9 @@ def lost_pixels(driver: str, remedy: Remedy) -> tuple[int, int, npt.NDArray[Any]
 
 
 def costs(progress: Callable[[str], None]) -> tuple[int, list[tuple[str, int, float, int]]]:
-    """How many vertex shaders are bundled; and for each remedy its arithmetic instructions in both
-    variants of all of them, against the first one's, and how many shaders it changes."""
+    """The number of bundled vertex shaders, and for each remedy: the arithmetic instructions in
+    both variants of all of them, relative to the first remedy's, and how many shaders it changes.
+    """
     totals = dict.fromkeys(REMEDIES, 0)
     changed = dict.fromkeys(REMEDIES, 0)
     shaders = list(experiments.corpus())

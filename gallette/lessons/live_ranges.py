@@ -1,4 +1,4 @@
-"""The lesson: values that wait, and what writes over them on a SIMD machine."""
+"""The lesson: waiting values, and instructions that overwrite them on a SIMD machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from gallette.drivers.machines.simd.backend.liveness import LiveRanges
 from gallette.drivers.machines.simd.backend.register_map import register_map
 from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
-from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.waiting_lanes import GLSL
 
 __all__ = ["SETTINGS", "Cost", "compiled", "costs", "registers_over_time", "wrong_pixels"]
 
@@ -25,7 +26,7 @@ SETTINGS: dict[str, LiveRanges] = {
 
 @dataclass(slots=True)
 class Cost:
-    """What a setting costs over a corpus."""
+    """The costs of a setting over a corpus."""
 
     shaders: int = 0
     registers: int = 0
@@ -43,7 +44,7 @@ class Cost:
 
 def compiled(setting: LiveRanges) -> Compiled:
     """The scene's fragment shader."""
-    fragment = fragment_of(VERTEX, FRAGMENT)
+    fragment = fragment_of(COMMON["full_screen"], GLSL["fragment"])
     optimize(fragment, OptimizeOptions(scalar=True))
     made = compile_shader(fragment, BackendOptions(live_ranges=setting, record=True))
     fragment.unref()
@@ -51,8 +52,9 @@ def compiled(setting: LiveRanges) -> Compiled:
 
 
 def registers_over_time(made: Compiled, setting: LiveRanges) -> npt.NDArray[Any]:
-    """Which value is in which register at each instruction; a negative number where pixels that
-    have left the loop keep it."""
+    """The value in each register at each instruction; a negative number for values of pixels that
+    have left the loop.
+    """
     assert made.allocation.virtual is not None
     return register_map(made.allocation.virtual, made.allocation.places, setting)
 
@@ -63,8 +65,9 @@ def wrong_pixels(setting: LiveRanges) -> tuple[int, npt.NDArray[Any]]:
 
 
 def costs(registers: int) -> dict[LiveRanges, Cost]:
-    """What each setting needs, with that many registers, in SIMD16, for every fourth pair of the
-    bundled shaders."""
+    """The costs of each setting with that many registers, in SIMD16, for every fourth pair of the
+    bundled shaders.
+    """
     found = {setting: Cost() for setting in SETTINGS.values()}
     for shader in every_fourth():
         optimize(shader, OptimizeOptions(scalar=True))

@@ -1,4 +1,4 @@
-"""The lesson: who owns the IR? Three models of handing shaders to a driver, counted."""
+"""The lesson: who owns the IR? Three models of passing shaders to a driver, counted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FRAMES: dict[str, tuple[VariantKey, ...]] = {
 
 @dataclass(slots=True)
 class Tally:
-    """What one model cost."""
+    """The costs of one model."""
 
     clones: int = 0
     references: int = 0
@@ -47,7 +47,7 @@ class Tally:
 
 
 class _Model:
-    """A way to hand a shader over. Methods answer shaders the caller has one reference to."""
+    """A way to pass a shader on. Methods return shaders to which the caller has one reference."""
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -57,16 +57,16 @@ class _Model:
         return clone_shader(shader)
 
     def hand_over(self, shader: Shader) -> Shader:
-        """The tracker keeps `shader` for itself; what does the driver get to work on?"""
+        """The shader that the driver gets; the tracker keeps `shader`."""
         raise AssertionError
 
     def for_variant(self, base: Shader, key: VariantKey) -> Shader:
-        """What does a variant of the driver's `base` start from?"""
+        """The shader that a variant of the driver's `base` starts from."""
         raise AssertionError
 
 
 class _DriverOwns(_Model):
-    """(i) The driver may change what it gets, so the tracker clones to keep its own."""
+    """(i) The driver may modify the shader it gets, so the tracker clones to keep its own."""
 
     def hand_over(self, shader: Shader) -> Shader:
         return self.clone(shader)
@@ -87,7 +87,9 @@ class _ReadOnly(_Model):
 
 
 class _RefCounted(_Model):
-    """(iii) Handing over gives away a reference; `mutable` clones only if somebody else has one."""
+    """(iii) Passing a shader gives away a reference; `mutable` clones only if there are other
+    references.
+    """
 
     def hand_over(self, shader: Shader) -> Shader:
         return self._mutable(shader.ref())
@@ -102,7 +104,7 @@ class _RefCounted(_Model):
 
 
 class _HandedOn(_RefCounted):
-    """(iii) again, with a tracker that does not keep what it will not need: no clone at all."""
+    """The third model with a tracker that keeps no shader it does not need: no clone at all."""
 
     def hand_over(self, shader: Shader) -> Shader:
         return mutable(shader)
@@ -117,7 +119,7 @@ MODELS: dict[str, Callable[[], _Model]] = {
 
 
 def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, list[str]]:
-    """Run the frames under a model: what it cost, and the NIR of every variant.
+    """Run the frames under a model; returns the costs, and the NIR of every variant.
 
     `shaders` are consumed: one reference each.
     """
@@ -163,7 +165,7 @@ Steps = list[tuple[str, int]]
 
 
 def given_back_twice() -> tuple[Steps, str]:
-    """Hand a shader over, and give it back as well: what happens; the complaint."""
+    """Pass a shader on, and release it as well; returns the resulting error."""
     shader = _one()
     told = [("linked", shader.refcount)]
     handed = shader  # passing it on gives the reference away: it is the driver's now
@@ -179,7 +181,9 @@ def given_back_twice() -> tuple[Steps, str]:
 
 
 def never_given_back(driver: str = "noop") -> tuple[Steps, str]:
-    """Hand a shader over, keep one, and end the context without deleting what was made of it."""
+    """Pass a shader on, keep another, and destroy the context without deleting what was made of
+    it.
+    """
     from gallette.pipe.loader import create_screen
     from gallette.pipe.resource import LeakError
 
@@ -204,7 +208,9 @@ def never_given_back(driver: str = "noop") -> tuple[Steps, str]:
 
 
 def changed_meanwhile() -> tuple[str, str]:
-    """The tracker keeps a shader without saying so; the driver lowers it. Before and after."""
+    """The shader before and after, if the tracker keeps it without a reference and the driver
+    lowers it.
+    """
     from gallette.compiler.nir.run.pass_runner import run_passes
     from gallette.compiler.nir.text.printer import print_shader
 
@@ -219,8 +225,8 @@ def changed_meanwhile() -> tuple[str, str]:
 
 def _one() -> Shader:
     from gallette.lessons.experiments import link
-    from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
+    from gallette.scenes.depth_prepass import GLSL
 
-    linked = link({"vertex": VERTEX, "fragment": FRAGMENT})
+    linked = link(GLSL)
     linked["fragment"].unref()
     return linked["vertex"]

@@ -1,6 +1,6 @@
-"""What a lesson is made of: a row of blocks that the terminal and the HTML page both can draw.
+"""The blocks of a lesson, which both the terminal and the HTML page can draw.
 
-`Page` collects them. Its methods are what the executed parts of a lesson call (`text.py`).
+`Page` collects them. The executed parts of a lesson call its methods (`text.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIGURE = re.compile(r"[-+]?[\d.,]+( ?[%\w/]+){0,3}$")
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Markdown: paragraphs, lists, headings."""
+    """Markdown text: paragraphs, lists, headings."""
 
     text: str
     kind: str = "prose"
@@ -43,7 +43,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Source, NIR or generated code."""
+    """A block of code: source, NIR or generated code."""
 
     text: str
     language: str
@@ -52,7 +52,7 @@ class Code:
 
     @property
     def long(self) -> bool:
-        """Too long to be read in passing: the page folds it."""
+        """Whether it is so long that the page folds it."""
         return self.text.count("\n") > 32
 
 
@@ -68,7 +68,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of figures; the first column names the row."""
+    """A table of figures; the first column names the row."""
 
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
@@ -77,7 +77,7 @@ class Table:
 
     @property
     def figures(self) -> frozenset[int]:
-        """The columns that are numbers (with a unit, perhaps): set flush right."""
+        """The columns that are numbers (perhaps with a unit), which are set flush right."""
         return frozenset(
             i
             for i in range(1, len(self.columns))
@@ -106,10 +106,10 @@ class Drawing:
 
 @dataclass(slots=True)
 class Control:
-    """One thing that the reader sets, and what the run gives for each value: (label, blocks).
+    """A setting of the reader's, and the results of the run for each value: (label, blocks).
 
-    Numbers make a slider, names a row of buttons. In a live page only the first state is there;
-    the others are computed when they are asked for.
+    Numbers make a slider, names a row of buttons. A live page contains only the first state; the
+    others are computed on request.
     """
 
     caption: str
@@ -131,7 +131,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its answer. With choices it is a prediction: the reader commits to one.
+    """A question with its answer. With choices it is a prediction, and the reader chooses one.
 
     `right` is the choice that the run found to be true.
     """
@@ -147,7 +147,7 @@ Block = Prose | Code | Diff | Table | Pictures | Drawing | Control | Try | Quest
 
 
 def shown(value: Any) -> str:
-    """A value of the run as prose and tables show it."""
+    """A value of the run in the form that prose and tables show."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):
@@ -159,7 +159,7 @@ def shown(value: Any) -> str:
 
 @dataclass(slots=True)
 class Page:
-    """A lesson being made; `progress` gets what is being worked on."""
+    """A lesson being built; `progress` is called with the current step."""
 
     title: str
     progress: Callable[[str], None] = lambda text: None
@@ -182,7 +182,7 @@ class Page:
     def table(
         self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = ""
     ) -> None:
-        """Cells may be numbers; they are written as in prose."""
+        """Add a table. Cells may be numbers; they are formatted as in prose."""
         self.add(Table(tuple(columns), [tuple(map(shown, row)) for row in rows], caption))
 
     def pictures(self, *pictures: tuple[str, npt.NDArray[Any]]) -> None:
@@ -207,7 +207,7 @@ class Page:
 
     @contextmanager
     def aside(self) -> Iterator[list[Block]]:
-        """What is added meanwhile goes into a list of its own."""
+        """Collect the blocks added inside the block in a separate list."""
         kept, self.blocks = self.blocks, []
         try:
             yield self.blocks

@@ -35,7 +35,9 @@ SIZES: tuple[tuple[str, Region, int], ...] = (
 
 
 def filled(break_rule: bool) -> tuple[Manager, list[BufferObject]]:
-    """A manager with the frame's objects bound; every 4 KiB of an object has its own number."""
+    """A manager with the frame's objects bound; every 4 KiB of an object have a number of their
+    own.
+    """
     manager = Manager(break_rule=break_rule)
     things = []
     for name, region, size in SIZES:

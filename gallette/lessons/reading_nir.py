@@ -41,7 +41,7 @@ STEPS = ("lower_vars_to_ssa", "peephole_select", "lower_io")
 
 
 def forms(source: str = SHADER) -> tuple[list[PassRecord], str]:
-    """Every pass that changed the shader, and its last form: one component at a time."""
+    """Every pass that changed the shader, and its last form: scalar code."""
     from gallette.compiler.nir.text.printer import print_shader
 
     with recording() as log:
@@ -55,7 +55,7 @@ def forms(source: str = SHADER) -> tuple[list[PassRecord], str]:
 
 
 def examples(texts: list[str]) -> list[tuple[str, ...]]:
-    """For every kind of line, the first one of the texts, and what it means."""
+    """For every kind of line, its first occurrence in the texts, and its meaning."""
     rows: list[tuple[str, ...]] = []
     for pattern, meaning in READING:
         for text in texts:

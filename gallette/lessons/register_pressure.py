@@ -1,4 +1,4 @@
-"""The lesson: eight channels or sixteen? What registers have to do with it."""
+"""The lesson: eight channels or sixteen, and what registers have to do with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ void main() {
 
 
 def blur_of(taps: int) -> str:
-    """A fragment shader that holds `taps` texels at once: it needs their sum before each weight."""
+    """A fragment shader that holds `taps` texels at once, because it needs their sum before each
+    weight.
+    """
     fetch = "\n".join(
         f"    vec4 t{k} = texelFetch(image, at + ivec2({k % 8}, {k // 8}), 0);" for k in range(taps)
     )
@@ -39,14 +41,14 @@ void main() {{
 
 
 def shader_of(taps: int) -> Shader:
-    """The fragment shader with so many texels; the caller owns it."""
+    """The fragment shader with this many texels; the caller owns it."""
     shader = fragment_of(VERTEX, blur_of(taps))
     optimize(shader, OptimizeOptions(scalar=True))
     return shader
 
 
 def measured(taps: int, width: int, registers: int = 128) -> Compiled:
-    """The shader with so many texels, for so many channels."""
+    """The costs of the shader with this many texels, for this many channels."""
     shader = shader_of(taps)
     try:
         options = BackendOptions(width=width, registers=registers, record=True)
@@ -56,5 +58,5 @@ def measured(taps: int, width: int, registers: int = 128) -> Compiled:
 
 
 def chosen_width(taps: int) -> int:
-    """What the compiler takes by itself."""
+    """The width that the compiler chooses."""
     return measured(taps, 0).executable.width

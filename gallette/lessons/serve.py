@@ -1,8 +1,8 @@
-"""`gallette lesson --serve`: the course live. A lesson runs when its page is asked for.
+"""`gallette lesson --serve`: the live course. A lesson runs when its page is requested.
 
-On this machine only, for its own pages only (the rules of `gallette.inspector.server`). A page can
-be asked for again on another driver: `?driver=jit`. While a lesson runs, the page says what it is
-computing; the states of a control are computed when the reader sets it.
+The server accepts requests of this machine and of its own pages only, by the rules of
+`gallette.inspector.server`. `?driver=jit` requests a page on another driver. While a lesson runs,
+the page shows the current step; the states of a control are computed when the reader sets it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _POLICY = (
 
 @dataclass(slots=True)
 class _Made:
-    """A page, or how far it is."""
+    """A page, or its progress."""
 
     told: str = "waiting for another lesson"
     data: bytes = b""
@@ -49,7 +49,7 @@ class _Made:
 
 
 class Course:
-    """Pages by name and driver, made when first asked for."""
+    """Pages by name and driver, made on first request."""
 
     def __init__(self, driver: str, drivers: tuple[str, ...] = ()):
         self.driver = driver
@@ -59,7 +59,7 @@ class Course:
         self._running = threading.Lock()  # lessons count clones and references: one at a time
 
     def page(self, name: str, driver: str) -> bytes | None:
-        """The page, or one that waits for it; None if there is none of that name or driver."""
+        """The page, or a waiting page; None if there is none of that name or driver."""
         made = self._ask(name, driver)
         if made is None:
             return None
@@ -68,7 +68,7 @@ class Course:
         return render_text("waiting.html.jinja", title=LESSONS[name].title).encode()
 
     def state(self, name: str, driver: str) -> bytes | None:
-        """What is being computed, as JSON; the empty text if the page is there."""
+        """The current step, as JSON; an empty text if the page is complete."""
         made = self._ask(name, driver)
         return None if made is None else json.dumps("" if made.data else made.told).encode()
 

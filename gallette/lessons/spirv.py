@@ -37,7 +37,7 @@ void main()
 
 
 def front_form(source: str, stage: Stage = Stage.FRAGMENT) -> Shader:
-    """A shader in SSA form whose interface is still variables: what SPIR-V can say."""
+    """A shader in SSA form whose interface is still variables, as SPIR-V requires."""
     compiled = compile_shader(stage, [source], CompileOptions(), ["lesson.frag"])
     assert compiled.ok, compiled.info_log
     linked = link_program([compiled], LinkOptions(separable=True, optimize=False))
@@ -49,7 +49,7 @@ def front_form(source: str, stage: Stage = Stage.FRAGMENT) -> Shader:
 
 
 def round_trip(shader: Shader) -> tuple[Module, Shader]:
-    """The module, and what comes back, brought into the same form."""
+    """The module, and the shader read back from it, brought into the same form."""
     module = read_module(nir_to_spirv(shader, "lesson.frag").to_bytes())
     back = spirv_to_nir(module)
     run_passes(back, FRONT_END)
@@ -58,7 +58,7 @@ def round_trip(shader: Shader) -> tuple[Module, Shader]:
 
 
 def census(module: Module) -> dict[str, int]:
-    """Instructions by what they are for."""
+    """The numbers of instructions by purpose."""
     groups = {"names": 0, "types": 0, "facts": 0, "lines": 0, "code": 0}
     inside = False
     for i in module.instructions:

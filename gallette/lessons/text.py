@@ -42,12 +42,12 @@ _KIT = ("add", "prose", "code", "diff", "table", "pictures", "control", "progres
 
 
 class LessonError(GalletteError):
-    """A lesson's text cannot be what its author meant."""
+    """A lesson's text has an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a lesson's text: prose (no `info`) or what a fence holds."""
+    """A piece of a lesson's text: prose (no `info`) or the contents of a fence."""
 
     line: int
     info: str | None
@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson as it is written."""
+    """The text of a lesson."""
 
     name: str
     path: Path
@@ -69,7 +69,7 @@ class Lesson:
 
 
 def read_parts(path: Path) -> tuple[dict[str, str], tuple[Part, ...]]:
-    """What a file says about itself, and its prose and fences."""
+    """The header of a file, and its prose and fences."""
     lines = path.read_text(encoding="utf-8").splitlines()
     try:
         end = lines.index("---", 1)
@@ -145,12 +145,12 @@ def run_lesson(
 
 
 def many(count: int, word: str) -> str:
-    """`3 loads`, `1 load`."""
+    """A count with its noun: `3 loads`, `1 load`."""
     return f"{shown(count)} {word}{'' if count == 1 else 's'}"
 
 
 def _filled(lesson: Lesson, part: Part, text: str, names: dict[str, Any]) -> str:
-    """The text with what stands in braces evaluated."""
+    """The text with expressions in braces evaluated."""
     result = []
     for literal, expression, form, conversion in string.Formatter().parse(text):
         result.append(literal)

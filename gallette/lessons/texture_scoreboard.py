@@ -1,4 +1,4 @@
-"""The lesson: texture results that land late, and who must wait for them."""
+"""The lesson: texture results that arrive late, and the instructions that must wait for them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy.typing as npt
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.machines.tiler.backend.waiting import Barriers
+from gallette.drivers.machines.tiler.backend.scoreboard import Barriers
 from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.simulator.executable import TextureWrites
 from gallette.lessons.experiments import compared, every_fourth, fragment_of
-from gallette.scenes.late_texels import FRAGMENT, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.late_texels import GLSL
 
 __all__ = ["SETTINGS", "Cost", "compiled", "costs", "wrong_pixels"]
 
@@ -27,7 +28,7 @@ SETTINGS: dict[str, Setting] = {
 
 @dataclass(slots=True)
 class Cost:
-    """What a setting costs over a corpus."""
+    """The costs of a setting over a corpus."""
 
     shaders: int = 0
     instructions: int = 0
@@ -43,7 +44,7 @@ class Cost:
 
 def compiled(barriers: Barriers) -> Compiled:
     """The scene's fragment shader."""
-    fragment = fragment_of(VERTEX, FRAGMENT)
+    fragment = fragment_of(COMMON["full_screen"], GLSL["fragment"])
     lowered_for_tiler(fragment, OptimizeOptions(scalar=True, select_limit=12))
     made = compile_shader(fragment, BackendOptions(barriers=barriers))
     fragment.unref()

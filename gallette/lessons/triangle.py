@@ -15,7 +15,7 @@ import numpy as np
 from gallette.capture import open_capture
 from gallette.capture.recorder import recording as recording_calls
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
-from gallette.debugger.invocation import compiled_afresh, debug_vertex
+from gallette.debugger.invocation import debug_vertex, without_compile_cache
 from gallette.history import pixel_history
 from gallette.history.records import Fragment
 from gallette.notebook import show
@@ -84,7 +84,7 @@ def draw(gl: Any) -> None:
 
 @dataclass(eq=False)
 class Run:
-    """What the layers wrote down while the program above ran."""
+    """The records of all layers from a run of the program above."""
 
     capture: Path
     pipe_calls: list[dict[str, Any]]
@@ -94,13 +94,13 @@ class Run:
 
 
 def run_once(driver: str) -> Run:
-    """Run it, with everybody taking notes."""
+    """Run the program with every layer recording."""
     calls: list[dict[str, Any]] = []
     folder = tempfile.mkdtemp(prefix="gallette-triangle-")
     path = Path(folder) / "triangle.gcap"
     screen = create_screen(f"trace:{driver}", sink=calls.append)
     header = {"program": "triangle", "driver": driver}
-    with compiled_afresh(), recording() as log, recording_calls(path, **header):
+    with without_compile_cache(), recording() as log, recording_calls(path, **header):
         gl: Any = Context(screen=screen, profile="core", version=(3, 3), size=SIZE)
         draw(gl)
         picture = show(gl).rgb()
@@ -113,21 +113,21 @@ def run_once(driver: str) -> Run:
 
 
 def gl_calls(run: Run) -> list[str]:
-    """The program's calls up to the draw, as the capture has them."""
+    """The program's calls up to the draw, as captured."""
     calls = open_capture(run.capture).calls
     last = next(i for i, c in enumerate(calls) if c.name == "DrawArrays")
     return [str(c) for c in calls[: last + 1]]
 
 
 def pipe_calls(run: Run) -> list[str]:
-    """The calls on the driver, up to the draw."""
+    """The calls of the driver up to the draw."""
     kept = [c for c in run.pipe_calls if "call" in c]
     last = next(i for i, c in enumerate(kept) if c["call"] == "draw_vbo")
     return [_call(c) for c in kept[: last + 1]]
 
 
 def vertex_rows(run: Run, driver: str) -> list[tuple[str, ...]]:
-    """What the vertex shader wrote for each vertex, and where that lies in the window."""
+    """The vertex shader's outputs for each vertex, and its position in the window."""
     rows: list[tuple[str, ...]] = []
     for vertex in range(3):
         outputs = debug_vertex(str(run.capture), vertex, driver).outputs
@@ -140,7 +140,7 @@ def vertex_rows(run: Run, driver: str) -> list[tuple[str, ...]]:
 
 
 def history_rows(run: Run, x: int, y: int, driver: str) -> tuple[list[tuple[str, ...]], str]:
-    """What happened to a pixel, and its bytes in memory at the end."""
+    """The history of a pixel, and its bytes in memory at the end."""
     history = pixel_history(str(run.capture), x, y, driver)
     rows: list[tuple[str, ...]] = []
     for event in history.events:
@@ -186,7 +186,7 @@ def _vector(values: Any) -> str:
 
 
 def _fragment(f: Fragment) -> Iterator[tuple[str, str]]:
-    """A fragment's story, in rows."""
+    """A fragment's history, in rows."""
     yield "primitive", f"{f.primitive}, vertices {', '.join(map(str, f.vertices))}"
     if f.weights:
         yield "barycentrics", _vector(f.weights)

@@ -56,7 +56,7 @@ draw rect -1 -1 2 2
 
 
 def collect(driver: str) -> tuple[list[Any], dict[str, dict[str, Any]]]:
-    """Run the program: the variant log, and the driver's explanation per stage."""
+    """Run the program; returns the variant log, and the driver's explanation of each stage."""
     events: list[Any] = []
     stages: dict[str, dict[str, Any]] = {}
 

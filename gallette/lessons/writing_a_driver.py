@@ -27,7 +27,7 @@ class CountingContext(NoopContext):  # type: ignore[misc]
 
 
 class CountingScreen(NoopScreen):
-    """Claims every capability, because it keeps no promise."""
+    """A screen that claims every capability, because it draws nothing."""
 
     name = "counting"
 
@@ -36,7 +36,7 @@ class CountingScreen(NoopScreen):
 
 
 def draw_with(screen: Screen, scene: str) -> tuple[list[Pass], Any]:
-    """A scene on a screen of this process: its passes, and the pipe context they went through."""
+    """A scene drawn on a screen in this process: its passes, and its pipe context."""
     import moderngl
 
     from gallette.scenes import SCENES as ALL

@@ -1,4 +1,4 @@
-"""The lesson: a pass from the first line to the checks it has to survive."""
+"""The lesson: a pass from the first line to the checks that it has to pass."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lower_fsub(shader: Shader) -> bool:
 
 
 def forgets_the_swizzle(shader: Shader) -> bool:
-    """Takes the values, not the components that the instruction reads of them."""
+    """A wrong pass: it takes values without the swizzle with which the instruction reads them."""
     progress = False
     for impl in shader.impls():
         for instr in instrs_of(impl):
@@ -63,7 +63,7 @@ def forgets_the_swizzle(shader: Shader) -> bool:
 
 
 def builds_behind(shader: Shader) -> bool:
-    """Puts the new instructions behind the users of the old one."""
+    """A wrong pass: it inserts the new instructions after the users of the old one."""
     progress = False
     for impl in shader.impls():
         for instr in instrs_of(impl):
@@ -76,7 +76,7 @@ def builds_behind(shader: Shader) -> bool:
 
 
 def negates_the_wrong_one(shader: Shader) -> bool:
-    """Well formed in every way, and another number: `fadd fneg a, b`."""
+    """A wrong pass: the code is valid, but computes `fadd fneg a, b`."""
     progress = False
     for impl in shader.impls():
         for instr in instrs_of(impl):
@@ -89,7 +89,7 @@ def negates_the_wrong_one(shader: Shader) -> bool:
 
 
 def keeps_quiet(shader: Shader) -> bool:
-    """Does the work, and says that nothing changed."""
+    """A wrong pass: it makes the change, and returns that nothing changed."""
     lower_fsub(shader)
     return False
 
@@ -126,7 +126,7 @@ ATTEMPTS: tuple[tuple[str, Pass, str], ...] = (
 
 
 def verdict(run: Pass, text: str = SUBJECT) -> tuple[str, str, str]:
-    """(what is wrong or "", the evidence, the shader after the pass)."""
+    """The problem with a pass or "", the evidence, and the shader after the pass."""
     shader = parse(text)
     untouched = clone_shader(shader)
     for impl in shader.impls():

@@ -1,4 +1,4 @@
-"""What notebooks show of a result: small pieces of HTML, one for each kind of record."""
+"""Small pieces of HTML that notebooks show of a result, one for each kind of record."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def capture_diff(found: CaptureDiff) -> str:
 
 
 def session(found: Session) -> str:
-    """The steps of an invocation, with what each computed."""
+    """The steps of an invocation, with their results."""
     rows = [
         (n, found.source_line(n), found.code[step.line].text.strip(), found.value(n))
         for n, step in enumerate(found.steps)

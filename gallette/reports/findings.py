@@ -1,8 +1,8 @@
-"""What a test's messages say, taken apart: which line of the file, which pixel, which values.
+"""A test's messages, parsed: the line of the file, the pixel, the values.
 
 The runner writes `file:line: command: probe at (x, y): expected ..., observed ... (n of m pixels
-differ)`; a report wants to mark the line, show the numbers side by side and ask about the pixel.
-Messages of other runners (piglit's own) have no such places and stay text.
+differ)`; a report marks the line, shows the numbers side by side and links to the pixel. Messages
+of other runners (piglit's own) have no such places and stay text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VALUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was wrong, with its line of the test file."""
+    """One problem, with its line of the test file."""
 
     line: int
     text: str
@@ -40,7 +40,7 @@ class Finding:
 
 
 def findings(entry: Entry) -> list[Finding]:
-    """Everything the entry's messages say about lines of the test, in order."""
+    """All problems that the entry's messages report about lines of the test, in order."""
     found: list[Finding] = []
     for text in [*entry.out.splitlines(), *entry.reason.splitlines()]:
         place = _PLACE.match(text.removeprefix("note: "))

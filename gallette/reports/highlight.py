@@ -1,7 +1,7 @@
 """Colour for code in pages: Pygments for languages it knows, and a lexer for NIR's text.
 
-Lines may end in `//@12`, the source line they were made for: the mark goes, and the line becomes
-something the page can link (`data-line`).
+Lines may end in `//@12`, the source line they were made for. The mark is removed, and the line gets
+an attribute that the page can link (`data-line`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def coloured(text: str, language: str) -> Markup:
 
 
 def coloured_lines(text: str, language: str) -> list[Markup]:
-    """`coloured`, line by line: a token that spans lines is closed and opened again."""
+    """Code as HTML, line by line: a token that spans lines is closed and opened again."""
     whole = str(coloured(text, language))
     lines, opened = [], ""
     for line in whole.split("\n"):
@@ -88,7 +88,7 @@ def coloured_lines(text: str, language: str) -> list[Markup]:
 
 
 def mapped(text: str, language: str) -> Iterator[tuple[str, Markup]]:
-    """(source line or "", HTML) of every line of a text whose lines may end in `//@12`."""
+    """The lines of a text as (source line or "", HTML); lines may end in `//@12`."""
     bare, numbers = [], []
     for line in text.splitlines():
         mark = _MARK.search(line)

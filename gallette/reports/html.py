@@ -48,7 +48,7 @@ def png_uri(image: Any) -> str:
 
 
 def _duration(microseconds: float) -> str:
-    """Three digits, in the unit that suits."""
+    """A duration in three digits, in a suitable unit."""
     if microseconds < 1000:
         return f"{microseconds:.0f} µs"
     milli = microseconds < 1e6
@@ -57,7 +57,7 @@ def _duration(microseconds: float) -> str:
 
 @functools.cache
 def _markdown() -> MarkdownIt:
-    """CommonMark in which HTML is text like any other."""
+    """CommonMark without embedded HTML, which is shown as text."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False})
@@ -78,7 +78,7 @@ def _inline(text: str) -> Markup:
 
 
 def render_text(template: str, **values: Any) -> str:
-    """A template, filled."""
+    """Fill a template."""
     import jinja2
 
     from gallette.compiler.nir.text.difference import diff_lines
@@ -104,13 +104,13 @@ def render_text(template: str, **values: Any) -> str:
 
 
 def render_page(template: str, path: Path, **values: Any) -> Path:
-    """Fill a template and write it; `path` is the file, its folder is made."""
+    """Fill a template and write it to `path`, creating its folder."""
     write_whole(path, render_text(template, **values), folder=True)
     return path
 
 
 def page_path(target: Path) -> Path:
-    """`--html` takes a folder (then index.html in it) or a file name."""
+    """The file of `--html`, which takes a folder (then index.html in it) or a file name."""
     return target if target.suffix in (".html", ".htm") else target / "index.html"
 
 
@@ -180,7 +180,7 @@ def _panes(story: ShaderStory) -> Iterator[tuple[str, list[tuple[str, str, Marku
 
 
 def _language(code: str) -> str:
-    """What a driver's code is written in: LLVM IR begins with a comment, Python never with `;`."""
+    """The language of a driver's code: LLVM IR begins with a comment, Python never with `;`."""
     return "llvm" if code.startswith(";") else "python"
 
 
@@ -193,8 +193,9 @@ def write_lesson(
     drivers: Sequence[str] = (),
     subtitle: str = "a lesson of gallette",
 ) -> Path:
-    """A lesson's page. `linked` says that its neighbours lie beside it, `drivers` that it is live:
-    which ones it can be asked for again with."""
+    """Write a lesson's page. `linked`: its neighbours are beside it; `drivers`: it is live, and can
+    be requested for these drivers.
+    """
     from gallette.lessons.course import LESSONS, neighbours
     from gallette.lessons.exercises import EXERCISES
     from gallette.lessons.glossary import GLOSSARY, words_in
@@ -220,7 +221,7 @@ def write_lesson(
 
 
 def _words(blocks: Sequence[Block]) -> Iterator[str]:
-    """What a lesson says in sentences."""
+    """The prose of a lesson."""
     for block in blocks:
         for field in ("text", "caption", "answer"):
             if block.kind != "code" or field == "caption":
@@ -260,6 +261,6 @@ def write_trace(story: TraceStory, target: Path) -> Path:
         "trace.html.jinja",
         page_path(target),
         title=f"Trace of {Path(story.target).stem}",
-        subtitle=f"what {story.driver} was asked to do",
+        subtitle=f"calls made to {story.driver}",
         s=story,
     )

@@ -28,8 +28,8 @@ def hms(seconds: float) -> str:
 
 
 class RunProgress(AbstractContextManager["RunProgress"]):
-    """Counts tests and their expected cost; time left follows both: long tests come first, but what
-    starting one takes is the same for all.
+    """Counts tests and their expected cost, which both determine the time left: long tests come
+    first, but starting one takes the same time for all.
     """
 
     def __init__(self, out: Console, title: str, costs: list[float], done: int = 0):

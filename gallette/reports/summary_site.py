@@ -1,9 +1,10 @@
-"""`gallette piglit summary --html DIR`: an index of all tests, and a page for each that matters.
+"""`gallette piglit summary --html DIR`: an index of all tests, and a page for each test with a
+problem.
 
 The index is one page and a file of data: tens of thousands of tests are too many rows for HTML, so
-`summary.js` draws the part that is looked at. Pages of tests say everything that is known about
-one: the source with the lines that failed, values, logs, times, pictures, and (where asked for)
-the shaders' way through the compiler and the history of the first wrong pixel.
+`summary.js` draws the visible part. The page of a test has everything known about it: the source
+with the lines that failed, values, logs, times, pictures, and (on request) how the shaders compile
+and the history of the first wrong pixel.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Side:
 
 @dataclass(slots=True)
 class TestPage:
-    """What the page of one test shows."""
+    """The contents of one test's page."""
 
     test: Change
     sides: list[Side]
@@ -65,7 +66,9 @@ class TestPage:
 
     @property
     def told(self) -> list[tuple[str, Side]]:
-        """What the runs have to say, once where several say the same: their names, one of them."""
+        """The messages of the runs, with equal ones merged: the runs' names, and one of the
+        messages.
+        """
         found: list[tuple[list[str], Side]] = []
         for side in self.sides:
             if not side.entry.reason:
@@ -87,7 +90,7 @@ def write_summary(
     summary: Summary, target: Path, *, known: Known | None = None, pages: str = "problems",
     deep: int = 0,
 ) -> Path:  # fmt: skip
-    """Write the index and the pages; `deep` failing tests are also run again to be explained."""
+    """Write the index and the pages; `deep` failing tests are also run again for an explanation."""
     index = page_path(target)
     lists = {run.name: known(run.name) if known is not None else {} for run in summary.runs}
     chosen = [t for t in summary.tests if _has_page(t, pages)]
@@ -127,7 +130,9 @@ def _is_native(summary: Summary) -> bool:
 
 
 def _file_name(name: str) -> str:
-    """A test's name as a file's: `@` and what no file system minds."""
+    """A test's name as a file name: characters other than letters, digits and `@-_.+` become
+    `_`.
+    """
     return "".join(c if c.isalnum() or c in "@-_.+" else "_" for c in name)[:200]
 
 
@@ -165,7 +170,7 @@ def _data(summary: Summary, lists: dict[str, dict[str, str]], names: dict[str, s
 
 
 def _first_reason(entries: list[Entry | None]) -> str:
-    """The last run's reason, else what another one says."""
+    """The last run's reason, else that of another run."""
     for entry in reversed(entries):
         line = next(iter(entry.reason.splitlines()), "") if entry is not None else ""
         if entry is not None and entry.path:
@@ -204,7 +209,7 @@ def _source(path: str) -> list[str]:
 
 
 def _views(page: TestPage) -> list[dict[str, str]]:
-    """Pictures to look closer at: seen against expected, and run against run."""
+    """Pictures to compare: observed against expected, and run against run."""
     views = []
     pictures = [(s.run.name, s.entry.images) for s in page.sides if s.entry.images]
     shown: list[dict[str, str]] = []
@@ -240,7 +245,7 @@ def _pixels(data: str) -> npt.NDArray[Any]:
 
 
 def _heat(left: str, right: str) -> str:
-    """Black where two pictures are equal, brighter the further apart they are."""
+    """A heat map: black where two pictures are equal, brighter where they differ more."""
     from PIL import Image
 
     a, b = _pixels(left).astype(np.int16), _pixels(right).astype(np.int16)
@@ -257,7 +262,7 @@ def _heat(left: str, right: str) -> str:
 
 
 def _look_deeper(page: TestPage, driver: str, folder: Path) -> None:
-    """Write what the compiler does with the test's shaders; ask the first wrong pixel why."""
+    """Add how the test's shaders compile, and the history of the first wrong pixel."""
     from gallette.explaining import explain_file
     from gallette.reports.html import write_explanation
 

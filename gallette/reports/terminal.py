@@ -17,7 +17,7 @@ def _colored(result: str, text: str | None = None) -> str:
 
 
 def print_totals(out: Console, run: Run) -> None:
-    """One line per result, and the rate."""
+    """Print one line per result, and the rate."""
     totals = run.totals()
     seconds = f"{run.end - run.start:.1f} s"
     rows = table(out, f"{escape(run.name)}: {counted(len(run.tests), 'test')} in {seconds}")
@@ -55,7 +55,7 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
 
 
 def _reasons(summary: Summary, test: Change) -> str:
-    """The first line of each reason, once, for results that are not plain passes."""
+    """The first line of each distinct reason, for results that are not plain passes."""
     lines: list[str] = []
     for run in summary.runs:
         entry = run.tests.get(test.name)
@@ -66,19 +66,19 @@ def _reasons(summary: Summary, test: Change) -> str:
 
 
 def print_folders(out: Console, summary: Summary) -> None:
-    """Pass rates per folder."""
+    """Print pass rates per folder."""
     _print_rates(out, summary, "folder", summary.folders)
 
 
 def print_versions(out: Console, summary: Summary) -> None:
-    """Pass rates per version of GLSL or GL, and per extension."""
+    """Print pass rates per version of GLSL or GL, and per extension."""
     _print_rates(out, summary, "version", summary.versions())
 
 
 def _print_rates(
     out: Console, summary: Summary, what: str, groups: list[tuple[str, list[tuple[int, int]]]]
 ) -> None:
-    """The pass-rate table: passed of all tests, and the rate, a column per run.
+    """Print the pass-rate table: passed of all tests, and the rate, a column per run.
 
     The first run is the reference; a group where another one does worse is marked.
     """

@@ -1,102 +1,15 @@
-"""The scenes: moderngl scripts that yield a picture per pass, one file each.
+"""The scenes: moderngl scripts that yield a picture per pass, one file each, and their shaders.
 
-Importing this package registers them all; `SCENES` has them by name.
+Importing this package registers them all; `SCENES` has them by name. `BENCHMARKS` has those
+of `scenes.timed`, which are made to be timed.
 """
 
-from gallette.scenes import (
-    anisotropic,
-    blur,
-    borders,
-    conditional,
-    contours,
-    cube_layers,
-    cutaway,
-    deep_zoom,
-    deferred,
-    depth_bounds,
-    depth_clamp,
-    depth_prepass,
-    distance_text,
-    dual_source,
-    gradient,
-    hair,
-    indirect,
-    instances,
-    late_texels,
-    life,
-    lines_points,
-    lit_mesh,
-    logic_ops,
-    mandelbrot,
-    mirrors,
-    normals,
-    occlusion,
-    particles,
-    picking,
-    reflection,
-    samples,
-    shadow_map,
-    shadow_volumes,
-    skinning,
-    srgb,
-    terrain,
-    texture_shapes,
-    textured_quads,
-    transparency,
-    two_sided,
-    volume,
-    waiting_lanes,
-    water,
-    weighted_blending,
-)
-from gallette.scenes.common import SCENES, Pass, Scene
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = [
-    "SCENES",
-    "Pass",
-    "Scene",
-    "anisotropic",
-    "blur",
-    "borders",
-    "conditional",
-    "contours",
-    "cube_layers",
-    "cutaway",
-    "deep_zoom",
-    "deferred",
-    "depth_bounds",
-    "depth_clamp",
-    "depth_prepass",
-    "distance_text",
-    "dual_source",
-    "gradient",
-    "hair",
-    "indirect",
-    "instances",
-    "late_texels",
-    "life",
-    "lines_points",
-    "lit_mesh",
-    "logic_ops",
-    "mandelbrot",
-    "mirrors",
-    "normals",
-    "occlusion",
-    "particles",
-    "picking",
-    "reflection",
-    "samples",
-    "shadow_map",
-    "shadow_volumes",
-    "skinning",
-    "srgb",
-    "terrain",
-    "texture_shapes",
-    "textured_quads",
-    "transparency",
-    "two_sided",
-    "volume",
-    "waiting_lanes",
-    "water",
-    "weighted_blending",
-]
+from gallette.scenes.common import BENCHMARKS, SCENES, Pass, Scene, find_scene
+
+__all__ = ["BENCHMARKS", "SCENES", "Pass", "Scene", "find_scene"]
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

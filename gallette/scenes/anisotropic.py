@@ -13,20 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene, screen_filler
+from gallette.scenes.common import Pass, capture, scene, screen_filler, shaders
 
-FRAGMENT = """
-#version 330
-uniform sampler2D image;
-uniform vec2 scale;  // texels per pixel, divided by the texture's size
-out vec4 color;
-uniform bool sharpened;
-void main()
-{
-    vec3 found = texture(image, gl_FragCoord.xy * scale).rgb;
-    color = vec4(sharpened ? step(0.5, found) : found, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+
 TEXELS = 256
 LIMITS = (1, 16)
 STRETCHES = (1, 2, 4, 8)
@@ -37,7 +27,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Left without, right with it; rows stretched once to eight times: levels, then lines."""
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
-    program, screen = screen_filler(ctx, FRAGMENT)
+    program, screen = screen_filler(ctx, GLSL["fragment"])
     sampler = ctx.sampler()
     sampler.filter = (ctx.LINEAR_MIPMAP_NEAREST, ctx.LINEAR)
     sampler.use(0)

@@ -5,53 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gallette.scenes.common import Pass, capture, quad, scene, upload
+from gallette.scenes.common import (
+    Pass,
+    capture,
+    scene,
+    screen_filler,
+    shaders,
+)
 
-VERTEX = """
-#version 330
-in vec2 position;
-out vec2 uv;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-    uv = position * 0.5 + 0.5;
-}
-"""
-SOURCE = """
-#version 330
-in vec2 uv;
-out vec4 color;
-void main() {
-    vec2 cell = fract(uv * vec2(8.0, 6.0)) - 0.5;
-    float dot_ = step(length(cell), 0.18);
-    color = vec4(dot_ * vec3(uv, 1.0 - uv.x) + vec3(0.05), 1.0);
-}
-"""
-BLUR = """
-#version 330
-uniform sampler2D image;
-uniform vec2 along;
-in vec2 uv;
-out vec4 color;
-const float weights[5] = float[5](0.227027, 0.1945946, 0.1216216, 0.054054, 0.016216);
-void main() {
-    vec4 sum = texture(image, uv) * weights[0];
-    for (int i = 1; i < 5; i++)
-        sum += (texture(image, uv + along * float(i)) + texture(image, uv - along * float(i)))
-            * weights[i];
-    color = vec4(sum.rgb, 1.0);
-}
-"""
-COMBINE = """
-#version 330
-uniform sampler2D image;
-uniform sampler2D glow;
-in vec2 uv;
-out vec4 color;
-void main() {
-    vec3 c = texture(image, uv).rgb + 1.5 * texture(glow, uv).rgb;
-    color = vec4(c / (1.0 + c), 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("blur", tags=("multipass",))
@@ -66,14 +28,14 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     source, first, second = picture("f1"), picture("f2"), picture("f2")
     targets = {t: ctx.framebuffer([t]) for t in (source, first, second)}
 
-    def draw(program: Any, target: Any) -> None:
+    def draw(screen: Any, target: Any) -> None:
         target.use()
         target.clear()
-        upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP).render()
+        screen.render()
 
-    draw(ctx.program(VERTEX, SOURCE), targets[source])
+    draw(screen_filler(ctx, GLSL["source"])[1], targets[source])
     yield capture("source", targets[source])
-    blur = ctx.program(VERTEX, BLUR)
+    blur, blurred = screen_filler(ctx, GLSL["blur"])
     steps = [
         ("across", source, first, (1 / size[0], 0.0)),
         ("down", first, second, (0.0, 1 / size[1])),
@@ -83,12 +45,12 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     for name, read, write, along in steps:
         read.use(0)
         blur["along"].value = along
-        draw(blur, targets[write])
+        draw(blurred, targets[write])
         yield capture(name, targets[write])
-    combine = ctx.program(VERTEX, COMBINE)
+    combine, combined = screen_filler(ctx, GLSL["combine"])
     source.use(0)
     second.use(1)
     combine["image"].value, combine["glow"].value = 0, 1
     final = ctx.framebuffer([ctx.texture(size, 4)])
-    draw(combine, final)
+    draw(combined, final)
     yield capture("combined", final)

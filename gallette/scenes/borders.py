@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders
 
-FRAGMENT = """
-#version 330
-uniform sampler2D image;
-uniform vec2 scale;
-out vec4 color;
-void main() { color = vec4(texture(image, gl_FragCoord.xy * scale * 3.0 - 1.0).rgb, 1.0); }
-"""
+GLSL = shaders(__file__)
+
 REPEAT, EDGE, BORDER, MIRRORED = 0x2901, 0x812F, 0x812D, 0x8370
 MIN, MAG, WRAP_S, WRAP_T, BORDER_COLOR = 0x2801, 0x2800, 0x2802, 0x2803, 0x1004
 
@@ -27,7 +22,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     i = np.arange(64)
     texels = np.stack([i % 8 * 36, i // 8 * 36, (i * 5 % 8) * 36, np.full(64, 255)], -1)
     image = ctx.texture((8, 8), 4, texels.astype(np.uint8).tobytes())
-    program, screen = screen_filler(ctx, FRAGMENT)
+    program, screen = screen_filler(ctx, GLSL["fragment"])
     program["scale"].value = 1 / size[0], 1 / size[1]
     (sampler,) = gl.gen_samplers(1)
     gl.sampler_parameterfv(sampler, BORDER_COLOR, [0.75, 0.25, 0.5, 1.0])

@@ -1,27 +1,34 @@
-"""What scenes are made of: passes, the registry, meshes and matrices.
+"""The building blocks of scenes: passes, the registry, shaders, meshes and matrices.
 
-A scene is an ordinary moderngl script in a function `render(ctx, size)`. It draws, and after each
-interesting step yields a `Pass`: the picture, and which pixels were touched. It knows nothing of
-gallette: the same function runs on any GL that moderngl can drive.
+A scene is an ordinary moderngl script, a Python file beside a file with its shaders. In a function
+`render(ctx, size)` it draws, and after each interesting step yields a `Pass`: the picture, and
+which pixels were touched. A scene that is made to be timed is a function `prepare(ctx, size)`
+instead, which answers a function that draws one frame. Neither knows anything of gallette: the
+same functions run on any GL that moderngl can drive.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "BENCHMARKS",
+    "COMMON",
     "SCENES",
-    "WITH_NORMALS",
     "Array",
     "Pass",
     "Scene",
+    "benchmark",
     "capture",
     "capture_depth",
+    "find_scene",
     "gl_matrix",
     "look_at",
     "perspective",
@@ -30,6 +37,7 @@ __all__ = [
     "raw",
     "scene",
     "screen_filler",
+    "shaders",
     "sphere",
     "torus",
     "upload",
@@ -50,16 +58,26 @@ class Pass:
 
 
 Render = Callable[[Any, tuple[int, int]], Iterator[Pass]]
+Prepare = Callable[[Any, tuple[int, int]], Callable[[], None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A registered scene."""
+    """A registered scene.
+
+    `render` draws it and yields its pictures. A scene that is made to be timed has `prepare`, which
+    answers the function that draws a frame into the bound framebuffer, as often as it is called.
+    `version` is the OpenGL that such a scene needs, as GLSL writes it, and `samples` how many of
+    them per pixel.
+    """
 
     name: str
     doc: str
     render: Render
+    prepare: Prepare | None = None
     size: tuple[int, int] = (256, 192)
+    version: int = 330
+    samples: int = 0
     lesson: str = ""
     tags: tuple[str, ...] = field(default=())
 
@@ -69,16 +87,15 @@ class Scene:
 
 
 SCENES: dict[str, Scene] = {}
+"""The scenes that yield pictures: what `gallette diff` compares."""
 
-WITH_NORMALS = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 n;
-void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
-"""
-"""The vertex shader of meshes that need their normals and nothing else."""
+BENCHMARKS: dict[str, Scene] = {}
+"""The scenes that are made to be timed: what `gallette bench` measures."""
+
+
+def find_scene(name: str) -> Scene | None:
+    """A scene of either kind; where both kinds have the name, the one that yields pictures."""
+    return SCENES.get(name) or BENCHMARKS.get(name)
 
 
 def scene(
@@ -88,14 +105,57 @@ def scene(
 
     def register(render: Render) -> Render:
         doc = " ".join((render.__doc__ or "").strip().split("\n\n")[0].split())
-        SCENES[name] = Scene(name, doc, render, size, lesson, tags)
+        SCENES[name] = Scene(name, doc, render, None, size, lesson=lesson, tags=tags)
         return render
 
     return register
 
 
+def benchmark(
+    name: str, size: tuple[int, int] = (512, 512), version: int = 330, samples: int = 0
+) -> Callable[[Prepare], Prepare]:
+    """Register a function that prepares a frame; its docstring's first line describes it."""
+
+    def register(prepare: Prepare) -> Prepare:
+        doc = (prepare.__doc__ or "").strip().splitlines()[0]
+        render = _one_frame(prepare)
+        BENCHMARKS[name] = Scene(name, doc, render, prepare, size, version, samples)
+        return prepare
+
+    return register
+
+
+def _one_frame(prepare: Prepare) -> Render:
+    """The picture of a benchmark's first frame."""
+
+    def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
+        target = ctx.framebuffer([ctx.texture(size, 4)], ctx.depth_renderbuffer(size))
+        target.use()
+        draw = prepare(ctx, size)
+        target.use()
+        target.clear()
+        draw()
+        yield capture("frame", target)
+
+    return render
+
+
+def shaders(script: str) -> dict[str, str]:
+    """The shaders of `NAME.glsl` beside the script `NAME.py`, by the names over them.
+
+    A line `// --- NAME ---` begins each of them.
+    """
+    text = Path(script).with_suffix(".glsl").read_text(encoding="utf-8")
+    parts = re.split(r"^// --- (\w[\w.]*) ---$\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+COMMON = shaders(__file__)
+"""The shaders of several scenes."""
+
+
 def capture(name: str, framebuffer: Any, *, attachment: int = 0, note: str = "") -> Pass:
-    """Read a colour attachment. Covered is what has an alpha above zero: clear with alpha 0."""
+    """Read a colour attachment. Pixels with an alpha above zero are covered: clear with alpha 0."""
     width, height = framebuffer.size
     is_float = framebuffer.color_attachments[attachment].dtype != "f1"
     dtype = "f4" if is_float else "f1"
@@ -106,7 +166,7 @@ def capture(name: str, framebuffer: Any, *, attachment: int = 0, note: str = "")
 
 
 def capture_depth(name: str, depth_texture: Any, note: str = "") -> Pass:
-    """Read a depth texture as a grey picture. Covered is what is nearer than the far plane."""
+    """Read a depth texture as a grey picture. Pixels nearer than the far plane are covered."""
     width, height = depth_texture.size
     depth = np.frombuffer(depth_texture.read(alignment=4), np.float32).reshape(height, width)
     color = np.repeat(depth[..., None], 4, axis=2)
@@ -115,7 +175,9 @@ def capture_depth(name: str, depth_texture: Any, note: str = "") -> Pass:
 
 
 def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: Any = None) -> Any:
-    """A vertex array of interleaved float data; attributes the program dropped are skipped."""
+    """A vertex array of interleaved float data, without attributes that the program does not
+    have.
+    """
     buffer = ctx.buffer(np.ascontiguousarray(data, np.float32).tobytes())
     parts, kept, formats = names.split(), [], []
     for part, form in zip(parts, layout.split(), strict=True):
@@ -126,7 +188,8 @@ def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: A
 
 
 def raw(ctx: Any) -> Any:
-    """The GL functions moderngl leaves out (`gl.stencil_func(...)`), for the scenes about them.
+    """The GL functions that moderngl lacks (`gl.stencil_func(...)`), for the scenes that use
+    them.
 
     The code that creates a scene's context puts them into `ctx.extra`.
     """
@@ -135,17 +198,10 @@ def raw(ctx: Any) -> Any:
     return ctx.extra
 
 
-def screen_filler(ctx: Any, fragment: str) -> tuple[Any, Any]:
-    """A program that draws over everything, given its fragment shader, and its vertex array."""
-    program = ctx.program(
-        vertex_shader="""
-            #version 330
-            in vec2 corner;
-            void main() { gl_Position = vec4(corner, 0.0, 1.0); }
-        """,
-        fragment_shader=fragment,
-    )
-    return program, upload(ctx, program, "2f", quad(), "corner", ctx.TRIANGLE_STRIP)
+def screen_filler(ctx: Any, fragment: str, vertex: str = COMMON["full_screen"]) -> tuple[Any, Any]:
+    """A program that draws over everything with the given fragment shader, and its vertex array."""
+    program = ctx.program(vertex_shader=vertex, fragment_shader=fragment)
+    return program, upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP)
 
 
 def with_stencil(ctx: Any, size: tuple[int, int]) -> tuple[Any, int]:

@@ -7,26 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene, upload
+from gallette.scenes.common import Pass, capture, scene, shaders, upload
 
-VERTEX = """
-#version 330
-in vec2 position;
-uniform vec3 place;
-void main() { gl_Position = vec4(position * 0.25 + place.xy, place.z, 1.0); }
-"""
-FRAGMENT = """
-#version 330
-uniform vec3 tint;
-out vec4 color;
-void main() { color = vec4(tint, 1.0); }
-"""
+GLSL = shaders(__file__)
 
 
 @scene("conditional", size=(128, 96), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Nine boxes are tested against a wall; for those that show, a larger thing is drawn."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     square = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
     box = upload(ctx, program, "2f", square, "position", ctx.TRIANGLE_STRIP)
     wall = upload(ctx, program, "2f", square * (1.6, 3.0), "position", ctx.TRIANGLE_STRIP)

@@ -5,33 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gallette.scenes.common import Pass, capture, quad, scene, upload
+from gallette.scenes.common import (
+    Pass,
+    capture,
+    scene,
+    screen_filler,
+    shaders,
+)
 
-VERTEX = """
-#version 330
-in vec2 position;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-}
-"""
-HEIGHTS = """
-#version 330
-out vec4 height;
-void main() {
-    vec2 at = gl_FragCoord.xy - vec2(96.0, 72.0);
-    height = vec4(1000.0 + dot(at, at) * 0.0009765625);
-}
-"""
-LINES = """
-#version 330
-uniform sampler2D heights;
-out vec4 color;
-void main() {
-    float height = texelFetch(heights, ivec2(gl_FragCoord.xy), 0).x;
-    float line = fract(height * 4.0);
-    color = vec4(line, line * line, 0.25, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("contours", lesson="half_precision", tags=("multipass",))
@@ -42,11 +24,11 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     target = ctx.framebuffer([kept])
     target.use()
     target.clear()
-    upload(ctx, ctx.program(VERTEX, HEIGHTS), "2f", quad(), "position", ctx.TRIANGLE_STRIP).render()
+    screen_filler(ctx, GLSL["heights"])[1].render()
     yield capture("heights", target)
     picture = ctx.framebuffer([ctx.texture(size, 4)])
     picture.use()
     picture.clear()
     kept.use(0)
-    upload(ctx, ctx.program(VERTEX, LINES), "2f", quad(), "position", ctx.TRIANGLE_STRIP).render()
+    screen_filler(ctx, GLSL["lines"])[1].render()
     yield capture("lines", picture)

@@ -7,56 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, upload
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders, upload
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 tint;
-out vec3 paint;
-void main() { gl_Position = vec4(position, 1.0); paint = tint; }
-"""
-GEOMETRY = """
-#version 330
-layout(triangles) in;
-layout(triangle_strip, max_vertices = 18) out;
-uniform mat4 faces[6];
-in vec3 paint[];
-out vec3 shade;
-void main() {
-    for (int face = 0; face < 6; face++) {
-        gl_Layer = face;
-        for (int i = 0; i < 3; i++) {
-            gl_Position = faces[face] * gl_in[i].gl_Position;
-            shade = paint[i];
-            EmitVertex();
-        }
-        EndPrimitive();
-    }
-}
-"""
-FRAGMENT = """
-#version 330
-in vec3 shade;
-out vec4 color;
-void main() { color = vec4(shade, 1.0); }
-"""
-SHOW = """
-#version 330
-uniform samplerCube around;
-uniform vec2 scale;
-out vec4 color;
-void main() {
-    vec2 at = gl_FragCoord.xy * scale * vec2(4.0, 3.0);
-    ivec2 cell = ivec2(at);
-    vec2 p = fract(at) * 2.0 - 1.0;
-    vec3 d = vec3(0.0);
-    if (cell.y == 1) d = cell.x == 0 ? vec3(-1.0, p.y, p.x) : cell.x == 1 ? vec3(p.x, p.y, 1.0)
-        : cell.x == 2 ? vec3(1.0, p.y, -p.x) : vec3(-p.x, p.y, -1.0);
-    else if (cell.x == 1) d = cell.y == 2 ? vec3(p.x, 1.0, -p.y) : vec3(p.x, -1.0, p.y);
-    color = d == vec3(0.0) ? vec4(0.0) : texture(around, d);
-}
-"""
+GLSL = shaders(__file__)
+
 CUBE, DRAW = 0x8513, 0x8CA9
 AXES = [  # per face: right, down, forward
     ((0, 0, -1), (0, -1, 0), (1, 0, 0)),
@@ -84,7 +38,9 @@ def _faces() -> bytes:
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Shards all around, drawn once into the six layers of a cube map; its faces unfolded."""
     gl = raw(ctx)
-    program = ctx.program(VERTEX, fragment_shader=FRAGMENT, geometry_shader=GEOMETRY)
+    program = ctx.program(
+        GLSL["vertex"], fragment_shader=GLSL["fragment"], geometry_shader=GLSL["geometry"]
+    )
     program["faces"].write(_faces())
     i = np.arange(60)
     spread = np.stack([i * 37 % 61 - 30, i * 17 % 61 - 30, i * 53 % 61 - 30], -1) / 15.0
@@ -113,7 +69,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     gl.viewport(0, 0, edge, edge)
     gl.clear_bufferfv(0x1800, 0, [0.05, 0.05, 0.1, 1.0])
     shards.render()
-    show, screen = screen_filler(ctx, SHOW)
+    show, screen = screen_filler(ctx, GLSL["show"])
     show["scale"].value = 1 / size[0], 1 / size[1]
     target.use()
     target.clear()

@@ -7,30 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene
+from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene, shaders
 
-VERTEX = """
-#version 330
-in vec3 position;
-uniform mat4 matrix;
-uniform vec4 cut;
-out vec3 place;
-out float gl_ClipDistance[1];
-void main() {
-    gl_Position = matrix * vec4(position, 1.0);
-    gl_ClipDistance[0] = dot(cut, vec4(position, 1.0));
-    place = position;
-}
-"""
-FRAGMENT = """
-#version 330
-uniform vec3 tint;
-in vec3 place;
-out vec4 color;
-void main() {
-    color = vec4((place * 0.5 + 0.5) * tint, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+
 CLIP_DISTANCE0 = 0x3000
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
@@ -40,7 +20,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A box cut open by a clip distance, back faces culled, front faces culled, one half copied."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float32)
     indices = np.array([(a, b, c, a, c, d) for a, b, c, d in FACES], np.int32)
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     matrix = perspective(45, size[0] / size[1], 0.1, 12) @ look_at((2.2, 2.0, 3.2))
     program["matrix"].write(gl_matrix(matrix))
     program["cut"].value = (-0.5, -0.75, -0.25, 0.75)
@@ -62,6 +42,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     target.scissor = size[0] // 4, size[1] // 8, size[0] // 2, size[1] * 3 // 4
     program["tint"].value = (0.4, 0.6, 1.0)
     box.render()
+    ctx.cull_face = "back"
     yield capture("inside", target)
 
     ctx.disable_direct(CLIP_DISTANCE0)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
-    WITH_NORMALS,
+    COMMON,
     Pass,
     capture,
     gl_matrix,
@@ -24,32 +24,13 @@ from gallette.scenes.common import (
     raw,
     scene,
     screen_filler,
+    shaders,
     torus,
     upload,
 )
 
-FRAGMENT = """
-#version 330
-in vec3 n;
-out vec4 color;
-void main() { color = vec4(n.y > 0.5 ? vec3(0.25) : vec3(0.125), 1.0); }
-"""
-LAMP = """
-#version 330
-uniform vec3 light;
-uniform vec2 bounds;  // of the stored depth; an empty range: whatever it is
-uniform sampler2D stored;
-out vec4 color;
-void main()
-{
-    if (bounds.x < bounds.y) {
-        float depth = texelFetch(stored, ivec2(gl_FragCoord.xy), 0).r;
-        if (depth < bounds.x || depth > bounds.y)
-            discard;
-    }
-    color = vec4(light, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+
 BOUNDS_TEST = 0x8890
 SHELLS = ((0.5, 0.8625, (0.5, 0.0, 0.0)), (0.8625, 0.925, (0.0, 0.5, 0.0)), (0.9, 1.0, (0, 0, 0.5)))
 
@@ -57,7 +38,7 @@ SHELLS = ((0.5, 0.8625, (0.5, 0.0, 0.0)), (0.8625, 0.925, (0.0, 0.5, 0.0)), (0.9
 @scene("depth_bounds", size=(96, 72), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring over a floor, then three lamps of which each reaches one shell of depths."""
-    program = ctx.program(WITH_NORMALS, FRAGMENT)
+    program = ctx.program(COMMON["with_normals"], GLSL["fragment"])
     view = look_at((0.0, 1.5, 3.0))
     matrix = perspective(45, size[0] / size[1], 0.5, 8.0) @ view
     program["matrix"].write(gl_matrix(np.asarray(matrix)))
@@ -73,7 +54,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     for thing in things:
         thing.render()
     yield capture("surfaces", target)
-    lamp, screen = screen_filler(ctx, LAMP)
+    lamp, screen = screen_filler(ctx, GLSL["lamp"])
     ctx.disable(ctx.DEPTH_TEST)
     ctx.enable(ctx.BLEND)
     ctx.blend_func = ctx.ONE, ctx.ONE

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
-    WITH_NORMALS,
+    COMMON,
     Pass,
     capture,
     capture_depth,
@@ -16,23 +16,20 @@ from gallette.scenes.common import (
     look_at,
     perspective,
     scene,
+    shaders,
     torus,
     upload,
 )
 
-FRAGMENT = """
-#version 330
-in vec3 n;
-out vec4 color;
-void main() { color = vec4(n * 0.5 + 0.5, 1.0); }
-"""
+GLSL = shaders(__file__)
+
 DEPTH_CLAMP = 0x864F
 
 
 @scene("depth_clamp", size=(128, 96), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring that reaches through both the near and the far plane: clipped, then clamped."""
-    program = ctx.program(WITH_NORMALS, FRAGMENT)
+    program = ctx.program(COMMON["with_normals"], GLSL["fragment"])
     view = look_at((0.25, 1.0, 3.0))
     matrix = perspective(40, size[0] / size[1], 2.75, 3.5) @ view
     program["matrix"].write(gl_matrix(np.asarray(matrix)))

@@ -7,22 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene, screen_filler
+from gallette.scenes.common import Pass, capture, scene, screen_filler, shaders
 
-FRAGMENT = """
-#version 330
-uniform sampler2D field;
-uniform vec2 scale;
-uniform float soft;
-uniform float outline;
-out vec4 color;
-void main() {
-    float d = texture(field, gl_FragCoord.xy * scale).r;
-    float inside = clamp((d - 0.5) / soft + 0.5, 0.0, 1.0);
-    float around = clamp((d - 0.5 + outline) / soft + 0.5, 0.0, 1.0);
-    color = mix(vec4(0.1, 0.2, 0.4, around), vec4(1.0, 0.9, 0.6, 1.0), inside);
-}
-"""
+GLSL = shaders(__file__)
+
 LETTERS = (
     "#### #### #... #   ",
     "#... #..# #... #   ",
@@ -60,7 +48,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     field = ctx.texture((width, height), 1, data.tobytes(), alignment=1)
     field.filter = ctx.LINEAR, ctx.LINEAR
     field.repeat_x = field.repeat_y = False
-    program, screen = screen_filler(ctx, FRAGMENT)
+    program, screen = screen_filler(ctx, GLSL["fragment"])
     program["scale"].value = 1 / size[0], 1 / size[1]
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()

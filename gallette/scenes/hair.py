@@ -7,26 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene
+from gallette.scenes.common import Pass, capture, scene, shaders
 
-VERTEX = """
-#version 330
-in vec3 place;
-in vec3 shade;
-out vec3 mixed;
-void main() {
-    gl_Position = vec4(place, 1.0);
-    mixed = shade;
-}
-"""
-FRAGMENT = """
-#version 330
-in vec3 mixed;
-out vec4 color;
-void main() {
-    color = vec4(mixed, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+
 # Of normalised coordinates: twice as much as of depth. 2^-15 is some 250 steps of 24 bits.
 HAIR = 2.0**-15
 
@@ -47,7 +31,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
         for left, right, z in plates
         for x, y in ((left, -1), (right, -1), (left, 1), (right, -1), (left, 1), (right, 1))
     ]
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     layout = ("3f 3f", "place", "shade")
     ground, dots = (
         ctx.vertex_array(program, [(ctx.buffer(np.array(data, np.float32).tobytes()), *layout)])

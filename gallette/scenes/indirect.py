@@ -7,42 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene, upload
+from gallette.scenes.common import Pass, capture, scene, shaders, upload
 
-CHOOSE = """
-#version 430
-layout(local_size_x = 16) in;
-struct Command { uint count, instances, first, base, padding; };  // moderngl steps by five
-layout(std430, binding = 0) buffer Commands { Command command[]; };
-uniform uint wanted;
-void main() {
-    uint i = gl_GlobalInvocationID.x;
-    bool drawn = (i * 7u + wanted) % 3u != 0u;
-    command[i] = Command(3u, drawn ? 1u + i % 3u : 0u, 3u * i, 0u, 0u);
-}
-"""
-VERTEX = """
-#version 430
-in vec2 position;
-in vec3 tint;
-flat out vec3 paint;
-void main() {
-    gl_Position = vec4(position + vec2(0.0, 0.1875 * float(gl_InstanceID)), 0.0, 1.0);
-    paint = tint / float(1 + gl_InstanceID);
-}
-"""
-FRAGMENT = """
-#version 430
-flat in vec3 paint;
-out vec4 color;
-void main() { color = vec4(paint, 1.0); }
-"""
+GLSL = shaders(__file__)
 
 
 @scene("indirect", size=(128, 96), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Sixteen triangles, each drawn none to three times as a compute shader has written."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     i = np.arange(16)
     left = np.stack([i % 4 / 2 - 1, i // 4 / 2 - 1], -1)
     corners = left[:, None, :] + np.array([[0.05, 0.05], [0.4, 0.05], [0.2, 0.3]])
@@ -50,7 +23,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     rows = np.concatenate([corners, np.broadcast_to(tints, (16, 3, 3))], -1).reshape(-1, 5)
     triangles = upload(ctx, program, "2f 3f", rows.astype(np.float32), "position tint")
     commands = ctx.buffer(reserve=16 * 20)
-    choose = ctx.compute_shader(CHOOSE)
+    choose = ctx.compute_shader(GLSL["choose"])
     commands.bind_to_storage_buffer(0)
     target = ctx.framebuffer([ctx.texture(size, 4)])
     for wanted in (0, 1):

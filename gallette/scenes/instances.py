@@ -7,34 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene
+from gallette.scenes.common import Pass, capture, scene, shaders
 
-VERTEX = """
-#version 330
-in vec2 corner;
-in vec4 place;
-in vec2 turn;
-flat out vec3 tint;
-void main() {
-    vec2 turned = mat2(turn, -turn.y, turn.x) * corner;
-    gl_Position = vec4(place.xy + turned * place.z, 0.0, 1.0);
-    tint = vec3(float(gl_InstanceID % 7) / 6.0, place.xy * 0.5 + 0.5);
-}
-"""
-FRAGMENT = """
-#version 330
-flat in vec3 tint;
-out vec4 color;
-void main() {
-    color = vec4(tint, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("instances")
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Four hundred turned triangles in one instanced draw, flat shaded."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     corners = ctx.buffer(np.array([0.9, 0, -0.5, 0.6, -0.5, -0.7], np.float32).tobytes())
     n = np.arange(400)
     x, y = n % 25 / 12.5 - 0.96, n // 25 / 8 - 0.94

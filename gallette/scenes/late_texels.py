@@ -7,41 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, quad, scene, upload
+from gallette.scenes.common import Pass, capture, scene, screen_filler, shaders
 
-VERTEX = """
-#version 330
-in vec2 position;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-}
-"""
-FRAGMENT = """
-#version 330
-uniform sampler2D image;
-uniform vec4 tint;
-uniform int rounds;
-out vec4 color;
-void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy);
-    vec4 texel = texelFetch(image, at & 31, 0);
-    if (((at.x >> 4) + (at.y >> 4) & 1) == 0) {
-        vec4 base = tint * float(at.x & 15);
-        vec4 sum = tint.wzyx * float(at.y & 15);
-        for (int i = 0; i < rounds; i++)
-            sum = fract(sum * 1.5 + base);
-        color = base + sum * 0.5;
-    } else {
-        color = texel;
-    }
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("late_texels", lesson="texture_scoreboard")
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Every other square ignores the texel it fetched."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program, screen = screen_filler(ctx, GLSL["fragment"])
     texels = np.random.default_rng(9).integers(0, 256, (32, 32, 4), dtype=np.uint8)
     texture = ctx.texture((32, 32), 4, texels.tobytes())
     texture.filter = ctx.NEAREST, ctx.NEAREST
@@ -51,5 +25,5 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
     target.clear()
-    upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP).render()
+    screen.render()
     yield capture("color", target)

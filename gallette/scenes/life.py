@@ -7,35 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, quad, scene, upload
+from gallette.scenes.common import Pass, capture, scene, screen_filler, shaders
 
-VERTEX = """
-#version 330
-in vec2 position;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-}
-"""
-FRAGMENT = """
-#version 330
-uniform sampler2D cells;
-out vec4 color;
-void main() {
-    ivec2 size = textureSize(cells, 0);
-    ivec2 here = ivec2(gl_FragCoord.xy);
-    int around = 0;
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++) {
-            ivec2 at = (here + ivec2(dx, dy) + size) % size;
-            around += int(texelFetch(cells, at, 0).r > 0.5);
-        }
-    vec4 was = texelFetch(cells, here, 0);
-    int self = int(was.r > 0.5);
-    bool alive = around - self == 3 || (self == 1 && around - self == 2);
-    // Green remembers for how long a cell has been dead.
-    color = vec4(alive, alive ? 1.0 : max(was.g - 0.125, 0.0), was.b * 0.5, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("life", size=(96, 64), tags=("multipass",))
@@ -49,8 +23,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     for texture in textures:
         texture.filter = ctx.NEAREST, ctx.NEAREST
     targets = [ctx.framebuffer([t]) for t in textures]
-    program = ctx.program(VERTEX, FRAGMENT)
-    array = upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP)
+    _, array = screen_filler(ctx, GLSL["fragment"])
     for generation in range(16):
         textures[generation % 2].use(0)
         target = targets[1 - generation % 2]

@@ -7,30 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene
+from gallette.scenes.common import Pass, capture, scene, shaders
 
-VERTEX = """
-#version 330
-in vec2 position;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-    gl_PointSize = 3.0 + 8.0 * fract(position.x * 7.0);
-}
-"""
-FRAGMENT = """
-#version 330
-uniform int points;
-out vec4 color;
-void main() {
-    color = points == 1 ? vec4(gl_PointCoord, 0.5, 1.0) : vec4(1.0, 0.8, 0.2, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("lines_points", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A star of lines at every angle, a closed curve, and points of growing size."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     angles = np.linspace(0, 2 * np.pi, 48, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     star = np.stack([ring * 0.1, ring * 0.85], axis=1).reshape(-1, 2)

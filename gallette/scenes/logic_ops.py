@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders
 
-BITS = """
-#version 330
-uniform ivec2 shift;
-out vec4 color;
-void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy) / 2 + shift;
-    color = vec4((at.x * 16) & 255, (at.y * 16) & 255, (at.x * at.y) & 255, 255) / 255.0;
-}
-"""
+GLSL = shaders(__file__)
+
 LOGIC_OP, CLEAR = 0x0BF2, 0x1500
 
 
@@ -25,7 +18,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     gl = raw(ctx)
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
-    program, screen = screen_filler(ctx, BITS)
+    program, screen = screen_filler(ctx, GLSL["bits"])
     program["shift"].value = 0, 0
     screen.render()
     yield capture("below", target)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
-    WITH_NORMALS,
+    COMMON,
     Pass,
     capture,
     gl_matrix,
@@ -16,18 +16,14 @@ from gallette.scenes.common import (
     perspective,
     raw,
     scene,
+    shaders,
     torus,
     upload,
     with_stencil,
 )
 
-FRAGMENT = """
-#version 330
-in vec3 n;
-uniform vec3 tint;
-out vec4 color;
-void main() { color = vec4(tint * (0.6 + 0.4 * n.y), 1.0); }
-"""
+GLSL = shaders(__file__)
+
 STENCIL_TEST, ALWAYS, EQUAL, KEEP, REPLACE = 0x0B90, 0x0207, 0x0202, 0x1E00, 0x1E01
 
 
@@ -37,7 +33,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     where that number stands.
     """
     gl = raw(ctx)
-    program = ctx.program(WITH_NORMALS, FRAGMENT)
+    program = ctx.program(COMMON["with_normals"], GLSL["fragment"])
     view = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.6, 1.1, 3.4))
     ring = upload(ctx, program, "3f 3f 2f", torus(24, 12), "position normal uv")
     panes = []

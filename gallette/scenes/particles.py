@@ -7,39 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene
+from gallette.scenes.common import Pass, capture, scene, shaders
 
-MOVE = """
-#version 330
-in vec2 place;
-in vec2 speed;
-out vec2 new_place;
-out vec2 new_speed;
-void main() {
-    vec2 pull = -place * 0.0625;
-    new_speed = speed + pull;
-    new_place = place + new_speed * 0.25;
-}
-"""
-VERTEX = """
-#version 330
-in vec2 place;
-in vec2 speed;
-out vec2 v;
-void main() {
-    gl_Position = vec4(place, 0.0, 1.0);
-    gl_PointSize = 4.0;
-    v = speed;
-}
-"""
-FRAGMENT = """
-#version 330
-in vec2 v;
-out vec4 color;
-void main() {
-    color = vec4(0.5 + v, 1.0 - abs(v.x), 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("particles", size=(192, 144), tags=("multipass",))
@@ -53,8 +23,8 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     # Multiples of 1/1024: the first steps are then exact whatever the order of operations.
     data = (np.round(start * 1024) / 1024).astype(np.float32)
     buffers = [ctx.buffer(data.tobytes()), ctx.buffer(reserve=data.nbytes)]
-    move = ctx.program(vertex_shader=MOVE, varyings=["new_place", "new_speed"])
-    show = ctx.program(VERTEX, FRAGMENT)
+    move = ctx.program(vertex_shader=GLSL["move"], varyings=["new_place", "new_speed"])
+    show = ctx.program(GLSL["vertex"], GLSL["fragment"])
     layout = ("2f 2f", "place", "speed")
     steps = [ctx.vertex_array(move, [(b, *layout)]) for b in buffers]
     views = [ctx.vertex_array(show, [(b, *layout)]) for b in buffers]

@@ -13,55 +13,14 @@ from gallette.scenes.common import (
     gl_matrix,
     look_at,
     perspective,
-    quad,
     scene,
+    screen_filler,
+    shaders,
     sphere,
     upload,
 )
 
-SKY_VERTEX = """
-#version 330
-in vec2 position;
-out vec3 way;
-void main() {
-    gl_Position = vec4(position, 1.0, 1.0);
-    way = vec3(position * vec2(0.6, 0.45), -1.0);
-}
-"""
-SKY_FRAGMENT = """
-#version 330
-uniform samplerCube sky;
-in vec3 way;
-out vec4 color;
-void main() {
-    color = vec4(textureLod(sky, way, 0.0).rgb, 1.0);
-}
-"""
-BALL_VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 p;
-out vec3 n;
-void main() {
-    gl_Position = matrix * vec4(position, 1.0);
-    p = position;
-    n = normal;
-}
-"""
-BALL_FRAGMENT = """
-#version 330
-uniform samplerCube sky;
-uniform vec3 eye;
-in vec3 p;
-in vec3 n;
-out vec4 color;
-void main() {
-    vec3 r = reflect(p - eye, normalize(n));
-    color = vec4(textureLod(sky, r, 0.0).rgb * 0.9 + 0.05, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 def _faces(size: int) -> bytes:
@@ -84,13 +43,14 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     target = ctx.framebuffer([ctx.texture(size, 4)], ctx.depth_renderbuffer(size))
     target.use()
     target.clear()
-    background = ctx.program(SKY_VERTEX, SKY_FRAGMENT)
-    upload(ctx, background, "2f", quad(), "position", ctx.TRIANGLE_STRIP).render()
+    _, screen = screen_filler(ctx, GLSL["sky_fragment"], GLSL["sky_vertex"])
+    screen.render()
     yield capture("sky", target)
     ctx.enable(ctx.DEPTH_TEST)
-    program = ctx.program(BALL_VERTEX, BALL_FRAGMENT)
+    program = ctx.program(GLSL["ball_vertex"], GLSL["ball_fragment"])
     eye = (0.4, 0.5, 3.0)
     program["matrix"].write(gl_matrix(perspective(45, size[0] / size[1], 0.1, 10) @ look_at(eye)))
     program["eye"].value = eye
     upload(ctx, program, "3f 3f 2f", sphere(48, 24), "position normal uv", ctx.TRIANGLES).render()
+    ctx.disable(ctx.DEPTH_TEST)
     yield capture("ball", target)

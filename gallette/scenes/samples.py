@@ -7,30 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, upload
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders, upload
 
-VERTEX = """
-#version 400
-in vec2 position;
-void main() { gl_Position = vec4(position, 0.0, 1.0); }
-"""
-FRAGMENT = """
-#version 400
-uniform bool each;
-out vec4 color;
-void main() {
-    color = each ? vec4(vec3(gl_SampleID + 1) * 0.25, 1.0) : vec4(1.0, 0.8, 0.3, 1.0);
-}
-"""
-SHOW = """
-#version 400
-uniform sampler2DMS image;
-out vec4 color;
-void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy);
-    color = texelFetch(image, at / 2, (at.x & 1) | (at.y & 1) << 1);
-}
-"""
+GLSL = shaders(__file__)
+
 MULTISAMPLE = 0x9100
 
 
@@ -49,13 +29,13 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     each sample shaded for itself.
     """
     gl = raw(ctx)
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     shape = star(ctx, program)
     image = ctx.texture(size, 4, samples=4)
     many = ctx.framebuffer([image])
     one = ctx.framebuffer([ctx.texture(size, 4)])
     large = ctx.framebuffer([ctx.texture((2 * size[0], 2 * size[1]), 4)])
-    show, screen = screen_filler(ctx, SHOW)
+    show, screen = screen_filler(ctx, GLSL["show"])
     show["image"].value = 0
     for name, each in (("per pixel", False), ("per sample", True)):
         program["each"].value = each

@@ -16,52 +16,13 @@ from gallette.scenes.common import (
     perspective,
     plane,
     scene,
+    shaders,
     sphere,
     torus,
     upload,
 )
 
-DEPTH_VERTEX = """
-#version 330
-in vec3 position;
-uniform mat4 lamp_matrix;
-void main() {
-    gl_Position = lamp_matrix * vec4(position, 1.0);
-}
-"""
-DEPTH_FRAGMENT = """
-#version 330
-void main() {
-}
-"""
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-uniform mat4 lamp_matrix;
-out vec3 n;
-out vec4 seen;
-void main() {
-    gl_Position = matrix * vec4(position, 1.0);
-    seen = lamp_matrix * vec4(position, 1.0);
-    n = normal;
-}
-"""
-FRAGMENT = """
-#version 330
-uniform sampler2DShadow shadows;
-uniform vec3 to_lamp;
-in vec3 n;
-in vec4 seen;
-out vec4 color;
-void main() {
-    vec3 s = seen.xyz / seen.w * 0.5 + 0.5;
-    float lit = texture(shadows, vec3(s.xy, s.z - 0.004));
-    float diffuse = max(dot(normalize(n), to_lamp), 0.0) * lit;
-    color = vec4(vec3(0.25, 0.3, 0.4) + vec3(0.7, 0.65, 0.5) * diffuse, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("shadow_map", tags=("multipass",))
@@ -75,7 +36,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     shadow_target.use()
     shadow_target.clear()
     ctx.enable(ctx.DEPTH_TEST)
-    depth_program = ctx.program(DEPTH_VERTEX, DEPTH_FRAGMENT)
+    depth_program = ctx.program(GLSL["depth_vertex"], GLSL["depth_fragment"])
     depth_program["lamp_matrix"].write(gl_matrix(lamp_matrix))
     names = "position normal uv"
     upload(ctx, depth_program, "3f 3f 2f", things, names, ctx.TRIANGLES).render()
@@ -85,7 +46,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     shadows.compare_func = "<="
     shadows.filter = ctx.NEAREST, ctx.NEAREST
     shadows.repeat_x = shadows.repeat_y = False
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     matrix = perspective(45, size[0] / size[1], 0.1, 12) @ look_at((-0.6, 1.6, 3.0))
     program["matrix"].write(gl_matrix(matrix))
     program["lamp_matrix"].write(gl_matrix(lamp_matrix))

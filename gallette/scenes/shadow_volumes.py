@@ -16,22 +16,13 @@ from gallette.scenes.common import (
     plane,
     raw,
     scene,
+    shaders,
     upload,
     with_stencil,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-uniform mat4 matrix;
-void main() { gl_Position = matrix * vec4(position, 1.0); }
-"""
-FRAGMENT = """
-#version 330
-uniform vec4 tint;
-out vec4 color;
-void main() { color = tint; }
-"""
+GLSL = shaders(__file__)
+
 STENCIL_TEST, FRONT, BACK = 0x0B90, 0x0404, 0x0405
 ALWAYS, EQUAL, KEEP, INCR_WRAP, DECR_WRAP = 0x0207, 0x0202, 0x1E00, 0x8507, 0x8508
 LIGHT = np.array([1.0, 3.0, 0.5])
@@ -53,7 +44,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     is zero.
     """
     gl = raw(ctx)
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((2.0, 2.2, 3.0))
     program["matrix"].write(gl_matrix(matrix))
     floor = upload(ctx, program, "3f", plane(2.0)[:, :3], "position")
@@ -91,4 +82,6 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     volume.render()
     yield capture("where the count is not zero", target)
     gl.disable(STENCIL_TEST)
+    gl.depth_mask(1)
+    gl.depth_func(0x0201)  # LESS
     gl.delete_renderbuffers(1, [buffer])

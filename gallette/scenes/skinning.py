@@ -7,31 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene, upload
+from gallette.scenes.common import (
+    Pass,
+    capture,
+    gl_matrix,
+    look_at,
+    perspective,
+    scene,
+    shaders,
+    upload,
+)
 
-VERTEX = """
-#version 330
-layout(std140) uniform Bones { mat4 bone[3]; };
-in vec3 position;
-in vec3 normal;
-in vec3 weights;
-uniform mat4 matrix;
-out vec3 n;
-out vec3 paint;
-void main() {
-    mat4 skin = bone[0] * weights.x + bone[1] * weights.y + bone[2] * weights.z;
-    gl_Position = matrix * skin * vec4(position, 1.0);
-    n = mat3(skin) * normal;
-    paint = weights * 0.5 + 0.4;
-}
-"""
-FRAGMENT = """
-#version 330
-in vec3 n;
-in vec3 paint;
-out vec4 color;
-void main() { color = vec4(paint * (0.6 + 0.4 * n.x), 1.0); }
-"""
+GLSL = shaders(__file__)
 
 
 def _tube(rings: int = 17, sides: int = 12) -> np.ndarray[Any, Any]:
@@ -61,7 +48,7 @@ def _bone(angle: float, shift: float) -> np.ndarray[Any, Any]:
 @scene("skinning", size=(120, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A tube with three bones: straight, bent, and bent further."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.4, 0.6, 3.4))
     program["matrix"].write(gl_matrix(matrix))
     program["Bones"].binding = 2

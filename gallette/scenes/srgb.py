@@ -7,15 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders
 
-FRAGMENT = """
-#version 330
-uniform sampler2D image;
-uniform float alpha;
-out vec4 color;
-void main() { color = vec4(texelFetch(image, ivec2(gl_FragCoord.xy), 0).rgb, alpha); }
-"""
+GLSL = shaders(__file__)
+
 TEXTURE, SRGB8_ALPHA8, FRAMEBUFFER, FRAMEBUFFER_SRGB = 0x0DE1, 0x8C43, 0x8D40, 0x8DB9
 
 
@@ -34,7 +29,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
         gl.bind_texture(TEXTURE, name)
         gl.tex_parameteri(TEXTURE, 0x2801, 0x2600)
         gl.tex_image2d(TEXTURE, 0, SRGB8_ALPHA8, width, height, 0, 0x1908, 0x1401, data)
-    program, screen = screen_filler(ctx, FRAGMENT)
+    program, screen = screen_filler(ctx, GLSL["fragment"])
     program["image"].value = 0
     program["alpha"].value = 1.0
     linear = ctx.framebuffer([ctx.texture(size, 4)])

@@ -7,73 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene
+from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene, shaders
 
-HEIGHTS = """
-#version 430
-layout(local_size_x = 8, local_size_y = 8) in;
-layout(std430, binding = 0) buffer Heights {
-    float height[];
-};
-void main() {
-    // Bits of the place, mixed, and averaged over a neighbourhood: hills without a sine.
-    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
-    float sum = 0.0;
-    for (int y = -4; y <= 4; y++)
-        for (int x = -4; x <= 4; x++) {
-            uint h = uint(at.x + x + 64) * 73856093u ^ uint(at.y + y + 64) * 19349663u;
-            h ^= h >> 13u;
-            sum += float((h * 83492791u) >> 24u);
-        }
-    height[at.y * 64 + at.x] = sum / (81.0 * 255.0);
-}
-"""
-VERTEX = """
-#version 430
-in vec2 place;
-void main() {
-    gl_Position = vec4(place, 0.0, 1.0);
-}
-"""
-CONTROL = """
-#version 430
-layout(vertices = 4) out;
-void main() {
-    gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
-    if (gl_InvocationID == 0) {
-        for (int i = 0; i < 4; i++)
-            gl_TessLevelOuter[i] = 8.0;
-        gl_TessLevelInner[0] = gl_TessLevelInner[1] = 8.0;
-    }
-}
-"""
-EVALUATION = """
-#version 430
-layout(quads, equal_spacing, ccw, point_mode) in;
-layout(std430, binding = 0) buffer Heights {
-    float height[];
-};
-uniform mat4 matrix;
-out float up;
-void main() {
-    vec2 low = mix(gl_in[0].gl_Position.xy, gl_in[1].gl_Position.xy, gl_TessCoord.x);
-    vec2 high = mix(gl_in[2].gl_Position.xy, gl_in[3].gl_Position.xy, gl_TessCoord.x);
-    vec2 at = mix(low, high, gl_TessCoord.y);
-    ivec2 cell = clamp(ivec2(at * 63.0 + 0.5), ivec2(0), ivec2(63));
-    up = height[cell.y * 64 + cell.x];
-    gl_PointSize = 4.0;
-    gl_Position = matrix * vec4(at.x * 2.0 - 1.0, up * 1.6 - 1.1, 1.0 - at.y * 2.0, 1.0);
-}
-"""
-FRAGMENT = """
-#version 430
-in float up;
-out vec4 color;
-void main() {
-    float t = clamp((up - 0.42) * 6.0, 0.0, 1.0);
-    color = vec4(mix(vec3(0.15, 0.4, 0.2), vec3(0.95, 0.9, 0.8), t), 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("terrain", size=(192, 144), tags=("multipass",))
@@ -84,7 +20,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """
     heights = ctx.buffer(reserve=64 * 64 * 4)
     heights.bind_to_storage_buffer(0)
-    ctx.compute_shader(HEIGHTS).run(8, 8)
+    ctx.compute_shader(GLSL["heights"]).run(8, 8)
     ctx.memory_barrier()
     values = np.frombuffer(heights.read(), np.float32).reshape(64, 64)
     grey = np.repeat(values[..., None], 4, axis=-1).copy()
@@ -92,10 +28,10 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     yield Pass("heights", grey, np.isfinite(values))
 
     program = ctx.program(
-        vertex_shader=VERTEX,
-        tess_control_shader=CONTROL,
-        tess_evaluation_shader=EVALUATION,
-        fragment_shader=FRAGMENT,
+        vertex_shader=GLSL["vertex"],
+        tess_control_shader=GLSL["control"],
+        tess_evaluation_shader=GLSL["evaluation"],
+        fragment_shader=GLSL["fragment"],
     )
     matrix = perspective(45, size[0] / size[1], 0.1, 10) @ look_at((0.6, 1.0, 2.4), (0, -0.3, 0))
     program["matrix"].write(gl_matrix(matrix))

@@ -19,34 +19,11 @@ from gallette.scenes.common import (
     look_at,
     perspective,
     scene,
+    shaders,
     upload,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec2 coordinate;
-in float level;
-uniform mat4 matrix;
-out vec2 uv;
-flat out float lod;
-void main() {
-    gl_Position = matrix * vec4(position, 1.0);
-    uv = coordinate;
-    lod = level;
-}
-"""
-FRAGMENT = """
-#version 330
-uniform sampler2D image;
-uniform bool explicit_lod;
-in vec2 uv;
-flat in float lod;
-out vec4 color;
-void main() {
-    color = vec4(explicit_lod ? textureLod(image, uv, lod).rgb : texture(image, uv).rgb, 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 def _image(size: int) -> bytes:
@@ -72,7 +49,7 @@ def _tiles(size: tuple[int, int]) -> Array:
 @scene("textured_quads", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A floor without mipmaps, nearest and linear; tiles on exact levels, and between levels."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     view = perspective(50, size[0] / size[1], 0.1, 50) @ look_at((0, 0.8, 0), (0, 0.3, -2))
     ground = [(-9, 0, -0.5, 0, 0, 0), (9, 0, -0.5, 9, 0, 0), (-9, 0, -14, 0, 7, 0)]
     ground += [(9, 0, -14, 9, 7, 0)]

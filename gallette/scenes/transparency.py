@@ -7,26 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, scene
+from gallette.scenes.common import Pass, capture, scene, shaders
 
-VERTEX = """
-#version 330
-in vec2 position;
-in vec4 tint;
-out vec4 t;
-void main() {
-    gl_Position = vec4(position, 0.0, 1.0);
-    t = tint;
-}
-"""
-FRAGMENT = """
-#version 330
-in vec4 t;
-out vec4 color;
-void main() {
-    color = t;
-}
-"""
+GLSL = shaders(__file__)
 
 
 def _fans(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -48,7 +31,7 @@ def _fans(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 @scene("transparency", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Six transparent triangles in one draw, then two of them added on top."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     data = _fans(6)
     array = ctx.vertex_array(program, [(ctx.buffer(data.tobytes()), "2f 4f", "position", "tint")])
     target = ctx.framebuffer([ctx.texture(size, 4)])

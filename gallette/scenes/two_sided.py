@@ -8,26 +8,18 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
-    WITH_NORMALS,
+    COMMON,
     Pass,
     capture,
     gl_matrix,
     look_at,
     perspective,
     scene,
+    shaders,
     upload,
 )
 
-FRAGMENT = """
-#version 330
-in vec3 n;
-out vec4 color;
-void main() {
-    vec3 facing = gl_FrontFacing ? n : -n;
-    vec3 paint = gl_FrontFacing ? vec3(0.9, 0.7, 0.2) : vec3(0.2, 0.4, 0.9);
-    color = vec4(paint * (0.625 + 0.375 * facing.y), 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 def _ribbon(count: int = 48) -> np.ndarray[Any, Any]:
@@ -45,7 +37,7 @@ def _ribbon(count: int = 48) -> np.ndarray[Any, Any]:
 @scene("two_sided", size=(160, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A twisted ribbon whose two sides have two colours, then with the winding turned round."""
-    program = ctx.program(WITH_NORMALS, FRAGMENT)
+    program = ctx.program(COMMON["with_normals"], GLSL["fragment"])
     matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.5, 2.0, 2.8))
     program["matrix"].write(gl_matrix(matrix))
     ribbon = upload(ctx, program, "3f 3f", _ribbon(), "position normal", ctx.TRIANGLE_STRIP)

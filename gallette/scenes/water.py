@@ -15,53 +15,19 @@ from gallette.scenes.common import (
     perspective,
     plane,
     scene,
+    shaders,
     torus,
     upload,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-uniform vec4 keep;
-out vec3 n;
-out float gl_ClipDistance[1];
-void main() {
-    gl_Position = matrix * vec4(position, 1.0);
-    gl_ClipDistance[0] = dot(keep, vec4(position, 1.0));
-    n = normal;
-}
-"""
-FRAGMENT = """
-#version 330
-in vec3 n;
-uniform vec3 tint;
-out vec4 color;
-void main() { color = vec4(tint * (0.55 + 0.45 * n.y), 1.0); }
-"""
-SURFACE = """
-#version 330
-in vec3 n;
-uniform sampler2D above;
-uniform sampler2D below;
-out vec4 color;
-void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy);
-    ivec2 wave = ivec2((at.x / 6 + at.y / 3) % 3 - 1, (at.y / 4) % 3 - 1);
-    ivec2 top = textureSize(above, 0) - 1;
-    vec3 reflected = texelFetch(above, clamp(at + wave, ivec2(0), top), 0).rgb;
-    vec3 seen = texelFetch(below, clamp(at - wave, ivec2(0), top), 0).rgb;
-    color = vec4(mix(seen * vec3(0.5, 0.7, 0.8), reflected, 0.375), 1.0);
-}
-"""
+GLSL = shaders(__file__)
 
 
 @scene("water", size=(160, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring half under water: its reflection and what is below in textures, both rippled."""
-    program = ctx.program(VERTEX, FRAGMENT)
-    surface = ctx.program(VERTEX, SURFACE)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
+    surface = ctx.program(GLSL["vertex"], GLSL["surface"])
     view = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.8, 1.4, 3.2))
     upright = torus(24, 12)
     upright[:, [1, 2]] = upright[:, [2, 1]]

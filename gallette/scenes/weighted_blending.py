@@ -7,40 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, upload
+from gallette.scenes.common import Pass, capture, raw, scene, screen_filler, shaders, upload
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec4 tint;
-out vec4 paint;
-out float z;
-void main() { gl_Position = vec4(position, 1.0); paint = tint; z = position.z; }
-"""
-FRAGMENT = """
-#version 330
-in vec4 paint;
-in float z;
-layout(location = 0) out vec4 sum;
-layout(location = 1) out vec4 left;
-void main() {
-    float weight = paint.a * (1.5 - z);
-    sum = vec4(paint.rgb * paint.a, paint.a) * weight;
-    left = vec4(paint.a);
-}
-"""
-COMPOSE = """
-#version 330
-uniform sampler2D sums;
-uniform sampler2D rests;
-out vec4 color;
-void main() {
-    vec4 sum = texelFetch(sums, ivec2(gl_FragCoord.xy), 0);
-    float rest = texelFetch(rests, ivec2(gl_FragCoord.xy), 0).r;
-    vec3 ground = vec3(0.1, 0.1, 0.15);
-    color = vec4(mix(sum.rgb / max(sum.a, 1.0 / 4096.0), ground, rest), 1.0);
-}
-"""
+GLSL = shaders(__file__)
+
 BLEND, ZERO, ONE, ONE_MINUS_SRC = 0x0BE2, 0, 1, 0x0301
 
 
@@ -58,7 +28,7 @@ def _panes() -> np.ndarray[Any, Any]:
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """Seven panes in no order: two float targets, each blended its own way, then put together."""
     gl = raw(ctx)
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(GLSL["vertex"], GLSL["fragment"])
     panes = upload(ctx, program, "3f 4f", _panes(), "position tint")
     sums, rests = ctx.texture(size, 4, dtype="f4"), ctx.texture(size, 4, dtype="f4")
     layers = ctx.framebuffer([sums, rests])
@@ -72,7 +42,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     yield capture("weighted sums", layers)
     yield capture("what is left", layers, attachment=1)
     gl.disable(BLEND)
-    compose, screen = screen_filler(ctx, COMPOSE)
+    compose, screen = screen_filler(ctx, GLSL["compose"])
     compose["sums"].value, compose["rests"].value = 0, 1
     sums.use(0)
     rests.use(1)

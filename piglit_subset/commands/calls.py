@@ -221,7 +221,7 @@ def call(session: Session, words: Words) -> None:
 
 @command("check")
 def check(session: Session, words: Words) -> None:
-    """check glFUNCTION ARGUMENTS =|~|!=|>=|<= VALUES: what a function gives (not in piglit)"""
+    """check glFUNCTION ARGUMENTS =|~|!=|>=|<= VALUES: compare results (not in piglit)"""
     reader = _Reader(words.line, _start(words.line))
     _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
 

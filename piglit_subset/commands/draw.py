@@ -157,7 +157,7 @@ def draw_arrays(session: Session, mode: int, first: int, count: int, instances: 
 
 @command("draw elements", reads="enum a primitive mode, * integer an index")
 def draw_elements(session: Session, mode: int, *numbers: int) -> None:
-    """draw elements GL_MODE COUNT BASEVERTEX: so many of [elements], and what is added to each
+    """draw elements GL_MODE COUNT BASEVERTEX: COUNT of [elements], with BASEVERTEX added to each
 
     A test without that section has the indices in the line instead (not in piglit).
     """

@@ -34,7 +34,9 @@ def _finish(session: Session, target: int, count: int = 1) -> None:
 
 
 def _resize(session: Session, width: int, height: int) -> None:
-    """What is drawn to, read from or both has this size now. The viewport stays: tests set it."""
+    """Record the size of the framebuffer for drawing, reading or both. The viewport does not
+    change, because tests set it.
+    """
     if "read" not in session.head:
         session.draw_size = width, height
     if "draw" not in session.head:

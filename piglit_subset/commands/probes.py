@@ -86,7 +86,7 @@ def probe_depth(session: Session, x: int, y: int, expected: float) -> None:
 
 @command("tolerance", reads="* number a tolerance")
 def tolerance(session: Session, *channels: float) -> None:
-    """tolerance R G B A: how far off the channels of later probes may be"""
+    """tolerance R G B A: the permitted error of each channel in later probes"""
     if not 1 <= len(channels) <= 4:
         raise session.line.error("expected a tolerance for 1 to 4 channels")
     session.tolerance.channels[: len(channels)] = channels

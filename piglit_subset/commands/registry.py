@@ -48,7 +48,7 @@ _ARGUMENT = re.compile(r"(?:(\d|\*) )?(\w+)(\??) (.+)")
 
 
 def command(*heads: str, reads: str | None = None) -> Callable[[Function], Function]:
-    """Register a function under one or several heads.
+    """Register a function under one or more heads.
 
     `reads` has a part for each argument, separated by commas: a kind of `_READ`, and the noun for
     error messages. A count before the kind says how often it is read (`*`: to the end of the line),
@@ -83,7 +83,7 @@ def _reading(function: Callable[..., None], reads: str) -> Handler:
 
 
 def calls(rows: Iterable[Row]) -> None:
-    """Register commands that call one OpenGL function with what they read."""
+    """Register commands that call one OpenGL function with the values they read."""
     for heads, usage, method, reads in rows:
         first, *others = heads.split(", ")
         call = functools.partial(_call, method)

@@ -1,4 +1,4 @@
-"""`verify program_interface_query`: resources of a program, by name or by what is known of them.
+"""`verify program_interface_query`: resources of a program, by name or by their properties.
 
 Shaders in SPIR-V need not have names; then a resource is described in parentheses by its location
 and component, its binding, or its binding and offset.
@@ -59,8 +59,9 @@ def _find(session: Session, interface: int, props: tuple[int, ...], wanted: tupl
 
 
 def _described(session: Session, words: Words, interface: int) -> int:
-    """The resource that `location component`, `binding [offset]`, `var location` or
-    `atomic binding offset` means."""
+    """The resource that `location component`, `binding [offset]`, `var location` or `atomic binding
+    offset` describes.
+    """
     if interface in _ENDS:
         location, component = words.integers(2)
         props = (GL.LOCATION, GL.LOCATION_COMPONENT)
@@ -130,7 +131,7 @@ def _resource_name(session: Session, words: Words, interface: int) -> None:
 
 
 def _asking(method: str) -> Callable[[Session, Words, int], None]:
-    """A query that answers a number for a name."""
+    """A query that returns a number for a name."""
 
     def run(session: Session, words: Words, interface: int) -> None:
         seen: Any = getattr(session.gl, method)(session.program, interface, _name(words))

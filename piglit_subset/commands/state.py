@@ -51,28 +51,28 @@ calls(CALLS)
 
 @command("clear color", reads="4 number a colour channel")
 def clear_color(session: Session, *color: float) -> None:
-    """clear color R G B A: choose the colour `clear` writes"""
+    """clear color R G B A: the colour that `clear` writes"""
     session.gl.clear_color(*color)
     session.clear_bits |= GL.COLOR_BUFFER_BIT
 
 
 @command("clear depth", reads="number a depth")
 def clear_depth(session: Session, depth: float) -> None:
-    """clear depth Z: choose the depth `clear` writes"""
+    """clear depth Z: the depth that `clear` writes"""
     (session.gl.clear_depthf if session.is_es else session.gl.clear_depth)(depth)
     session.clear_bits |= GL.DEPTH_BUFFER_BIT
 
 
 @command("clear stencil", reads="integer a stencil value")
 def clear_stencil(session: Session, value: int) -> None:
-    """clear stencil S: choose the stencil value `clear` writes"""
+    """clear stencil S: the stencil value that `clear` writes"""
     session.gl.clear_stencil(value)
     session.clear_bits |= GL.STENCIL_BUFFER_BIT
 
 
 @command("clear", reads="")
 def clear(session: Session) -> None:
-    """clear: write what the `clear color/depth/stencil` before it chose"""
+    """clear: write the values of the preceding `clear color/depth/stencil`"""
     session.gl.clear(session.clear_bits)
 
 

@@ -99,7 +99,7 @@ def uniform(session: Session, words: Words) -> None:
 
 
 def _is_array(session: Session, name: str) -> bool:
-    """May the uniform have several elements? One that a line names by its location may."""
+    """Whether the uniform may have several elements; one that a line names by its location may."""
     gl, program = session.gl, _program(session)
     if name.isdigit() or name.endswith("]"):
         return True

@@ -70,7 +70,7 @@ def _test(place: str, purpose: str, lines: list[str], require: str = "GL COMPAT 
 
 
 def _spellings(prefix: str, size: int) -> Iterator[tuple[Function, str, bool, bool]]:
-    """(function, type letters, normalised, by pointer) of each entry point without a suffix."""
+    """The entry points without a suffix: (function, type letters, normalised, by pointer)."""
     for name in FUNCTIONS:
         match = _CALL.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
         if match and int(match[1]) == size:

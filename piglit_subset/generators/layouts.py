@@ -29,7 +29,7 @@ class _Placed:
 
 
 def _shape(kind: str) -> tuple[int, int, int]:
-    """(bytes of a scalar, columns, components per column)."""
+    """The shape of a type: (bytes of a scalar, columns, components per column)."""
     double = kind.startswith("d")
     size = 8 if double else 4
     name = kind[1:] if double and kind != "double" else kind
@@ -75,7 +75,7 @@ def tests() -> Iterator[str]:
 
 
 def _members(kind: str) -> list[tuple[str, int, bool]]:
-    """(name, array length, row major): single members, arrays, and row-major matrices."""
+    """Single members, arrays, and row-major matrices: (name, array length, row major)."""
     members = [("one", 0, False), ("many", 3, False)]
     if "mat" in kind:
         members += [("turned", 0, True), ("turned_many", 2, True)]
@@ -83,7 +83,7 @@ def _members(kind: str) -> list[tuple[str, int, bool]]:
 
 
 def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, _Placed]]:
-    """(name in queries, offset, elements, layout) of every member."""
+    """The members of a block: (name in queries, offset, elements, layout)."""
     offset = 0
     for name, count, row_major in _members(kind):
         yield f"before_{name}", _up(offset, 4), 0, _Placed(4, 4)

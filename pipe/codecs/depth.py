@@ -1,4 +1,6 @@
-"""Depth and stencil inside raw texels: each is read alone and written keeping the other's bits."""
+"""Depth and stencil inside raw texels: each is read separately, and written without changing the
+other's bits.
+"""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ A driver stores an image that was uploaded as pixels uncompressed, with better q
 it is encoded here when the application reads its compressed bytes. So are mipmaps of compressed
 images.
 
-Every encoder uses the simplest good method: end points at the extremes of the block's colours along
-their main direction, then for every texel the nearest of the decoder's colours between them. A
-block of one colour is as exact as its end points. ETC2 and ASTC have no encoder.
+Every encoder uses a simple method: end points at the extremes of the block's colours along their
+main direction, then for every texel the nearest of the decoder's colours between them. A block of
+one colour is as exact as its end points. ETC2 and ASTC have no encoder.
 """
 
 from __future__ import annotations

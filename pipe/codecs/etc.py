@@ -89,7 +89,7 @@ def _selectors(word: _Word) -> Array:
 
 
 def _halves(word: _Word, first: Array, second: Array, selector: Array, opaque: Array) -> Array:
-    """ETC1's mode: each half of the block has its colour and its table of modifiers."""
+    """Decode ETC1's mode: each half of the block has its own base colour and table of modifiers."""
     flipped = word.bit(32)[:, None] == 1
     in_second = np.where(flipped, _Y >= 2, _X >= 2)
     table = np.where(in_second, word.bits(36, 34)[:, None], word.bits(39, 37)[:, None])

@@ -1,7 +1,7 @@
 """glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
 
-Which parameters belong to a group stands in the table of parameters; saving copies the values,
-restoring puts them back and marks everything derived as dirty.
+The table of parameters lists the parameters of each group; saving copies the values, restoring puts
+them back and marks everything derived as dirty.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
             elif (parameters := saved["parameters"].pop(id(texture), None)) is not None:
                 for name, value in parameters.items():
                     setattr(texture, name, value)
-                texture.looked_at()
+                texture.invalidate_views()
             unit.bound[target].release()
             unit.bound[target] = keep
         unit.enabled, unit.env, unit.lod_bias = enabled, env, bias

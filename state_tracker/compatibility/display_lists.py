@@ -102,10 +102,10 @@ class DisplayList(GLObject):
                 if call.primitive is not None:
                     ctx.immediate.replay(call.primitive)
                 else:
-                    ctx.immediate.settle()
+                    ctx.immediate.draw_pending()
                     for inner in calls[index : call.end]:
                         inner.play(ctx)
-                    ctx.immediate.settle()
+                    ctx.immediate.draw_pending()
                     call.primitive = ctx.immediate.take_primitive()
                 index = call.end
                 continue

@@ -1,9 +1,9 @@
 """glBegin and glEnd, the current colour, normal and texture coordinates, and glRect.
 
 glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
-since the first of them, and further primitives are appended to it: programs of the first years of
-OpenGL draw thousands of squares with nothing but a colour between them. The next call that is
-neither a vertex nor an attribute draws them all from one temporary buffer (`settle`).
+since the first of them, and further primitives are appended to it: old programs draw thousands of
+squares with only a colour set between them. The next call that is neither a vertex nor an attribute
+draws them all from one temporary buffer (`draw_pending`).
 """
 
 from __future__ import annotations
@@ -154,12 +154,12 @@ class ImmediateState:
         return executable.counts_primitives
 
     def leave(self) -> None:
-        """Prepare for a call that may not stand between glBegin and glEnd."""
+        """Prepare for a call that is not allowed between glBegin and glEnd."""
         if self.active:
             raise invalid_operation("not between glBegin and glEnd")
-        self.settle()
+        self.draw_pending()
 
-    def settle(self) -> None:
+    def draw_pending(self) -> None:
         """Draw the pending primitives, unless one is being specified."""
         if self.active or not self.busy:
             return
@@ -204,8 +204,8 @@ class ImmediateState:
         return places, np.ascontiguousarray(data[:, kept])
 
     def take_primitive(self) -> Primitive | None:
-        """The primitive that was drawn last, if nothing else was drawn with it, and it does not
-        depend on attributes set before its glBegin.
+        """The primitive that was drawn last, if it was drawn alone and does not depend on
+        attributes set before its glBegin.
         """
         found, self._finished = self._finished, None
         return found
@@ -213,7 +213,7 @@ class ImmediateState:
     def replay(self, primitive: Primitive) -> None:
         """Draw a recorded primitive, and set the current attributes as the calls would have."""
         ctx = self._ctx
-        self.settle()
+        self.draw_pending()
         check_mode(ctx, primitive.mode)
         for slot, values in primitive.last.items():
             set_current(ctx, slot, values)
@@ -231,7 +231,7 @@ class ImmediateState:
         self._draw_from(primitive.vao, whole)
 
     def draw_vertices(self, slots: list[int], data: Any, draws: list[tuple[int, int, int]]) -> None:
-        """Draw vertices that are an array already: `[vertex, attribute, 4]` floats."""
+        """Draw vertices that are already in an array: `[vertex, attribute, 4]` floats."""
         if draws:
             self._draw_array(slots, data, {}, draws)
 

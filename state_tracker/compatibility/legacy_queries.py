@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
-from gallette.state_tracker.drawing.color_clamp import told_color
+from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -61,7 +61,7 @@ def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
     if target not in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
         raise invalid_enum(target, "texture environment target")
     if target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR:
-        return told_color(ctx, ctx.lighting.env_colors[active]) if active < UNITS else [0.0] * 4
+        return queried_color(ctx, ctx.lighting.env_colors[active]) if active < UNITS else [0.0] * 4
     if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
         return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
     raise invalid_enum(pname, "texture environment parameter")

@@ -154,7 +154,7 @@ class LightingState:
             pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
             ctx.immediate.attribute(slot, *pair)
         else:
-            ctx.immediate.settle()
+            ctx.immediate.draw_pending()
         setattr(material, name, value)
 
 
@@ -179,7 +179,7 @@ _MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
 
 
 def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
-    """glMaterial; properties that follow the current colour cannot be set."""
+    """Implements glMaterial; properties that follow the current colour cannot be set."""
     state, sides = ctx.lighting, faces(face)
     names: tuple[str, ...] = ()
     value: Any = tuple(values)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.direct_access.twins import twin_of
+from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
@@ -75,7 +75,7 @@ _NOT_RECORDED = frozenset(("buffer", "buffers", "array", "framebuffer", "bound f
 
 @cache
 def _plain_name(name: str) -> str:
-    twin = twin_of(name)
+    twin = ordinary_form(name)
     if twin is not None and twin[1] not in _NOT_RECORDED:
         name = twin[0]
     return re.sub(r"(ARB|EXT|NV|ATI|AMD|OES|MESA|APPLE)$", "", name)
@@ -159,7 +159,9 @@ _COUNTS: list[tuple[str, Count]] = [
 
 
 def reads(pattern: str) -> Callable[[Count], Count]:
-    """Decorator: this counts the numbers that functions of such names read."""
+    """Decorator: registers the function that counts the numbers read by functions of these
+    names.
+    """
 
     def register(count: Count) -> Count:
         _COUNTS.insert(0, (pattern, count))

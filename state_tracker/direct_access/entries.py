@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from gallette.state_tracker.compatibility.attrib_stack import push_client_attrib
 from gallette.state_tracker.compatibility.client_arrays import set_client_state
 from gallette.state_tracker.compatibility.matrices import TEXTURE_UNITS
+from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
 from gallette.state_tracker.direct_access.selectors import (
     SELECTORS,
     array_buffer,
     client_unit,
     vertex_array,
 )
-from gallette.state_tracker.direct_access.twins import twin_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -40,7 +40,7 @@ __all__: list[str] = []
 @derives("GL_EXT_direct_state_access")
 def _derived(function: Function) -> Callable[..., Any] | None:
     """The ordinary function, called inside a selector."""
-    twin = twin_of(function.name)
+    twin = ordinary_form(function.name)
     if twin is None or twin[0] not in FUNCTIONS or twin[1] not in SELECTORS:
         return None
     inner = implementation(FUNCTIONS[twin[0]])
@@ -60,8 +60,8 @@ def _derived(function: Function) -> Callable[..., Any] | None:
 
 
 def _offset(pointer_function: str) -> Callable[..., Any]:
-    """`VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied to that
-    array.
+    """The functions `VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied
+    to that array.
     """
     inner = implemented(pointer_function)
 

@@ -10,7 +10,7 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clamps", "clamps_fragments", "told_color"]
+__all__ = ["clamps", "clamps_fragments", "queried_color"]
 
 
 def clamps(ctx: Context, clamp: int) -> bool:
@@ -31,7 +31,7 @@ def clamps_fragments(ctx: Context) -> bool:
     return clamp == GL.TRUE
 
 
-def told_color(ctx: Context, color: Sequence[float]) -> list[float]:
+def queried_color(ctx: Context, color: Sequence[float]) -> list[float]:
     """A colour as queries return it: clamped if fragment colours are (ARB_color_buffer_float).
 
     Integers (of border colours) are returned unchanged.

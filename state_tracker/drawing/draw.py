@@ -162,7 +162,7 @@ _INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
 def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
-    """The function that takes draws: the driver's, or the one of selection or feedback."""
+    """The function that executes draws: the driver's, or that of selection or feedback."""
     return ctx.rendering.draw if ctx.rendering.active else ctx.pipe.draw_vbo
 
 

@@ -121,17 +121,17 @@ def lower(shader: Shader, key: LoweringKey) -> Shader:
     return mine
 
 
-def told_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
+def driver_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
     """The rasterizer state for the driver: without lowered fields."""
-    return _told(caps, state, RasterizerState())
+    return _without_lowered_fields(caps, state, RasterizerState())
 
 
-def told_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
-    """The depth-stencil-alpha state for the driver; the reference value stays."""
-    return _told(caps, state, DepthStencilAlphaState())
+def driver_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
+    """The depth-stencil-alpha state for the driver; the reference value is kept."""
+    return _without_lowered_fields(caps, state, DepthStencilAlphaState())
 
 
-def _told(caps: Caps, state: State, plain: State) -> State:
+def _without_lowered_fields(caps: Caps, state: State, plain: State) -> State:
     """`state` with the fields that the state tracker lowers reset to their defaults."""
     hidden = {
         name: getattr(plain, name)

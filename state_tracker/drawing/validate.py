@@ -22,9 +22,9 @@ from gallette.state_tracker.drawing.blending import blend_state
 from gallette.state_tracker.drawing.fragment_ops import depth_stencil_alpha_state
 from gallette.state_tracker.drawing.lowering import (
     NULL_KEY,
+    driver_depth_stencil,
+    driver_rasterizer,
     key_of,
-    told_depth_stencil,
-    told_rasterizer,
 )
 from gallette.state_tracker.drawing.rasterization import (
     effective_sample_mask,
@@ -112,7 +112,7 @@ def _depth_stencil(ctx: Context) -> None:
     state = depth_stencil_alpha_state(ctx)
     if ctx.lowers:
         ctx.full_depth_stencil = state
-        state = told_depth_stencil(ctx.caps, state)
+        state = driver_depth_stencil(ctx.caps, state)
     ctx.caches.depth_stencil.bind(state)
 
 
@@ -124,7 +124,7 @@ def _rasterizer(ctx: Context) -> None:
         ctx.dirty |= Dirty.PROGRAM
     if ctx.lowers:
         ctx.full_rasterizer = state
-        state = told_rasterizer(ctx.caps, state)
+        state = driver_rasterizer(ctx.caps, state)
     ctx.caches.rasterizer.bind(state)
 
 

@@ -60,7 +60,7 @@ def address(c_name: str) -> int:
         if function is None:
             return 0
         pointer = _pointer(function, _entry_point(function))
-        found = _ADDRESSES.setdefault(c_name, ring.in_front(function.name, pointer))
+        found = _ADDRESSES.setdefault(c_name, ring.stub_address(function.name, pointer))
     return found
 
 

@@ -47,7 +47,9 @@ def misfit(function: Function, args: tuple[Any, ...]) -> str:
 
 
 def _unfit(param: Param, value: Any) -> str:
-    """What the parameter should be, for the error message; "" if the value is valid."""
+    """A description of valid values of the parameter, for the error message; "" if the value is
+    valid.
+    """
     if param.stars == 0:
         return _unfit_number(param, value)
     if value is None or _is_index(value):

@@ -37,7 +37,7 @@ def set_current(context: Context | None) -> None:
     thread = get_ident()
     before = _CONTEXTS.get(thread)
     if before is not None and not before.released:
-        before.immediate.settle()
+        before.immediate.draw_pending()
     if context is None:
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

@@ -57,7 +57,7 @@ class _Never:
     busy = False
 
     def leave(self) -> None:
-        """There is nothing to leave."""
+        """Do nothing: there is no primitive to leave."""
 
 
 _NEVER = _Never()
@@ -76,7 +76,7 @@ def may_stand_inside(function: Function) -> bool:
 
 
 def default_of(function: Function) -> Any:
-    """What a failed call returns."""
+    """The result of a failed call."""
     if _PLACE.fullmatch(function.name):  # the result for names that are not found, and for errors
         return 0xFFFFFFFF if function.result == "uint" else -1
     if function.result != "void":
@@ -288,7 +288,7 @@ def bind_method(
             raise
 
     def converting(*args: Any) -> Any:
-        """Inputs as the implementation wants them, outputs where the caller does."""
+        """The method with inputs converted for the implementation, and outputs for the caller."""
         if facts.has_texts:
             args = function.with_count(args)
         if not required <= len(args) <= total:

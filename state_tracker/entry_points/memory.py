@@ -46,7 +46,9 @@ Pointer = Any
 
 
 class MemoryListener(Protocol):
-    """Is called for every byte of the caller's memory that a GL function reads or writes."""
+    """A listener that is called for every byte of the caller's memory that a GL function reads or
+    writes.
+    """
 
     def touched(self, address: int, size: int, lasting: bool) -> None:
         """Called before a GL function reads or writes C memory, now or (lasting) at any later time;
@@ -54,10 +56,10 @@ class MemoryListener(Protocol):
         """
 
     def read(self, address: int, data: bytes) -> None:
-        """These bytes were read from C memory."""
+        """Called when a GL function has read these bytes from C memory."""
 
     def wrote(self, pointer: Pointer, data: Any) -> None:
-        """This data was stored in the caller's memory."""
+        """Called when a GL function has stored this data in the caller's memory."""
 
 
 LISTENERS: list[MemoryListener] = []

@@ -78,7 +78,7 @@ def restricts(profile: str) -> Callable[[Restriction], Restriction]:
 
 
 def restriction(profile: str) -> Restriction | None:
-    """What wraps the methods of a profile's contexts."""
+    """The wrapper of the methods of a profile's contexts."""
     return _RESTRICTIONS.get(profile)
 
 

@@ -35,12 +35,12 @@ def guarded(context: Context, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method, executed under the group's lock."""
     group = context.group
 
-    def call_in_turn(*args: Any) -> Any:
+    def call_with_pipe(*args: Any) -> Any:
         with group.lock:
             group.take(context)
             return method(*args)
 
-    return functools.update_wrapper(call_in_turn, method, updated=())
+    return functools.update_wrapper(call_with_pipe, method, updated=())
 
 
 _HERE = guarded.__code__.co_filename
@@ -58,13 +58,13 @@ def wait_for_calls(group: ShareGroup) -> None:
 def _under_way(group: ShareGroup) -> bool:
     here, frames = get_ident(), sys._current_frames()
     return any(
-        thread != here and _has_no_turn(frames.get(thread))
+        thread != here and _has_no_pipe(frames.get(thread))
         for context in group.contexts
         for thread in threads_of(context)
     )
 
 
-def _has_no_turn(frame: FrameType | None) -> bool:
+def _has_no_pipe(frame: FrameType | None) -> bool:
     """Whether the frames of a thread contain a call, and none that is guarded."""
     inside = False
     while frame is not None:

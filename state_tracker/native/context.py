@@ -3,8 +3,8 @@
     >>> with NativeContext("llvmpipe", profile="core", version=(3, 3)) as gl:
     ...     gl.get_string(GL.RENDERER)
 
-Every method is made from the function table when it is first used. The context is also what
-moderngl wants: `moderngl.create_context(standalone=True, context=gl)`.
+Every method is made from the function table when it is first used. moderngl accepts the context:
+`moderngl.create_context(standalone=True, context=gl)`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.marshal import missing, native_method
 from gallette.state_tracker.entry_points.memory import address_of
-from gallette.state_tracker.native.egl import EglContext
+from gallette.state_tracker.native.egl import EglContext, EglSurface
 from gallette.state_tracker.pixel_data.pixels import PackState, image_size
 
 __all__ = ["NativeContext"]
@@ -105,6 +105,22 @@ class NativeContext(GLInterface):
         return image_size(pack, width, height, max(depth, 1), named["format"], named["type"])
 
     def make_current(self) -> None:
+        self._egl.make_current()
+
+    def window(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
+        """A framebuffer for `bind_drawables`, all zero; the caller releases it."""
+        surface = self._egl.surface(size, samples)
+        clearing = NativeContext(self._egl.display.driver, profile="compat", version=(1, 0))
+        clearing.bind_drawables(surface, surface)
+        clearing.clear_depth(0.0)
+        clearing.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+        clearing.release()
+        self.make_current()
+        return surface
+
+    def bind_drawables(self, draw: EglSurface | None, read: EglSurface | None) -> None:
+        """Use these as the default framebuffers, and make the context current."""
+        self._egl.bound = (draw, read)
         self._egl.make_current()
 
     def release(self) -> None:

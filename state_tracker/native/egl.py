@@ -15,7 +15,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["Display", "EglContext", "egl", "open_display"]
+__all__ = ["Display", "EglContext", "EglSurface", "egl", "open_display"]
 
 SURFACELESS_MESA, PLATFORM_DEVICE = 0x31DD, 0x313F
 OPENGL_API, OPENGL_ES_API = 0x30A2, 0x30A0
@@ -163,6 +163,21 @@ def open_display(driver: str = "") -> Display:
     raise GalletteError(f"at most two native drivers per process; {names} are in use")
 
 
+class EglSurface:
+    """An off-screen framebuffer, which may stand for a window of a replayed program."""
+
+    def __init__(self, display: Display, config: Any, size: tuple[int, int]):
+        self._display, self.size = display, size
+        box = _attributes({WIDTH: size[0], HEIGHT: size[1]})
+        self.handle: int | None = egl().eglCreatePbufferSurface(display.handle, config, box)
+        if not self.handle:
+            raise GalletteError(f"EGL makes no off-screen surface of {size[0]}x{size[1]}")
+
+    def release(self) -> None:
+        egl().eglDestroySurface(self._display.handle, self.handle)
+        self.handle = None
+
+
 class EglContext:
     """A GL context on a display, with an off-screen default framebuffer if a size is given."""
 
@@ -177,9 +192,12 @@ class EglContext:
         share: EglContext | None = None,
     ):
         self.display = open_display(driver)
-        self.surface: int | None = None
         self.handle: int | None = None
+        self._surface: EglSurface | None = None  # its own
+        self.bound: tuple[EglSurface | None, EglSurface | None] = (None, None)
         self.api = OPENGL_ES_API if profile == "es" else OPENGL_API
+        es_bit = OPENGL_ES2_BIT if version >= (2, 0) else OPENGL_ES_BIT
+        self._renderable = es_bit if profile == "es" else OPENGL_BIT
         try:
             self._create(profile, version, debug, size, samples, share)
         except GalletteError:
@@ -197,8 +215,26 @@ class EglContext:
     ) -> None:
         lib, display = egl(), self.display.handle
         lib.eglBindAPI(self.api)
+        attributes = {MAJOR: version[0], MINOR: version[1]}
+        if profile != "es" and version >= (3, 2):
+            attributes[PROFILE_MASK] = 1 if profile == "core" else 2
+        if debug:
+            attributes[DEBUG] = 1
+        other = None if share is None else share.handle
+        # No configuration (EGL_KHR_no_config_context), since windows of several may be bound.
+        self.handle = lib.eglCreateContext(display, None, other, _attributes(attributes))
+        if not self.handle:
+            name = f"OpenGL{' ES' if profile == 'es' else ''} {version[0]}.{version[1]} {profile}"
+            raise GalletteError(f"the native driver makes no {name} context")
+        if size is not None:
+            self._surface = self.surface(size, samples)
+            self.bound = (self._surface, self._surface)
+
+    def surface(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
+        """A framebuffer that this context can draw to; the caller releases it."""
         wanted = {
             SURFACE_TYPE: PBUFFER_BIT,
+            RENDERABLE_TYPE: self._renderable,
             RED: 8,
             GREEN: 8,
             BLUE: 8,
@@ -206,36 +242,20 @@ class EglContext:
             DEPTH: 24,
             STENCIL: 8,
         }
-        es_bit = OPENGL_ES2_BIT if version >= (2, 0) else OPENGL_ES_BIT
-        wanted[RENDERABLE_TYPE] = es_bit if profile == "es" else OPENGL_BIT
         if samples:
             wanted[SAMPLES] = samples
         config, count = ctypes.c_void_p(), ctypes.c_int()
-        lib.eglChooseConfig(
-            display, _attributes(wanted), ctypes.byref(config), 1, ctypes.byref(count)
+        egl().eglChooseConfig(
+            self.display.handle, _attributes(wanted), ctypes.byref(config), 1, ctypes.byref(count)
         )
         if not count.value:
             raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
-        attributes = {MAJOR: version[0], MINOR: version[1]}
-        if profile != "es" and version >= (3, 2):
-            attributes[PROFILE_MASK] = 1 if profile == "core" else 2
-        if debug:
-            attributes[DEBUG] = 1
-        other = None if share is None else share.handle
-        self.handle = lib.eglCreateContext(display, config, other, _attributes(attributes))
-        if not self.handle:
-            name = f"OpenGL{' ES' if profile == 'es' else ''} {version[0]}.{version[1]} {profile}"
-            raise GalletteError(f"the native driver makes no {name} context")
-        if size is not None:
-            box = _attributes({WIDTH: size[0], HEIGHT: size[1]})
-            self.surface = lib.eglCreatePbufferSurface(display, config, box)
-            if not self.surface:
-                raise GalletteError(f"EGL makes no off-screen surface of {size[0]}x{size[1]}")
+        return EglSurface(self.display, config, size)
 
     def make_current(self) -> None:
         egl().eglBindAPI(self.api)
-        done = egl().eglMakeCurrent(self.display.handle, self.surface, self.surface, self.handle)
-        if not done:
+        draw, read = (None if surface is None else surface.handle for surface in self.bound)
+        if not egl().eglMakeCurrent(self.display.handle, draw, read, self.handle):
             raise GalletteError(f"eglMakeCurrent failed with 0x{egl().eglGetError():04X}")
 
     @property
@@ -250,9 +270,9 @@ class EglContext:
         if self.is_current:
             lib.eglMakeCurrent(display, None, None, None)
         lib.eglDestroyContext(display, self.handle)
-        if self.surface:
-            lib.eglDestroySurface(display, self.surface)
-        self.handle = self.surface = None
+        if self._surface is not None:
+            self._surface.release()
+        self.handle, self.bound = None, (None, None)
         self.display.users -= 1
 
     def get_proc_address(self, name: str) -> int:

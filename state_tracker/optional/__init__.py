@@ -1,1 +1,1 @@
-"""Parts of OpenGL that can be left out, a folder each: see `state_tracker.topics`."""
+"""Parts of OpenGL that can be left out, one folder each: see `state_tracker.topics`."""

@@ -22,7 +22,7 @@ from gallette.state_tracker.pixel_data.pixels import (
     PACKED_TYPES,
     PLAIN_TYPES,
 )
-from gallette.state_tracker.texturing.texture_formats import linear_twin
+from gallette.state_tracker.texturing.texture_formats import linear_format
 
 __all__ = ["decode_client", "encode_client", "from_pipe", "to_pipe"]
 
@@ -129,7 +129,7 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
 
     `base` gives the channels of the texture: others get their defaults, whatever was passed.
     """
-    linear = linear_twin(target)
+    linear = linear_format(target)
     limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
@@ -166,7 +166,7 @@ def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
 @_QUIETLY
 def from_pipe(source: Format, rows: Bytes) -> Array:
     """Rows of a pipe format as RGBA (or depth, stencil, 0, 1), without sRGB decoding."""
-    linear = linear_twin(source)
+    linear = linear_format(source)
     if not linear.is_depth_stencil:
         return codecs.unpack(linear, rows)
     raw = codecs.texels(linear, rows)

@@ -37,7 +37,7 @@ from gallette.state_tracker.texturing.teximage import (
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
-    linear_twin,
+    linear_format,
 )
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, make_image
@@ -105,7 +105,7 @@ def blit(
     srgb = ctx.raster.framebuffer_srgb
     src_format, dst_format = read.format, write.format
     if not srgb:
-        src_format, dst_format = linear_twin(src_format), linear_twin(dst_format)
+        src_format, dst_format = linear_format(src_format), linear_format(dst_format)
     ctx.pipe.blit(
         BlitInfo(
             dst[0],
@@ -182,7 +182,7 @@ def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> 
 
 def _same_texels(a: Attachment, b: Attachment) -> bool:
     """Whether both have one format, except for the encoding of colours."""
-    return linear_twin(a.format) is linear_twin(b.format)
+    return linear_format(a.format) is linear_format(b.format)
 
 
 def _check_es_samples(
@@ -306,7 +306,7 @@ def _copy_texels(
     place: tuple[Resource, int, int, int], src_box: Box,
 ) -> None:  # fmt: skip
     src, src_level = place[0], place[1]
-    dst_format, src_format = linear_twin(dst.desc.format), linear_twin(src.desc.format)
+    dst_format, src_format = linear_format(dst.desc.format), linear_format(src.desc.format)
     if dst_format is src_format:
         ctx.pipe.resource_copy_region(
             dst, dst_level, dst_box.x, dst_box.y, dst_box.z, src, src_level, src_box

@@ -238,8 +238,8 @@ def write_laid_out(
 
 
 def present(pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
-    """What the destination of a read-back holds now: rows are written into it, and the gaps between
-    them stay. It is the memory itself if C passed it, otherwise a copy.
+    """The current contents of a read-back's destination: rows are written into it, and the gaps
+    between them are kept. It is the memory itself if C passed it, otherwise a copy.
     """
     if pointer is OMITTED:
         return np.zeros(size, np.uint8)

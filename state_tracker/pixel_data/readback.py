@@ -47,7 +47,7 @@ from gallette.state_tracker.texturing.es_formats import (
     check_es_read,
     half_float,
 )
-from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_format
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 from gallette.state_tracker.texturing.units import current
@@ -128,7 +128,7 @@ def resolved(ctx: Context, found: Attachment) -> Attachment:
         )
         buffer.resolved = twin
     assert twin.resource is not None
-    format = linear_twin(found.format)
+    format = linear_format(found.format)
     box = Box(0, 0, 0, buffer.width, buffer.height, 1)
     mask = "rgba" if format.is_color else "z" * format.has_depth + "s" * format.has_stencil
     ctx.pipe.blit(BlitInfo(twin.resource, 0, box, format, buffer.resource, 0, box, format, mask))
@@ -139,7 +139,7 @@ def client_pixels(
     rows: Bytes, stored: Format, info: InternalFormat, format: int, type: int, sum: bool
 ) -> Bytes:
     """Rows of a pipe format as client pixels `[d, h, w, pixel bytes]`."""
-    source = linear_twin(stored)
+    source = linear_format(stored)
     if same_bits(format, type) == source.name:
         return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
     order = byte_order(source, info.base, format, type)
@@ -262,7 +262,7 @@ def _read_pixels(
             found = encode_client(format, type, values, luminance_sum=info.is_color)
         else:
             found = client_pixels(rows, source.format, info, format, type, info.is_color)
-            stored, order = linear_twin(source.format), None
+            stored, order = linear_format(source.format), None
             as_stored = np.may_share_memory(found, rows)
             if not as_stored:
                 order = byte_order(stored, info.base, format, type)
@@ -310,7 +310,7 @@ def read_image(
     resource, at_level, layer = place
     rows = read_box(ctx, resource, at_level, image_box(texture, image, layer))
     if image.format.is_compressed:
-        rgba = codecs.unpack(linear_twin(image.format), rows)
+        rgba = codecs.unpack(linear_format(image.format), rows)
         rgba = rgba[:, : image.height, : image.width]
         if info.base == "LA":  # stored as red and green
             rgba = rgba[..., [0, 2, 2, 1]]
@@ -318,7 +318,7 @@ def read_image(
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         rows = rows.reshape(1, rows.shape[0], -1)
     if info.base in ("L", "LA", "I") and not image.format.is_pure_integer:
-        rgba = from_pipe(linear_twin(image.format), rows)
+        rgba = from_pipe(linear_format(image.format), rows)
         if format not in (GL.LUMINANCE, GL.LUMINANCE_ALPHA):  # L is returned as red alone
             rgba[..., 1:3] = 0
             if info.base == "I":
@@ -400,7 +400,7 @@ _CHANNELS = {"RED": "R", "GREEN": "G", "BLUE": "B", "ALPHA": "A", "DEPTH": "Z", 
 
 
 def image_parameter(texture: TextureObject | None, image: TexImage | None, pname: int) -> list[int]:
-    """glGetTexLevelParameter of one image."""
+    """The value of glGetTexLevelParameter for one image."""
     compressed = image is not None and image.compressed
     values: dict[int, int] = {
         GL.TEXTURE_WIDTH: image.width if image else 0,
@@ -423,7 +423,7 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
     if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
         if image is None or not compressed:
             raise invalid_operation("the image is not compressed")
-        format = image.told_format
+        format = image.reported_format
         return [format.rows(image.height) * format.row_bytes(image.width) * image.depth]
     for name, letter in _CHANNELS.items():
         bits = channel_bits(info, letter) if info is not None else 0

@@ -30,7 +30,7 @@ from gallette.state_tracker.pixel_data.readback import (
     read_box,
     read_image,
 )
-from gallette.state_tracker.texturing.texture_formats import linear_twin
+from gallette.state_tracker.texturing.texture_formats import linear_format
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TextureObject
 from gallette.state_tracker.texturing.units import current
@@ -98,7 +98,7 @@ def _compressed_rows(
     image, place = texture.image(face, level), texture.storage(face, level)
     if image is None or place is None or not image.compressed:
         raise invalid_operation("the image is not compressed")
-    told = image.told_format
+    told = image.reported_format
     block = (told.block_width, told.block_height)
     for axis in (0, 1):
         ends = at[axis] + extent[axis] == image.extent[axis]
@@ -108,10 +108,10 @@ def _compressed_rows(
     rows = read_box(ctx, place[0], place[1], box)
     if told is image.format:
         return rows
-    values = from_pipe(linear_twin(image.format), rows)
+    values = from_pipe(linear_format(image.format), rows)
     if image.info.base == "LA":
         values = values[..., [0, 3, 3, 3]]
-    return codecs.encode_blocks(told, codecs.block_codes(linear_twin(told), values))
+    return codecs.encode_blocks(told, codecs.block_codes(linear_format(told), values))
 
 
 def _deliver(
@@ -128,7 +128,7 @@ def _deliver(
     if not rows.size or image is None:
         return b"" if pointer is OMITTED else None
     depth, high, row_bytes = rows.shape
-    size = image.told_format.block_bytes
+    size = image.reported_format.block_bytes
     across = row_bytes // size
     dimensions = 3 if texture.target.faces == 6 else texture.target.dimensions
     layout = block_layout(ctx.pack, dimensions, (across, high, depth, size))

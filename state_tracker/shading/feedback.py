@@ -47,7 +47,7 @@ class FeedbackObject(GLObject):
         # Stream -> its target in the last completed capture, or None.
         self.captured: dict[int, StreamOutputTarget] | None = None
 
-    def hold(self) -> None:
+    def begin_capture(self) -> None:
         """Begin capture into the current storage of the buffers.
 
         The storage stays in use even if buffers are deleted or reallocated before capture resumes.
@@ -56,7 +56,7 @@ class FeedbackObject(GLObject):
             if target is not None:
                 target.buffer.ref()
 
-    def let_go(self) -> None:
+    def end_capture(self) -> None:
         """End capture; the captured amount remains known."""
         for target in self.targets:
             if target is not None:
@@ -65,7 +65,7 @@ class FeedbackObject(GLObject):
 
     def destroy(self) -> None:
         if self.active:
-            self.let_go()
+            self.end_capture()
         for binding in self.bindings:
             binding.set(None)
         self.targets.clear()
@@ -186,7 +186,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
         current.targets.append(StreamOutputTarget(buffer.resource, offset, size & ~3))
     while current.targets and current.targets[-1] is None:
         current.targets.pop()
-    current.hold()
+    current.begin_capture()
     current.active, current.paused, current.mode = True, False, mode
     ctx.pipe.set_stream_output_targets(current.targets)
     ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
@@ -198,7 +198,7 @@ def end_transform_feedback(ctx: Context) -> None:
     if not current.active:
         raise invalid_operation("transform feedback is not active")
     ctx.pipe.set_stream_output_targets([])
-    current.let_go()
+    current.end_capture()
     found = {s: t for s, b in current.stream_buffers.items() for t in current.targets[b : b + 1]}
     current.captured = {stream: target for stream, target in found.items() if target is not None}
 

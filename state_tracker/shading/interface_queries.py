@@ -132,7 +132,7 @@ def _endless(variable: Any) -> int:
 
 
 def _end_of_endless(variables: list[Uniform]) -> int:
-    """Where the first element of a block's unsized array ends; 0 if there is none."""
+    """The offset after the first element of a block's unsized array; 0 if there is none."""
     found = [(v.offset, stride) for v in variables if (stride := _endless(v))]
     return sum(min(found)) if found else 0
 

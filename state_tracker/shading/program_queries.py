@@ -43,7 +43,7 @@ def uniform_name(uniform: Any) -> str:
 
 
 def split_subscript(name: str) -> tuple[str, int]:
-    """`a[3]` as (`a`, 3); without a subscript the index is 0."""
+    """Split a name such as `a[3]` into (`a`, 3); without a subscript the index is 0."""
     match = _SUBSCRIPT.match(name)
     if match is None or (len(match[2]) > 1 and match[2][0] == "0"):
         return name, 0

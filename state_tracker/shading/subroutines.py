@@ -1,9 +1,9 @@
 """Subroutines (ARB_shader_subroutine): functions a shader calls, selected by the application.
 
 The linker stores the index of a default function in the default block for each subroutine uniform.
-What the application chooses instead is state of the context and not of the program (section 7.10):
-contexts that share a program do not see each other's choices, and glUseProgram, glUseProgramStages
-and binding another pipeline put the defaults back. So a draw writes them over a copy of the default
+The application's selection is state of the context and not of the program (section 7.10): contexts
+that share a program do not see each other's selections, and glUseProgram, glUseProgramStages and
+binding another pipeline restore the defaults. So a draw writes them over a copy of the default
 block.
 """
 
@@ -77,7 +77,7 @@ def _locations(executable: Executable, stage: Stage) -> int:
 
 
 class SubroutineChoices:
-    """What one context has chosen for the subroutine uniforms of each stage."""
+    """The subroutines that one context has selected for the subroutine uniforms of each stage."""
 
     def __init__(self, ctx: Context) -> None:
         self._chosen: dict[Stage, tuple[Executable, dict[int, int]]] = {}  # index by offset
@@ -86,7 +86,7 @@ class SubroutineChoices:
         self._chosen[stage] = executable, indices
 
     def reset(self, stages: Iterable[Stage] | None = None) -> bool:
-        """Put the defaults back; whether there was another choice."""
+        """Restore the defaults; returns whether other functions were selected."""
         if not self._chosen:
             return False
         found = [self._chosen.pop(s, None) for s in stages or list(self._chosen)]

@@ -294,7 +294,7 @@ class Batch:
             self._kinds[: len(self._keys)] = [None] * len(self._keys)
             self._blocked |= self._which < len(self._keys)
         if found is not None and kind < len(self._keys):
-            stream.know(self._keys[kind], found)
+            stream.store_token(self._keys[kind], found)
             self._kinds[kind] = found
             known = self._which[entry:] == kind
             self._blocked[entry:] &= ~known | (self._starts[entry:] < 0)

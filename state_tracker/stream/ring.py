@@ -22,9 +22,9 @@ __all__ = [
     "drop",
     "flush",
     "forget",
-    "in_front",
     "own",
     "rows_are_plain",
+    "stub_address",
     "words",
 ]
 
@@ -74,7 +74,7 @@ _owners: list[tuple[Recorder, int]] = []
 _taken = threading.Lock()
 
 
-def in_front(name: str, pointer: int) -> int:
+def stub_address(name: str, pointer: int) -> int:
     """The address that C is given in place of a function's pointer."""
     if name not in NUMBERS or not may_defer() or not machine_code.possible():
         return pointer

@@ -90,7 +90,7 @@ class Stream:
         self.kinds.clear()
         self.generation += 1
 
-    def know(self, key: int, token: Any) -> None:
+    def store_token(self, key: int, token: Any) -> None:
         """Store the driver's token for draws of one kind."""
         if len(self.kinds) >= _MOST_KINDS:
             self.kinds.clear()

@@ -147,7 +147,9 @@ _CLEARS: dict[int, Callable[[Context], None]] = {}
 
 
 def clears(bit: int, clear_buffer: Callable[[Context], None]) -> None:
-    """Register how glClear clears a buffer of the compatibility profile."""
+    """Decorator: registers the function that clears a buffer of the compatibility profile in
+    glClear.
+    """
     _CLEARS[bit] = clear_buffer
 
 

@@ -134,7 +134,7 @@ def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
     return int(GL.RGBA_INTEGER if integer else GL.RGBA), int(type)
 
 
-def _told_pair(ctx: Context) -> tuple[int, int]:
+def _es_read_pair(ctx: Context) -> tuple[int, int]:
     """The client format and type that match the colour buffer by ES's table."""
     found = ctx.framebuffers.read.read_attachment()
     if ctx.profile == "es" and found is not None and found.info is not None:
@@ -144,8 +144,8 @@ def _told_pair(ctx: Context) -> tuple[int, int]:
 
 gets(
     {
-        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: _told_pair(c)[0],
-        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: _told_pair(c)[1],
+        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: _es_read_pair(c)[0],
+        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: _es_read_pair(c)[1],
     }
 )
 

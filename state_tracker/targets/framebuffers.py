@@ -17,7 +17,7 @@ from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.es_formats import renders_in_es
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
-    linear_twin,
+    linear_format,
 )
 from gallette.state_tracker.texturing.textures import TextureObject
 
@@ -117,7 +117,7 @@ class Attachment:
             return None
         resource, level, first, last = place
         format = self.format
-        return Surface(resource, format if srgb else linear_twin(format), level, first, last)
+        return Surface(resource, format if srgb else linear_format(format), level, first, last)
 
 
 class Framebuffer(GLObject):

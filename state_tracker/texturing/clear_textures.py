@@ -20,7 +20,7 @@ from gallette.state_tracker.pixel_data.convert import from_pipe, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.texturing.teximage import store_pixels
-from gallette.state_tracker.texturing.texture_formats import linear_twin
+from gallette.state_tracker.texturing.texture_formats import linear_format
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _clear_samples(
     image, place = texture.image(face, level), texture.storage(face, level)
     assert image is not None and place is not None
     resource, at_level, layer = place
-    stored = linear_twin(image.format)  # the texel is already encoded
+    stored = linear_format(image.format)  # the texel is already encoded
     first = layer + at[2]
     surface = Surface(resource, stored, at_level, first, first + extent[2] - 1)
     rect = ScissorState(at[0], at[1], at[0] + extent[0], at[1] + extent[1])

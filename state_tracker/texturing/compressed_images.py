@@ -28,7 +28,7 @@ from gallette.state_tracker.texturing.teximage import (
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
-    linear_twin,
+    linear_format,
 )
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, make_image
@@ -78,7 +78,7 @@ def _compressed_family(dimensions: int) -> None:
             raise invalid_value("bad size of a compressed image")
         image = make_image(ctx, kind, info, extent)
         if proxy:
-            ctx.textures.tell_proxy(info, level, image if fits else None)
+            ctx.textures.set_proxy(info, level, image if fits else None)
             return
         texture = current(ctx, info.value)
         if texture.immutable_levels:
@@ -114,7 +114,7 @@ def _compressed_family(dimensions: int) -> None:
         at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
         format, byte_count, data = args[2 * dimensions :]
         image = check_part(texture, face, level, at, extent)
-        told = image.told_format
+        told = image.reported_format
         if not image.compressed or image.info.value != format:
             raise invalid_operation("the image has another format")
         for axis, block in ((0, told.block_width), (1, told.block_height)):
@@ -123,8 +123,8 @@ def _compressed_family(dimensions: int) -> None:
                 raise invalid_operation("the box does not consist of whole blocks")
         rows = _compressed_data(ctx, image.info, dimensions, extent, byte_count, data)
         if rows is not None and told is not image.format:  # its texels are stored uncompressed here
-            texels = decode_blocks(linear_twin(told), rows)[:, : extent[1], : extent[0]]
-            rows = pack(linear_twin(image.format), texels)
+            texels = decode_blocks(linear_format(told), rows)[:, : extent[1], : extent[0]]
+            rows = pack(linear_format(image.format), texels)
         if rows is not None:
             store_pixels(ctx, texture, face, level, at, extent, rows)
 

@@ -292,7 +292,7 @@ def check_es_depth_read(info: InternalFormat, format: int, type: int) -> None:
 
 
 def check_es_read(info: InternalFormat, format: int, type: int) -> None:
-    """Check glReadPixels: the pair for all buffers of a kind, the buffer's own, and a few more."""
+    """Check glReadPixels: its pair is that of all buffers of a kind, or the buffer's own."""
     if format in _DEPTHS or (format, type) == own_pair(info):
         return
     kind = "SRGB" if info.candidates[0].is_srgb else info.candidates[0].channels[0].type

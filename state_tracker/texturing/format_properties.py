@@ -37,7 +37,9 @@ _WITHOUT_GATHER = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.TEXTURE_3D
 
 @dataclass(frozen=True)
 class Facts:
-    """Images that can be made: of `info`, stored as `format`; no target means a renderbuffer."""
+    """The images that can be created with `info`, stored as `format`; no target means a
+    renderbuffer.
+    """
 
     ctx: Context
     target: TargetInfo | None

@@ -1,4 +1,4 @@
-"""glGenerateMipmap."""
+"""Mipmap generation: glGenerateMipmap."""
 
 from __future__ import annotations
 

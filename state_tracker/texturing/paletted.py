@@ -41,7 +41,7 @@ def paletted_image(
     ctx: Context, target: int, level: int, kind: int, width: int, height: int, border: int,
     image_size: int, data: Pointer,
 ) -> None:  # fmt: skip
-    """glCompressedTexImage2D of one of `PALETTES`."""
+    """Implements glCompressedTexImage2D for one of `PALETTES`."""
     bits, format, type, entry = PALETTES[kind]
     if level > 0 or border or min(width, height) < 0:
         raise invalid_value("bad level or size of a paletted image")

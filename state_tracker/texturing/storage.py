@@ -119,7 +119,7 @@ def _proxy_storage(
         image = None
         if fits and level < levels:
             image = make_image(ctx, info, target, target.level_extent(extent, level))
-        ctx.textures.tell_proxy(target, level, image)
+        ctx.textures.set_proxy(target, level, image)
 
 
 def _storage_family(dimensions: int) -> None:
@@ -197,7 +197,7 @@ def _multisample_family(dimensions: int, name: str) -> None:
                 _check_storage(ctx, info, 1, internalformat, extent)
             image = make_image(ctx, kind, info, extent, samples, bool(rest[-1]))
             fits = check_sizes(ctx, info, 0, extent)
-            ctx.textures.tell_proxy(info, 0, image if fits else None)
+            ctx.textures.set_proxy(info, 0, image if fits else None)
             return
         texture = current(ctx, target)
         _multisample(ctx, texture, samples, internalformat, extent, rest[-1], stored)

@@ -173,7 +173,7 @@ def tex_image(
     if ctx.profile == "es":
         image.unsized = unsized_format(internalformat, kind, type)
     if proxy:
-        ctx.textures.tell_proxy(info, level, image if fits else None)
+        ctx.textures.set_proxy(info, level, image if fits else None)
         return
     if not fits:
         raise invalid_value(f"{'x'.join(map(str, extent))} is too large for a {info.name}")
@@ -370,7 +370,9 @@ def check_part(
 def check_faces(
     texture: TextureObject, level: int, at: tuple[int, int, int], extent: tuple[int, int, int]
 ) -> TexImage:
-    """`check_part` for calls that name a cube map: its faces are layers, and all must exist."""
+    """Check a call that names a cube map (`check_part`): its faces are layers, and all must
+    exist.
+    """
     flat = (at[0], at[1], 0), (extent[0], extent[1], 1)
     image = check_part(texture, 0, level, *flat)
     if min(at[2], extent[2]) < 0 or at[2] + extent[2] > 6:
@@ -386,7 +388,7 @@ def _whole_blocks(image: TexImage, at: tuple[int, int, int], extent: tuple[int, 
     """Whether a part begins at a block, and ends at a block or at the image's edge."""
     if 0 in extent:
         return True
-    blocks = image.told_format.block_width, image.told_format.block_height
+    blocks = image.reported_format.block_width, image.reported_format.block_height
     return all(
         first % block == 0 and (size % block == 0 or first + size == whole)
         for first, size, whole, block in zip(at, extent, image.extent, blocks, strict=False)

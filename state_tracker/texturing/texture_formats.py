@@ -23,9 +23,9 @@ __all__ = [
     "INTERNAL_FORMATS",
     "InternalFormat",
     "choose_format",
-    "linear_twin",
+    "format_of_size",
+    "linear_format",
     "sample_count",
-    "twin_of_size",
 ]
 
 # GL name | base | pipe formats, best first. An upper-case base name lists the channels.
@@ -311,7 +311,7 @@ def choose_format(
     return None
 
 
-def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
+def format_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
     """The candidate whose texel size equals the stored format's, for views."""
     for format in candidates:
         if format.block_bytes == stored.block_bytes:
@@ -330,7 +330,7 @@ def sample_count(caps: Caps, wanted: int) -> int:
     return min((count for count in counts if count >= max(wanted, 2)), default=caps.max_samples)
 
 
-def linear_twin(format: Format) -> Format:
+def linear_format(format: Format) -> Format:
     """The format with equal bits and without sRGB decoding."""
     if not format.is_srgb:
         return format

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.color_clamp import told_color
+from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -178,7 +178,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             if texture.immutable_levels:
                 level = max(texture.base_level, min(level, texture.immutable_levels - 1))
             texture.max_level = level
-        texture.looked_at()
+        texture.invalidate_views()
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
         chosen = [enumerator(v) for v in values]
         for source in chosen:
@@ -190,7 +190,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         else:
             swizzle[_SWIZZLE_INDEX[pname]] = chosen[0]
         texture.swizzle = (swizzle[0], swizzle[1], swizzle[2], swizzle[3])
-        texture.looked_at()
+        texture.invalidate_views()
     elif (added := _added(ctx, pname)) is not None and added.store is not None:
         added.store(texture, value)
     elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
@@ -198,13 +198,13 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         if mode not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
             raise invalid_enum(mode, "depth-stencil texture mode")
         texture.stencil_mode = mode
-        texture.looked_at()
+        texture.invalidate_views()
     elif pname == GL.DEPTH_TEXTURE_MODE and ctx.is_compat:
         mode = enumerator(value)
         if mode not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
             raise invalid_enum(mode, "depth texture mode")
         texture.depth_mode = mode
-        texture.looked_at()
+        texture.invalidate_views()
     elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
         texture.generate_mipmap = bool(value)
     elif pname == GL.TEXTURE_CROP_RECT_OES and ctx.profile == "es1":
@@ -302,7 +302,7 @@ def _register_texture_parameters() -> None:
         def get(ctx: Context, which: int, pname: int) -> list[Any]:
             values = _get(find(ctx, which), ctx, pname)
             if suffix == "fv":
-                told = told_color(ctx, values) if pname == GL.TEXTURE_BORDER_COLOR else values
+                told = queried_color(ctx, values) if pname == GL.TEXTURE_BORDER_COLOR else values
                 return [float(v) for v in told]
             return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
 

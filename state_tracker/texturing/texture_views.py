@@ -19,7 +19,7 @@ from gallette.state_tracker.texturing.format_classes import view_class
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
-    twin_of_size,
+    format_of_size,
 )
 from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo, texture_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
@@ -133,7 +133,7 @@ def _share(
     )
     stored = original.images[0][0].format
     same = kind is original.images[0][0].info
-    format = stored if same else twin_of_size(kind.candidates, stored)
+    format = stored if same else format_of_size(kind.candidates, stored)
     for level in range(levels[1]):
         source = original.images[0][levels[0] + level]
         extent = [source.width, source.height, source.depth]

@@ -32,7 +32,7 @@ from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerPar
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     choose_format,
-    linear_twin,
+    linear_format,
     sample_count,
 )
 from gallette.state_tracker.texturing.texture_targets import TargetInfo
@@ -89,7 +89,7 @@ class TexImage:
         return self.width, self.height, self.depth
 
     @property
-    def told_format(self) -> Format:
+    def reported_format(self) -> Format:
         """The format reported to the application: compressed, even if its texels are stored
         uncompressed.
         """
@@ -98,7 +98,7 @@ class TexImage:
 
     @property
     def compressed(self) -> bool:
-        return self.told_format.is_compressed
+        return self.reported_format.is_compressed
 
 
 @contextmanager
@@ -170,8 +170,8 @@ class TextureObject(GLObject):
         self._complete.clear()
         self.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
-    def looked_at(self) -> None:
-        """Choose views anew after a change of level range or swizzle."""
+    def invalidate_views(self) -> None:
+        """Choose views anew, because the level range or the swizzle has changed."""
         if len(self._views) > _MOST_VIEWS:
             self._views.clear()
         self.group.mark(Dirty.TEXTURES)
@@ -481,7 +481,7 @@ class TextureObject(GLObject):
             )
             found = self._views[key] = SamplerView(
                 self.resource,
-                format if decode else linear_twin(format),
+                format if decode else linear_format(format),
                 self.target.pipe,
                 min(self.base_level, last) + self.first_level,
                 last + self.first_level,

@@ -68,8 +68,8 @@ class TextureState:
     def unit(self) -> TextureUnit:
         return self.units[self.active]
 
-    def tell_proxy(self, target: TargetInfo, level: int, image: TexImage | None) -> None:
-        """Set the proxy state of a level; None: the texture would be too large."""
+    def set_proxy(self, target: TargetInfo, level: int, image: TexImage | None) -> None:
+        """Set the proxy state of a level; None if the texture would be too large."""
         if image is None:
             self.proxies.pop((target.value, level), None)
         else:

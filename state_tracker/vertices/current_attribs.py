@@ -33,7 +33,7 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
         if kind == "float" or ctx.immediate.active:
             ctx.immediate.attribute(slot, full)
         else:
-            ctx.immediate.settle()
+            ctx.immediate.draw_pending()
     state.values[slot] = full
     if state.types[slot] != kind:
         state.types[slot] = kind

@@ -103,7 +103,7 @@ def test_calls_have_named_arguments_and_locations_have_names(tmp_path: Path) -> 
     assert not WATCHERS
 
 
-def test_places_are_told_of_programs_that_were_linked(tmp_path: Path) -> None:
+def test_locations_of_linked_programs_are_recorded(tmp_path: Path) -> None:
     """After each link of what is a program, and of those made of one text; of no others."""
     with recording(tmp_path / "a.gcap"):
         gl: Any = gallette.create_context()
@@ -161,7 +161,7 @@ def test_mapped_memory_is_replayed(persistent: bool, tmp_path: Path) -> None:
     assert replay(tmp_path / "a.gcap").identical
 
 
-def test_client_arrays_are_replayed_as_they_were_at_each_draw(tmp_path: Path) -> None:
+def test_client_arrays_are_replayed_with_their_contents_at_each_draw(tmp_path: Path) -> None:
     with recording(tmp_path / "a.gcap"):
         gl: Any = gallette.create_context(profile="compat", version=(2, 1), size=(8, 8))
         corners = np.array([-1, -1, 3, -1, -1, 3], np.float32)
@@ -232,7 +232,9 @@ def test_a_capture_that_was_cut_off_ends_where_it_was_cut(tmp_path: Path) -> Non
         (b"GALLETTE CAPTURE 1\nH\x03\x00\x00\x00abc", "broken at byte 24"),
     ],
 )
-def test_what_is_no_capture_is_told(content: bytes, text: str, tmp_path: Path) -> None:
+def test_files_that_are_not_captures_are_reported(
+    content: bytes, text: str, tmp_path: Path
+) -> None:
     (tmp_path / "a.gcap").write_bytes(content)
     with pytest.raises(CaptureError, match=text):
         open_capture(tmp_path / "a.gcap")
@@ -308,7 +310,7 @@ def test_a_capture_replays_on_the_machines_own_gl(tmp_path: Path) -> None:
         assert diff.compared and diff.ok, (diff.first, diff.notes)
 
 
-def test_contexts_that_take_turns(tmp_path: Path) -> None:
+def test_contexts_can_alternate(tmp_path: Path) -> None:
     with recording(tmp_path / "a.gcap"):
         contexts: list[Any] = [gallette.create_context(size=(4, 4)) for _ in range(2)]
         for shade in (0.2, 0.4, 0.6):

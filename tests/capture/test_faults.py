@@ -68,7 +68,7 @@ def test_the_draw_that_went_wrong_is_named(
     assert naming.once.number == naming.only
 
 
-def test_what_was_captured_is_looked_at_when_capturing_ends(tmp_path: Path) -> None:
+def test_captured_vertices_are_compared_when_capturing_ends(tmp_path: Path) -> None:
     """It belongs to the last draw before."""
     path = tmp_path / "a.gcap"
     record_target("particles", path, "numpipe")
@@ -104,7 +104,7 @@ def test_the_command_names_the_draw_against_the_machines_gl(
     assert f"the first call that differs is {last}" in capsys.readouterr().out
 
 
-def test_unknown_faults_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_faults_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "gradient", "--driver", "faulty:nonsense"]) == 2
     assert "no mistake is called 'nonsense'" in capsys.readouterr().err
 

@@ -114,7 +114,7 @@ def test_calls_and_frames_that_there_are_not(
 HEAD = "6 calls replayed on {}; {} of 9 pictures that were read are identical to the recorded ones"
 
 
-def test_what_differs_is_told(stage: Stage) -> None:
+def test_differences_are_printed(stage: Stage) -> None:
     stage.done = {"different": [1, 2, 3, 4, 5, 6], "errors": []}
     assert stage.run() == 1
     lines = [f"  different: call {n}, Draw[b]({n})" for n in range(1, 6)]
@@ -123,7 +123,7 @@ def test_what_differs_is_told(stage: Stage) -> None:
     assert stage.run("--driver", "other") == 0  # another driver may draw others
 
 
-def test_errors_are_told(stage: Stage) -> None:
+def test_errors_are_printed(stage: Stage) -> None:
     stage.done = {"different": [], "errors": [f"[b]{n}" for n in range(6)]}
     assert stage.run("--driver", "[i]other") == 1
     lines = [f"\x1b[31m  [b]{n}\x1b[0m" for n in range(5)]

@@ -11,6 +11,7 @@ import pytest
 
 import gallette
 from gallette.capture import Replayer, open_capture, recording, replay
+from gallette.capture.differ import diff_capture
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -65,12 +66,27 @@ def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
     assert player._windows == {}
     assert all(w.color is None for w in windows)
     assert screen is not None
-    assert player._first_window(1) == (4, 3)
 
 
-def test_a_capture_without_windows_has_no_first_one(tmp_path: Path) -> None:
-    capture = captured(tmp_path / "a.gcap", lambda gl: gl.flush())
-    assert Replayer(capture)._first_window(1) is None
+@pytest.mark.native
+def test_the_machines_own_gl_has_the_windows_too(tmp_path: Path) -> None:
+    """Each of its size, empty at first, and looked at although the program made an error."""
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile="compat", version=(2, 1))
+        windows = [Drawable(gl.screen, size) for size in ((4, 3), (8, 6))]
+        for round in range(2):
+            for window in windows:
+                gl.bind_drawables(window, window)
+                gl.viewport(0, 0, *window.size)
+                gl.enable(GL.NO_ERROR)
+                gl.rectf(-1.0, -1.0, round / 2, 1.0)
+            windows[1].resize((6, 7))
+        gl.bind_drawables(None, None)
+        for window in windows:
+            window.release()
+        gl.release()
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe", tolerance=0.0)
+    assert (found.ok, found.compared) == (True, 12)  # colour, depth and stencil after each
 
 
 def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
@@ -152,7 +168,7 @@ def test_several_contexts_are_of_one_screen(tmp_path: Path) -> None:
 # -- calls ---------------------------------------------------------------------------------------
 
 
-def test_a_call_that_fails_is_told_and_the_others_are_made(tmp_path: Path) -> None:
+def test_a_failing_call_is_reported_and_the_others_are_made(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.flush()
@@ -180,7 +196,7 @@ def test_a_call_that_fails_is_told_and_the_others_are_made(tmp_path: Path) -> No
     assert (done.images, done.calls) == (1, 3)
 
 
-def test_questions_are_not_asked_again(tmp_path: Path) -> None:
+def test_queries_are_not_repeated(tmp_path: Path) -> None:
     def ask(gl: Any) -> None:
         gl.get_integerv(GL.VIEWPORT)
         gl.is_enabled(GL.BLEND)
@@ -198,7 +214,7 @@ def test_questions_are_not_asked_again(tmp_path: Path) -> None:
     assert made == ["Flush", "ReadPixels"]
 
 
-def test_different_images_are_told(tmp_path: Path) -> None:
+def test_different_images_are_reported(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         gl.clear_color(0, 0, 0, 0)
         gl.clear(GL.COLOR_BUFFER_BIT)
@@ -305,7 +321,7 @@ def test_lists_of_arrays_are_replayed(tmp_path: Path) -> None:
     assert done.identical, (done.different, done.errors)
 
 
-def test_arrays_are_told_apart_from_what_a_draw_reads_besides(tmp_path: Path) -> None:
+def test_arrays_are_separate_from_other_reads_of_a_draw(tmp_path: Path) -> None:
     """Counts and firsts lie in memory as the corners do; corners are kept as the draw's."""
     corners = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)
     firsts, counts = np.array([0, 3], np.int32), np.array([3, 3], np.int32)

@@ -11,6 +11,7 @@ import pytest
 import gallette
 from gallette.capture import CaptureError, recording
 from gallette.capture.snapshot import (
+    Snapshots,
     _child,
     read_attachments,
     start_snapshots,
@@ -35,6 +36,13 @@ COLORS: list[tuple[int, str, Any, Any]] = [
     (GL.RGBA16I, "R16G16B16A16_SINT", (-3, 4, 5, -6), np.array([-3, 4, 5, -6], np.int32)),
     (GL.SRGB8_ALPHA8, "R8G8B8A8_SRGB", (0.2, 0.4, 0.6, 0.8), np.array([51, 102, 153, 204], "u1")),
 ]  # fmt: skip
+
+
+def test_pictures_of_equal_bytes_are_told_apart() -> None:
+    seen = Snapshots("numpipe")
+    black, near = np.zeros((2, 2, 4), np.uint8), np.zeros((2, 2, 1), np.float32)
+    assert seen.keep(black) == seen.keep(black.copy()) != seen.keep(near)
+    assert [p.dtype for p in seen.pictures.values()] == [np.uint8, np.float32]
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +244,7 @@ void main() { twice = float(gl_VertexID) * 2.0; gl_Position = vec4(0, 0, 0, 1); 
 """
 
 
-def test_buffers_are_looked_at_after_launches_and_captures(tmp_path: Path) -> None:
+def test_buffers_are_read_after_launches_and_captures(tmp_path: Path) -> None:
     path = tmp_path / "a.gcap"
     with recording(path):
         gl: Any = gallette.create_context(version=(4, 3), size=(4, 4))
@@ -302,7 +310,7 @@ def test_a_process_that_cannot_replay_says_why(
     )
 
 
-def test_a_process_keeps_what_it_saw_in_a_file(tmp_path: Path) -> None:
+def test_a_process_stores_its_pictures_in_a_file(tmp_path: Path) -> None:
     path, out = tmp_path / "a.gcap", tmp_path / "out.npz"
     with recording(path):
         gl: Any = gallette.create_context(size=(2, 2))

@@ -170,7 +170,7 @@ def test_where_nothing_is_written(tmp_path: Path) -> None:
     assert session.outputs["data0"] == [0.5] * 4
 
 
-def test_stores_of_an_invocation_are_told(tmp_path: Path) -> None:
+def test_stores_of_an_invocation_are_listed(tmp_path: Path) -> None:
     body = """
     ivec2 at = ivec2(gl_FragCoord.xy);
     imageStore(store, at, uvec4(1u, 2u, 3u, 4u));
@@ -188,7 +188,7 @@ def test_stores_of_an_invocation_are_told(tmp_path: Path) -> None:
     ("kind", "format", "values"),
     [("ivec4", "GL_RGBA32I", [-3, 4, 5, -6]), ("uvec4", "GL_RGBA32UI", [3, 4, 5, 1 << 31])],
 )
-def test_integers_are_told_as_integers(
+def test_integers_are_shown_as_integers(
     kind: str, format: str, values: Sequence[int], tmp_path: Path
 ) -> None:
     head = HEAD.replace("out vec4 color;", f"out {kind} color;")
@@ -365,7 +365,7 @@ def test_one_walks_there_and_back(walked: Session) -> None:
     assert said(walked, "-3")[0].at == first  # no line's number: the next one
 
 
-def test_what_is_said_can_be_said_before_it(walked: Session) -> None:
+def test_commands_can_be_echoed_before_their_output(walked: Session) -> None:
     plain = said(walked, "p x; out")[1]
     echoed = said(walked, "p x; out", echo=True)[1]
     assert [line for line in echoed if not line.startswith("> ")] == plain

@@ -370,7 +370,7 @@ class Scene:
     def left(self) -> bytes:
         """What attachments and buffers hold now."""
         gl = self.gl
-        gl.pipe.settle()
+        gl.pipe.execute_deferred()
         state = gl.pipe_framebuffer
         resources: list[Any] = [s.resource for s in (*state.cbufs, state.zsbuf) if s is not None]
         resources += [gl.buffers.names.get(name).plain for name in self.buffers]

@@ -167,7 +167,7 @@ def test_helpers_are_seen_beside_triangles(driver: str) -> None:
 
 @pytest.mark.native
 @pytest.mark.parametrize("name", FRAGMENTS)
-def test_fragments_ask_for_it(name: str) -> None:
+def test_fragments_read_built_in_inputs(name: str) -> None:
     wanted, told = _picture("native", lambda gl: _draw(gl, FRAGMENTS[name]))
     assert wanted.any() and told == []
     for driver in DRIVERS:

@@ -28,7 +28,7 @@ def test_programs_cost_what_is_written_down(part: int) -> None:
     assert len(found) > 20
 
 
-def test_numbers_tell_of_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_has_other_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above can fail: another form of the same code is seen."""
     monkeypatch.setitem(costs.SETTINGS, "nir", OptimizeOptions(scalar=True))
     names = costs.names()[5:9]

@@ -201,7 +201,7 @@ PLANTED: dict[str, tuple[str, Plant]] = {
     "states that keep all": ("fixed", _nobody_hears(DrawStates, "forget")),
     "a joiner that keeps all": (_BLOCKS, _nobody_hears(Joiner, "forget")),
     "a joiner that keeps constants": (_BLOCKS, _nobody_hears(Joiner, "rebind")),
-    "a state that keeps its buffers": ("vertices", _always(DrawStates, "_is_now")),
+    "a state that keeps its buffers": ("vertices", _always(DrawStates, "_is_current")),
     "a queue that keeps what is given": ("fixed", _nobody_hears(DrawQueue, "rebinding")),
     **{f"a draw's key without field {n}": (part, _found(n)) for n, part in enumerate(_KEYS)},
     **{

@@ -26,7 +26,7 @@ def kinds() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("driver", "format"), kinds())
-def test_a_picture_that_is_drawn_again_is_sampled_anew(driver: str, format: str) -> None:
+def test_a_redrawn_picture_is_sampled_again(driver: str, format: str) -> None:
     if driver == "jit":
         pytest.importorskip("llvmlite")
     gl = create_context(driver, size=(SIZE, SIZE))

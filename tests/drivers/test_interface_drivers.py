@@ -228,7 +228,7 @@ def test_trace_takes_its_path_from_the_environment(
     assert calls == ["context_create", "destroy", "destroy"]
 
 
-def test_asking_a_traced_driver_what_it_can_do_leaves_no_file(
+def test_querying_the_caps_of_a_traced_driver_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -239,7 +239,7 @@ def test_asking_a_traced_driver_what_it_can_do_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_trace_records_errors_and_passes_them_on() -> None:
+def test_trace_records_errors_and_forwards_them() -> None:
     records: list[dict[str, Any]] = []
     context = create_screen("trace:noop", sink=records.append).context_create()
     with pytest.raises(ContractError):
@@ -295,7 +295,7 @@ def test_noop_copies_between_resources() -> None:
     np.testing.assert_array_equal(got, want)
 
 
-def test_noop_claims_every_format_it_could_be_asked_for() -> None:
+def test_noop_claims_every_format() -> None:
     screen = create_screen("noop")
     assert all(
         screen.is_format_supported(f, Target.TEXTURE_2D, 1, Bind.SAMPLER_VIEW)
@@ -316,7 +316,7 @@ def test_noop_claims_every_format_it_could_be_asked_for() -> None:
         ("draw_vbo", "draw_vbo", ""),
     ],
 )
-def test_a_methods_name_says_what_it_does_to_what(name: str, verb: str, kind: str) -> None:
+def test_method_names_have_a_verb_and_an_object(name: str, verb: str, kind: str) -> None:
     call = calls(Context)[name]
     assert (call.verb, call.kind) == (verb, kind)
 

@@ -160,7 +160,7 @@ def test_texels_at_the_end_of_a_large_texture(gl: Any) -> None:
     assert gl.get_error() == 0
 
 
-def test_words_at_the_end_of_a_large_buffer_and_behind_it(gl: Any) -> None:
+def test_words_at_the_end_of_a_large_buffer_and_past_it(gl: Any) -> None:
     storage(gl, GL.SHADER_STORAGE_BUFFER, LONGEST)
     linked(
         gl,
@@ -182,7 +182,7 @@ def test_words_at_the_end_of_a_large_buffer_and_behind_it(gl: Any) -> None:
 
 
 @pytest.mark.parametrize("stride", [4, 2044, 2048])
-def test_vertices_at_the_end_of_a_large_buffer_and_behind_it(gl: Any, stride: int) -> None:
+def test_vertices_at_the_end_of_a_large_buffer_and_past_it(gl: Any, stride: int) -> None:
     name = storage(gl, GL.SHADER_STORAGE_BUFFER, LONGEST)
     last = (LONGEST - 4) // stride
     gl.bind_buffer(GL.ARRAY_BUFFER, name)

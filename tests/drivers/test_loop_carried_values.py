@@ -85,7 +85,7 @@ class Program:
 
 
 @pytest.mark.parametrize("driver", MANY)
-def test_values_are_handed_on_all_at_once(driver: str) -> None:
+def test_loop_carried_values_are_assigned_at_once(driver: str) -> None:
     gl = create_context(driver, size=(LANES, 1))
     (texture,) = gl.gen_textures(1)
     gl.bind_texture(GL.TEXTURE_2D, texture)

@@ -144,13 +144,13 @@ def captured(driver: str, stages: dict[int, str]) -> Any:
 
 @pytest.mark.parametrize("writer", range(WRITERS))
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_what_one_writes_is_everybodys(driver: str, writer: int) -> None:
+def test_every_invocation_reads_the_outputs_of_the_others(driver: str, writer: int) -> None:
     stages = {kind: source.replace("WRITER", str(writer)) for kind, source in STAGES.items()}
     assert captured(driver, stages) == wanted().tolist()
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_what_nobody_writes_may_be_read(driver: str) -> None:
+def test_unwritten_outputs_can_be_read(driver: str) -> None:
     a = [1.0, 2.0, 3.0, 4.0]
     rows = [[x * n for n in (1, 2, 3) for x in a] + [float(patch)] * 4 for patch in range(PATCHES)]
     assert captured(driver, UNWRITTEN) == [row for row in rows for _ in range(3)]

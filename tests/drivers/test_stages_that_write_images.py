@@ -37,7 +37,7 @@ def seen(gl: Any, looks: int) -> list[int]:
 
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
-def test_what_was_looked_up_before_is_looked_up_anew(driver: str, writer: str) -> None:
+def test_earlier_lookups_are_repeated_after_a_write(driver: str, writer: str) -> None:
     gl: Any = gallette.create_context(driver, version=(4, 3), size=(8, 8))
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     (texture,) = gl.gen_textures(1)

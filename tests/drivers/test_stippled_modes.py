@@ -164,7 +164,7 @@ def test_a_corner_that_is_cut_off_changes_nothing_before_it(driver: str) -> None
     np.testing.assert_array_equal(part[before, 40:], whole[before, 40:])
 
 
-def test_what_is_taken_of_a_batch_begins_anew_where_it_did() -> None:
+def test_a_selection_of_a_batch_keeps_the_beginnings_of_polygons() -> None:
     """However many pieces of a polygon are left out, the first one left is its first."""
     begun = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.bool_)
     rows = np.arange(27).reshape(9, 3)

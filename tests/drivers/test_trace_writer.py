@@ -34,7 +34,7 @@ def test_a_thing_keeps_its_name_while_it_lives() -> None:
 
 
 @pytest.mark.parametrize("kind", [Thing, Bound])
-def test_what_comes_to_lie_where_another_thing_lay_has_a_name_of_its_own(kind: type[Any]) -> None:
+def test_a_reused_address_gets_a_new_name(kind: type[Any]) -> None:
     writer = TraceWriter(lambda record: None)
     names, places = [], set()
     for _ in range(50):

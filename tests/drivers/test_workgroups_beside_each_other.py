@@ -34,7 +34,7 @@ void main() {
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
 @pytest.mark.parametrize("groups", [1, 2, 5])
-def test_words_of_workgroups_do_not_meet(driver: str, groups: int) -> None:
+def test_workgroups_do_not_share_memory(driver: str, groups: int) -> None:
     gl: Any = gallette.create_context(driver, version=(4, 5))
     program = gl.create_program()
     gl.attach_shader(program, compiled(gl, GL.COMPUTE_SHADER, SOURCE))

@@ -88,7 +88,7 @@ def found_by(wanted: dict[str, int]) -> list[Config]:
     return choose(CONFIGS, {number(name): value for name, value in wanted.items()})
 
 
-def test_every_attribute_of_a_config_can_be_asked_for() -> None:
+def test_every_attribute_of_a_config_can_be_queried() -> None:
     every = {number(name) for name in RULES} | {EGL.CONFIG_ID}
     assert set(CONFIGS[0].attributes) == every
     for name in RULES:
@@ -130,7 +130,7 @@ def test_what_is_made_by_the_platform_is_no_attribute_but_ignored() -> None:
     assert choose(CONFIGS, {EGL.MATCH_NATIVE_PIXMAP: 5}) == choose(CONFIGS, {})
 
 
-def test_a_number_names_one_config_whatever_else_is_asked_for() -> None:
+def test_a_number_selects_one_config_whatever_else_is_requested() -> None:
     for config in CONFIGS:
         assert choose(CONFIGS, {EGL.CONFIG_ID: config[EGL.CONFIG_ID], EGL.RED_SIZE: 99}) == [config]
     assert choose(CONFIGS, {EGL.CONFIG_ID: len(CONFIGS) + 1}) == []
@@ -352,7 +352,7 @@ def test_pbuffers_need_no_visual(answers: Answers) -> None:
     assert {c[EGL.NATIVE_VISUAL_ID] for c in found} == {0, 0x21, 0x50}
 
 
-def test_a_number_names_one_framebuffer_config_whatever_else_is_asked_for(
+def test_a_number_selects_one_framebuffer_config_whatever_else_is_requested(
     answers: Answers,
 ) -> None:
     for config in CONFIGS:

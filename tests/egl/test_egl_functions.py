@@ -112,7 +112,7 @@ def test_displays_of_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
         assert default_platform(0) == EGL.PLATFORM_X11
 
 
-def test_initialising_tells_the_version(egl: Egl) -> None:
+def test_initialising_returns_the_version(egl: Egl) -> None:
     major, minor = ctypes.c_int32(), ctypes.c_int32()
     functions.eglInitialize(egl.handle, ctypes.addressof(major), ctypes.addressof(minor))
     assert (major.value, minor.value) == (1, 5)
@@ -391,7 +391,7 @@ def test_profiles(egl: Egl, version: tuple[int, int], forward: int, mask: int) -
 RESET = EGL.CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY
 
 
-def test_contexts_that_share_are_told_of_resets_alike(egl: Egl) -> None:
+def test_sharing_contexts_report_resets_alike(egl: Egl) -> None:
     first = egl.context(RESET, EGL.LOSE_CONTEXT_ON_RESET)
     assert egl.gl(first).loses_context_on_reset is True
     second = egl.context(
@@ -527,7 +527,7 @@ def test_errors_become_the_threads_last_error() -> None:
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ValueError("no value"), "GalletteError"])
-def test_what_goes_wrong_inside_is_told_once(
+def test_an_internal_error_is_reported_once(
     error: BaseException | str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from gallette.compiler.errors import GalletteError

@@ -193,7 +193,7 @@ def test_two_surfaces_and_reading_from_the_other(egl: Egl) -> None:
     assert egl.current(context, second) and egl.red() == 153
 
 
-def test_what_is_destroyed_while_current_lives_until_it_is_not(egl: Egl) -> None:
+def test_destroyed_objects_live_until_they_are_not_current(egl: Egl) -> None:
     (config, *_) = egl.choose(0x3033, 1, 0x3024, 8)
     surface, context = egl.pbuffer(config, 4, 4), egl.context(config=config)
     assert egl.current(context, surface)
@@ -431,14 +431,14 @@ def test_processes_at_once_write_the_libraries_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_code_is_the_same_size_wherever_it_lies(architecture: str) -> None:
+def test_code_has_the_same_size_at_every_address(architecture: str) -> None:
     first = assemble(architecture, 0, {}, 5)
     moved = assemble(architecture, 0x12340, {}, 5)
     assert len(first.data) == len(moved.data)
     assert {k: v + 0x12340 for k, v in first.labels.items()} == moved.labels
 
 
-def test_a_library_exports_what_it_is_told(tmp_path: Path) -> None:
+def test_a_library_exports_the_given_functions(tmp_path: Path) -> None:
     path = tmp_path / "libx.so"
     texts = dict.fromkeys(("libpython", "program", "python", "failed"), b"\0")
     path.write_bytes(shared_library(platform.machine(), "libx.so", ["one", "two"], texts))

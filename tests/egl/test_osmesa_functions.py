@@ -84,7 +84,7 @@ ORDERS = {RGBA: "rgba", BGRA: "bgra", ARGB: "argb", RGB: "rgb", BGR: "bgr"}
 
 
 @pytest.mark.parametrize("format", ORDERS)
-def test_channels_stand_in_the_order_asked_for(make: Make, format: int) -> None:
+def test_channels_are_in_the_requested_order(make: Make, format: int) -> None:
     order = ["rgba".index(letter) for letter in ORDERS[format]]
     memory = np.full((2, 3, len(order)), 7, np.uint8)
     context = make(format)
@@ -173,7 +173,7 @@ def test_the_picture_is_there_when_the_context_is_left(make: Make) -> None:
     assert current_context() is None
 
 
-def test_images_are_made_anew_where_size_or_type_change(make: Make) -> None:
+def test_images_are_recreated_for_another_size_or_type(make: Make) -> None:
     context = make()
     kept = osmesa._CONTEXTS[context]
     memory = np.zeros((4, 4, 4), np.float32)

@@ -47,7 +47,7 @@ def test_there_is_no_display_for_wayland(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("first", [0, 8, 0x1000, (1 << 47) - 8])
-def test_what_leads_nowhere_is_not_looked_at(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unmapped_pointers_are_not_read(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EGL_PLATFORM", raising=False)
     display = (Pointer * 4)(first, None, None, None)
     assert default_platform(ctypes.addressof(display)) == EGL.PLATFORM_X11

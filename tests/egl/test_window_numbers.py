@@ -126,7 +126,7 @@ def _chosen(**wanted: int) -> list[Config]:
     "name", ["RED_SIZE", "GREEN_SIZE", "BLUE_SIZE", "ALPHA_SIZE", "DEPTH_SIZE", "STENCIL_SIZE",
              "SAMPLES", "SAMPLE_BUFFERS", "BUFFER_SIZE"],
 )  # fmt: skip
-def test_sizes_are_at_least_what_is_wanted(name: str) -> None:
+def test_sizes_are_at_least_the_requested_ones(name: str) -> None:
     number = next(n for n, other in SAME.items() if other == name)
     attribute = getattr(EGL, name)
     normal = _chosen()

@@ -150,7 +150,7 @@ def test_scenes_of_glmark2_are_what_it_expects(driver: str, server: str) -> None
     assert [line for line in verdicts if "Success" not in line] == []
 
 
-def test_without_the_x_library_programs_are_told_what_to_install(
+def test_without_the_x_library_the_message_names_the_package(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "gallette.egl.x11", None)

@@ -102,7 +102,7 @@ def test_visuals_by_their_bits(
     }
 
 
-def test_only_numbers_of_four_bytes_are_asked_for() -> None:
+def test_only_visuals_of_four_bytes_are_used() -> None:
     said: list[Any] = []
     made = server(said)
     for number in (0, -1, 1 << 32):
@@ -116,7 +116,7 @@ def test_only_numbers_of_four_bytes_are_asked_for() -> None:
     ]  # fmt: skip
 
 
-def test_a_window_that_is_gone() -> None:
+def test_a_destroyed_window() -> None:
     made = server([])
     opened = made.open(3)
     assert opened is not None
@@ -215,7 +215,7 @@ def test_shared_memory_is_kept_while_it_is_large_enough(monkeypatch: pytest.Monk
     assert made.shares
 
 
-def test_a_server_that_shares_nothing_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_shared_memory_is_queried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[Any] = []
     made = server(said)
     made.shares = True

@@ -34,7 +34,7 @@ def test_a_failing_input_is_made_small_and_saved(capsys: Captured, tmp_path: Pat
     assert main("toy", Toy, ["--replay", str(tmp_path / "toy_13.txt")]) == 0
 
 
-def test_a_run_goes_on_after_findings_if_told(capsys: Captured) -> None:
+def test_a_run_continues_after_findings_on_request(capsys: Captured) -> None:
     status, shown = ran(capsys, "--first", "12", "--count", "4", "--all", "--quick")
     assert status == 1
     assert "next 16: 1 odd; 3 findings of 1 kinds" in shown

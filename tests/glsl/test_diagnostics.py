@@ -24,7 +24,7 @@ def test_a_misspelt_name_gets_a_suggestion() -> None:
     )
 
 
-def test_a_missing_semicolon_points_behind_the_expression() -> None:
+def test_a_missing_semicolon_is_reported_after_the_expression() -> None:
     text = "void main() {\n  float a = 1.0\n  a = 2.0;\n}\n"
     assert log(text) == (
         "a.frag:2:15: error: expected ';' after declaration before 'a'\n"

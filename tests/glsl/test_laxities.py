@@ -49,7 +49,7 @@ def accepted(gl: Any, stage: str, text: str) -> int:
 
 @pytest.mark.native
 @pytest.mark.parametrize("name", LAXITIES)
-def test_native_gl_grants_it_too(name: str) -> None:
+def test_native_gl_accepts_it_too(name: str) -> None:
     gl = native_context(profile="compat", version=(4, 5))
     assert accepted(gl, LAXITIES[name].stage, LAXITIES[name].example)
     gl.release()

@@ -139,7 +139,7 @@ def test_where_layout_qualifiers_stand(place: str) -> None:
 
 
 @pytest.mark.native
-def test_the_native_gl_takes_them_where_they_stand() -> None:
+def test_native_gl_accepts_them_in_the_same_places() -> None:
     gl = native_context(profile="core", version=(4, 5))
     refused = []
     for place, (declaration, _) in PLACES.items():

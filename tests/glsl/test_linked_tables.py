@@ -39,7 +39,7 @@ def test_locations_are_found_around_those_that_are_given() -> None:
     assert found == {"g": 1, "h": 5, "a": 0, "b": 7}
 
 
-def test_a_location_that_is_given_is_taken_by_what_nobody_uses() -> None:
+def test_an_explicit_location_of_an_unused_variable_is_reserved() -> None:
     assert located("layout(location = 0) uniform vec4 n; uniform float a, b;", "a + b") == {
         "a": 1,
         "b": 2,
@@ -90,7 +90,7 @@ def test_structures_are_written_member_by_member() -> None:
 
 
 @pytest.mark.parametrize("kind", ["uniform", "buffer"])
-def test_blocks_nobody_uses_stay_if_their_layout_is_fixed(kind: str) -> None:
+def test_unused_blocks_with_a_fixed_layout_are_kept(kind: str) -> None:
     declared = "".join(
         f"layout({packing}) {kind} {packing.upper()}_{used} {{ vec4 {packing}{used}; }};"
         for packing in ("packed", "shared", "std140")

@@ -286,7 +286,7 @@ UNCHANGED = {
 
 
 @pytest.mark.parametrize("body", UNCHANGED)
-def test_a_local_that_nobody_changes_is_a_value(body: str) -> None:
+def test_an_unmodified_local_is_a_value(body: str) -> None:
     """Expected: the locals with memory (of those that the source names)."""
     text, expected = UNCHANGED[body]
     source = "#version 430\nin vec4 c; flat in int i; out vec4 o;\nvoid main() { " + text + " }\n"

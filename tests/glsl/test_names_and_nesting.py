@@ -135,7 +135,7 @@ WAITING = {"": True, "if (x > 0.0)": False, "while (x > 0.0)": False, "switch (n
 
 @pytest.mark.parametrize("before", CLOSED)
 @pytest.mark.parametrize("where", WAITING)
-def test_where_patches_may_wait(where: str, before: str) -> None:
+def test_places_of_barriers_in_control_shaders(where: str, before: str) -> None:
     """barrier() of a tessellation control shader stands in no control flow, behind any."""
     end = "}" if "{" in where else ""
     source = f"""#version 400

@@ -61,7 +61,7 @@ def test_an_integer_that_does_not_fit_is_refused(suffix: str) -> None:
         ("1" * 41 + "x", f"'{'1' * 40}' is not a number"),
     ],
 )
-def test_what_is_no_number_is_told(word: str, message: str) -> None:
+def test_invalid_numbers_are_reported(word: str, message: str) -> None:
     assert number_value(word) == message
 
 

@@ -138,7 +138,7 @@ def test_include_finds_named_strings() -> None:
     assert tokens(text, include=lambda path, current: strings.get(path)) == "one two three four"
 
 
-def test_only_a_quoted_path_is_looked_for_beside_the_text_that_includes_it() -> None:
+def test_only_quoted_paths_are_searched_beside_the_including_text() -> None:
     strings = {"/a": '#include "b"\n#include <b>\n', "b": "x"}
     asked = []
 
@@ -239,7 +239,7 @@ def test_extensions_are_offered_with_or_without_their_prefix() -> None:
         "// nothing but a comment",
     ],
 )
-def test_a_line_met_before_has_the_same_tokens_in_their_new_places(line: str) -> None:
+def test_a_cached_line_has_the_same_tokens_at_their_new_places(line: str) -> None:
     """Pieces are remembered: what was read from one text stands elsewhere in the next."""
     text = f"first line\n{line}\n\n{line}\nlast"
     settings = Settings(api="compat")
@@ -255,7 +255,7 @@ def test_a_line_met_before_has_the_same_tokens_in_their_new_places(line: str) ->
 
 
 @pytest.mark.parametrize("line", ["a @ b", 'a "// b"', "a = __LINE__;", "GL_ES", "common x;"])
-def test_a_line_that_wants_a_closer_look_gets_it_every_time(line: str) -> None:
+def test_a_line_that_is_not_plain_is_always_preprocessed(line: str) -> None:
     def read() -> tuple[list[str], list[str]]:
         log = Log()
         unit = preprocess(f"#version 140\nb;\n{line}\n", "t", Settings(api="core"), log)

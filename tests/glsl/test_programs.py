@@ -64,7 +64,7 @@ def test_a_planted_fault_is_found_and_made_small(
     assert len(small.splitlines()) <= 14, small
 
 
-def test_the_evaluator_knows_the_language() -> None:
+def test_the_evaluator_covers_the_language() -> None:
     """Copies, evaluation order and wrapping, on a program spelt out by hand."""
     x, result = s.Var(s.INT, "x"), s.Var(s.IVEC4, "result")
     bump = s.Function(

@@ -59,7 +59,7 @@ def test_two_shaders_of_one_text_define_their_functions_twice() -> None:
     assert link_program([*names, main], LinkOptions()).ok  # declaring twice is allowed
 
 
-def test_what_the_context_says_is_part_of_it() -> None:
+def test_the_dialect_of_the_context_is_part_of_the_key() -> None:
     text = (
         "#version 330\n#extension GL_ARB_gpu_shader5 : enable\n"
         "int n = gl_MaxDrawBuffers; void main() {}"
@@ -74,7 +74,7 @@ def test_what_the_context_says_is_part_of_it() -> None:
     assert trees[2] is trees[3]
 
 
-def test_an_include_is_asked_for_every_time() -> None:
+def test_includes_are_resolved_every_time() -> None:
     answers = iter(["float x;", "float y;"])
     options = CompileOptions(api="compat", include=lambda path, current: next(answers))
     text = '#version 330\n#extension GL_ARB_shading_language_include : require\n#include "/a"\n'
@@ -86,7 +86,7 @@ def test_an_include_is_asked_for_every_time() -> None:
     assert names == [["x"], ["y"]]
 
 
-def test_errors_are_told_again_and_belong_to_who_asked() -> None:
+def test_errors_are_repeated_for_each_compile() -> None:
     first = compile_shader(Stage.VERTEX, "#version 330\nvoid main() { x; }")
     log, found = first.info_log, list(first.diagnostics)
     first.diagnostics.clear()

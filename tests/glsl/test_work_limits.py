@@ -133,7 +133,7 @@ void main() {{ {body} }}"""
     return "" if program.ok else program.info_log
 
 
-def test_shared_memory_has_the_limit_that_is_told() -> None:
+def test_the_limit_of_shared_memory_is_the_reported_one() -> None:
     assert not shared("shared float a[8191]; shared float b;", "a[int(x[0])] = b = x[1];")
     log = shared("shared float a[8191]; shared vec2 b;", "a[int(x[0])] = b.y = x[1];")
     assert "uses 32772 bytes of shared memory, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE is 32768" in log

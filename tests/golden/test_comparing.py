@@ -46,7 +46,7 @@ def test_what_is_the_same(seen: Any, tolerance: Tolerance, status: str, differin
     assert found.ok == (status in ("identical", "close"))
 
 
-def test_people_judge_by_what_they_see() -> None:
+def test_perceptual_comparison_ignores_invisible_differences() -> None:
     """FLIP judges in place of steps: one pixel is seldom seen, a new background always."""
     pytest.importorskip("flip_evaluator")
     large = np.full((64, 64, 4), 100, np.uint8)

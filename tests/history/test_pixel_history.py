@@ -109,7 +109,7 @@ def test_a_discarded_fragment_says_so(tmp_path: Path) -> None:
     assert not draw.changed
 
 
-def test_how_a_colour_is_blended_is_told(tmp_path: Path) -> None:
+def test_the_blend_state_of_a_fragment_is_described(tmp_path: Path) -> None:
     clear, draw = "clear color 0 0 0 0\nclear\n", "draw rect -1 -1 2 2\n"
     blend = "enable GL_BLEND\nblend func GL_SRC_ALPHA GL_ONE\n"
     for state, told in (
@@ -127,14 +127,14 @@ def test_no_primitive_covers_the_pixel(tmp_path: Path) -> None:
     assert (draw.fragments, draw.missing) == ([], [])
 
 
-def test_bundled_tests_pass_while_they_are_watched() -> None:
+def test_bundled_tests_pass_while_they_are_observed() -> None:
     """Drawing the pixel's fragments apart changes no picture."""
     for name, path in find_tests([str(BUNDLED)], ["derivatives|discard"])[:8]:
         history = pixel_history(str(path), 1, 1)
         assert history.outcome in ("pass", "skip"), name
 
 
-def test_what_is_told_is_printed_as_it_stands() -> None:
+def test_histories_are_printed_unchanged() -> None:
     """Brackets in names and paths are no styles."""
     held = records.Stored(b"\0", (0.25,))
     fragment = Fragment(

@@ -146,7 +146,7 @@ def test_calls_in_words() -> None:
     screen.destroy()
 
 
-def test_a_call_is_told_of_the_pixels_it_may_write_and_of_no_others() -> None:
+def test_places_have_the_pixels_that_a_call_may_write() -> None:
     """Each pixel in and around a texture of 6 x 4; the box a call is about, and what it writes."""
     screen, format = create_screen("noop"), FORMATS["R8G8B8A8_UNORM"]
     desc = ResourceDesc(Target.TEXTURE_2D_ARRAY, format, 6, 4, array_size=3, last_level=2)
@@ -248,7 +248,7 @@ def test_a_store_of_a_draw_into_what_is_sampled_later(tmp_path: Path) -> None:
     assert history.final["colour 0"].raw == storing.after["image 0"].raw
 
 
-def test_images_that_stay_as_they_are_are_not_told(tmp_path: Path) -> None:
+def test_unchanged_images_are_not_listed(tmp_path: Path) -> None:
     def draw(ctx: Any) -> None:
         stores(ctx).bind_to_image(0)
         cover(ctx, STORES)
@@ -280,7 +280,7 @@ def test_uploads_blits_and_copies_into_what_is_attached_later(tmp_path: Path) ->
     assert drawn.before["colour 0"].raw == bytes([90] * 4)
 
 
-def test_the_command_tells_what_was_stored(
+def test_the_command_prints_stored_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def draw(ctx: Any) -> None:

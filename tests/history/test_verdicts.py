@@ -245,7 +245,7 @@ def test_where_a_fragment_lies_in_its_triangle(tmp_path: Path) -> None:
     ("internal", "type", "values"),
     [(GL.RGBA32I, "ivec4", (-3, 4, 5, -6)), (GL.RGBA32UI, "uvec4", (3, 4, 5, 4000000000))],
 )
-def test_integers_are_told_as_integers(
+def test_integers_are_shown_as_integers(
     internal: int, type: str, values: tuple[int, ...], tmp_path: Path
 ) -> None:
     spelled = ", ".join(f"{v}u" if type == "uvec4" else str(v) for v in values)
@@ -298,7 +298,7 @@ def test_what_framebuffers_call_their_parts() -> None:
     assert [is_attachment(name) for name in names] == [True] * 4 + [False] * 3
 
 
-def test_the_end_is_told_in_the_names_of_the_last_framebuffer() -> None:
+def test_final_contents_are_named_by_the_last_framebuffer() -> None:
     """What was drawn to a texture as colour 1 is colour 0 of a framebuffer that has it as such."""
 
     def held(value: float) -> Stored:

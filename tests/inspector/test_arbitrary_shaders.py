@@ -44,7 +44,7 @@ def explorer() -> Iterator[Explorer]:
 
 
 def drawn(explorer: Explorer, **asked: Any) -> Any:
-    answer = explorer.ask("explore", {"vertex": VERTEX, **asked})
+    answer = explorer.answer("explore", {"vertex": VERTEX, **asked})
     assert "error" not in answer, answer
     assert answer["picture"], answer["log"]
     return explorer.frame.pictures[answer["picture"]]
@@ -134,7 +134,7 @@ def test_settings_make_contexts_of_their_own(explorer: Explorer) -> None:
         drawn(explorer, fragment=text, **asked)
     wanted = {Setting("numpipe"), Setting("numpipe", "always"), Setting("numpipe", fuse=True)}
     assert wanted <= set(explorer._contexts)
-    start = explorer.ask("frame", {})
+    start = explorer.answer("frame", {})
     assert start["drivers"][0] == "numpipe"
     assert start["used_once"] == ["not_position", "always", "never"]
     assert start["switches"] == ["clip plane 0", "alpha test", "two sides"]
@@ -222,20 +222,20 @@ def test_answers_are_plain_data() -> None:
         raise {"g": GalletteError("no"), "k": KeyError("x"), "v": ValueError("y")}[q["what"]]
 
     questions.questions = {"odd": lambda q: odd, "broken": broken}
-    assert questions.ask("odd", {}) == {
+    assert questions.answer("odd", {}) == {
         "1": "01ff", "n": "nan", "i": ["inf", ["-inf", 2.5]], "t": "x",
     }  # fmt: skip
-    assert questions.ask("broken", {"what": "g"}) == {"error": "no"}
-    assert questions.ask("broken", {"what": "k"})["error"].startswith("a question that makes no")
-    assert questions.ask("broken", {"what": "v"}) == {"error": "a question that makes no sense: y"}
-    assert questions.ask("none", {}) == {"error": "a question that makes no sense: 'none'"}
+    assert questions.answer("broken", {"what": "g"}) == {"error": "no"}
+    assert questions.answer("broken", {"what": "k"})["error"].startswith("invalid request: ")
+    assert questions.answer("broken", {"what": "v"}) == {"error": "invalid request: y"}
+    assert questions.answer("none", {}) == {"error": "invalid request: 'none'"}
     assert questions.picture("none") is None
 
 
 # -- the server ------------------------------------------------------------------------------------
 
 
-def test_pages_are_shown_until_somebody_has_had_enough(
+def test_pages_are_served_until_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     opened: list[str] = []
@@ -269,9 +269,7 @@ def test_pages_are_shown_until_somebody_has_had_enough(
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_a_browser_opens_unless_it_is_not_wanted(
-    silent: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_browser_opens_unless_disabled(silent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run (here a scene) is observed first; then its page is shown."""
     given: list[Any] = []
     monkeypatch.setattr(server, "show", lambda *args: given.append(args) or 0)
@@ -361,12 +359,12 @@ def test_frames_of_programs_that_are_linked_again(tmp_path: Path) -> None:
     assert {v for corner in amplified.after for v in corner[:2]} == {4.0, 12.0}
     assert amplified.names == []  # the vertices are others than those that were fetched
     service = Service(frame, path)
-    assert service.ask("mesh", {"n": draws[0].number})["names"] == plain.names
-    assert service.ask("mesh", {"n": draws[2].number}) == {}
+    assert service.answer("mesh", {"n": draws[0].number})["names"] == plain.names
+    assert service.answer("mesh", {"n": draws[2].number}) == {}
     assert json.dumps(frame.plain())
 
 
-def test_uniforms_of_blocks_are_told_from_their_buffers() -> None:
+def test_uniforms_of_blocks_are_read_from_their_buffers() -> None:
     gl: Any = create_context("numpipe", version=(3, 3), size=(8, 8))
     fragment = """#version 330
 layout(std140) uniform Block { vec4 first; int second; };

@@ -52,7 +52,7 @@ def plain(run: Path) -> Frame:
     return observe(run, title="plain")
 
 
-def test_draws_that_are_executed_together_are_told(plain: Frame) -> None:
+def test_merged_draws_are_listed(plain: Frame) -> None:
     numbers = [d.number for d in plain.draws if d.call == "DrawArrays"]
     assert len(numbers) == SPRITES
     assert sorted(n for group in plain.executed for n in group) == numbers
@@ -80,7 +80,7 @@ def test_equal_runs_differ_in_nothing(run: Path) -> None:
         assert draw.compared.unlike == []
 
 
-def test_what_differs_is_told_draw_by_draw(run: Path, tmp_path: Path) -> None:
+def test_differences_are_listed_draw_by_draw(run: Path, tmp_path: Path) -> None:
     frame = observe(run)
     compare(frame, observe(sprites(tmp_path / "b.gcap", shade=1.0, extra=True), title="brighter"))
     drawn = [d for d in frame.draws if d.call == "DrawArrays"]
@@ -116,7 +116,7 @@ def test_a_history_is_that_of_the_attachment(frame: Frame, service: Service) -> 
     into_map, last = (d for d in frame.draws if d.call.startswith("Draw"))
     asked = {"x": 100, "y": 90}
     told = {
-        name: service.ask("pixel", {**asked, "n": draw.number, "attachment": name})
+        name: service.answer("pixel", {**asked, "n": draw.number, "attachment": name})
         for draw, name in ((into_map, "depth"), (last, "colour 0"))
     }
     assert told["depth"]["target"] != told["colour 0"]["target"]
@@ -124,7 +124,7 @@ def test_a_history_is_that_of_the_attachment(frame: Frame, service: Service) -> 
     for answer in told.values():
         assert answer["events"]
         assert all(answer["target"] in e["attachments"].values() for e in answer["events"])
-    later = service.ask("pixel", {**asked, "n": last.number, "attachment": "depth"})
+    later = service.answer("pixel", {**asked, "n": last.number, "attachment": "depth"})
     assert later["target"].startswith("renderbuffer 1")
 
 

@@ -152,7 +152,7 @@ def test_panes_stages_and_what_is_pinned_are_in_the_link(browser: Any, address: 
     page.close()
 
 
-def test_panes_come_and_go(browser: Any, address: str) -> None:  # noqa: F811
+def test_panes_can_be_opened_and_closed(browser: Any, address: str) -> None:  # noqa: F811
     visit = opened(browser, address, 1920)
     page = visit.page
     before = page.locator(".panes .pane").count()

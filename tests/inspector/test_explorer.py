@@ -39,7 +39,7 @@ def explorer() -> Iterator[Explorer]:
 
 def asked(explorer: Explorer, **more: Any) -> dict[str, Any]:
     sources = {"vertex": VERTEX, "fragment": FRAGMENT}
-    answer = explorer.ask("explore", {**sources, **more})
+    answer = explorer.answer("explore", {**sources, **more})
     assert "error" not in answer, answer
     return dict(answer)
 
@@ -64,7 +64,7 @@ def test_the_picture_is_drawn(explorer: Explorer) -> None:
     assert asked(explorer, time=0.0)["picture"] != asked(explorer, time=1.0)["picture"]
 
 
-def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) -> None:
+def test_passes_are_listed_with_source_lines_and_stable_names(explorer: Explorer) -> None:
     answer = asked(explorer, fragment=FLAT)
     way = next(w for w in answer["stages"] if w["stage"] == "fragment")
     last = text_after(way, len(way["passes"]))
@@ -79,7 +79,7 @@ def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) 
     assert any(" * k" in text and text.endswith("//@5") for text in variant["code"].splitlines())
 
 
-def test_errors_are_told_with_their_place(explorer: Explorer) -> None:
+def test_errors_are_listed_with_their_place(explorer: Explorer) -> None:
     answer = asked(explorer, fragment="#version 330\nvoid main() { nonsense; }\n")
     assert "2:15: error" in answer["log"]
     assert answer["picture"] == ""
@@ -94,9 +94,11 @@ def test_switches_become_key_fields(explorer: Explorer) -> None:
 
 
 def test_nonsense_is_refused(explorer: Explorer) -> None:
-    assert "error" in explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT, "driver": "x"})
-    assert "error" in explorer.ask("explore", {})
-    assert "error" in explorer.ask(
+    assert "error" in explorer.answer(
+        "explore", {"vertex": VERTEX, "fragment": FLAT, "driver": "x"}
+    )
+    assert "error" in explorer.answer("explore", {})
+    assert "error" in explorer.answer(
         "explore", {"vertex": VERTEX, "fragment": FLAT, "used_once": "sometimes"}
     )
 
@@ -109,7 +111,7 @@ void main() { color = vec4(0.0); for (int i = 0; i < 1; i += int(time * 0.0)) co
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
+def test_a_runaway_shader_is_reported_and_the_next_is_drawn(
     driver: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("gallette.inspector.explorer.Context", partial(Context, budget=1 << 24))
@@ -125,7 +127,7 @@ def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
     explorer.close()
 
 
-def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -> None:
+def test_a_failing_draw_is_reported_and_its_context_continues(explorer: Explorer) -> None:
     gl = explorer._context(Setting(explorer.driver))
 
     def exhausted(info: Any) -> None:
@@ -139,7 +141,7 @@ def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -
     assert not gl.released
 
 
-def test_a_question_that_goes_wrong_leaves_no_context_behind(
+def test_a_failing_request_leaves_no_context(
     explorer: Explorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gl = explorer._context(Setting(explorer.driver))
@@ -148,14 +150,14 @@ def test_a_question_that_goes_wrong_leaves_no_context_behind(
         raise RecursionError
 
     monkeypatch.setattr("gallette.inspector.drawing.draw", broken)
-    answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT})
+    answer = explorer.answer("explore", {"vertex": VERTEX, "fragment": FLAT})
     assert answer == {"error": "this asks for too much: RecursionError"}
     monkeypatch.undo()
     assert gl.released
     assert asked(explorer, fragment=FLAT)["picture"]
 
 
-def test_a_file_brings_its_twin(tmp_path: Path) -> None:
+def test_a_file_is_opened_with_its_counterpart(tmp_path: Path) -> None:
     (tmp_path / "a.frag").write_text(FLAT)
     assert sources_of(tmp_path / "a.frag") == {"vertex": VERTEX, "fragment": FLAT}
     (tmp_path / "a.vert").write_text("twin")
@@ -217,7 +219,7 @@ def test_an_example_draws(explorer: Explorer, name: str) -> None:
     assert answer["picture"], answer["log"]
     picture = explorer.frame.pictures[answer["picture"]]
     assert name == "a light at the pointer" or picture[..., :3].any()
-    assert explorer.ask("frame", {})["examples"] == EXAMPLES
+    assert explorer.answer("frame", {})["examples"] == EXAMPLES
 
 
 def test_the_pointer_is_a_uniform(explorer: Explorer) -> None:
@@ -350,7 +352,7 @@ void main() { c = uv.x < 0.5 ? texture(a, uv) : texture(b, uv); }
     assert answer["samplers"] == ["a", "b"]
     pictures = {
         name: asked(explorer, fragment=text, textures={"a": name})["picture"]
-        for name in explorer.ask("frame", {})["textures"]
+        for name in explorer.answer("frame", {})["textures"]
     }
     assert len(set(pictures.values())) == len(pictures) == 4
     assert pictures["checks"] == answer["picture"]

@@ -49,7 +49,7 @@ def test_state_says_what_changed(frame: Frame) -> None:
     assert "depth, stencil, alpha: depth enabled" not in draw.changed
 
 
-def test_everything_bound_is_told_in_words(frame: Frame) -> None:
+def test_bound_state_is_described_in_words(frame: Frame) -> None:
     into_texture, last_one = (d for d in frame.draws if d.state)
     told = {k: v for k, v in last_one.state.items() if ":" not in k}
     assert told == {
@@ -107,7 +107,7 @@ def test_uniforms_of_every_kind() -> None:
     gl.release()
 
 
-def test_uniforms_behind_those_of_the_state_are_told() -> None:
+def test_uniforms_are_listed_after_the_state() -> None:
     gl = create_context("numpipe", profile="compat", version=(2, 1))
     name = program(
         gl,
@@ -154,7 +154,7 @@ def test_pictures_travel_as_numbers(frame: Frame, service: Service) -> None:
 def test_an_edited_shader_changes_the_picture(frame: Frame, service: Service) -> None:
     draw = last(frame)
     question = {"n": draw.number, "key": draw.program, "stage": "fragment", "text": RED}
-    answer = service.ask("edit", question)
+    answer = service.answer("edit", question)
     assert answer.get("log") == []
     picture = frame.pictures[answer["attachments"]["colour 0"]]
     covered = frame.pictures[draw.overlays["overdraw"]][..., 0] > 0
@@ -169,7 +169,7 @@ void main() { color = vec4(1); for (int i = 0; i < 1; i += int(to_lamp.x * 0.0))
 """
 
 
-def test_an_edited_shader_that_runs_away_is_told(
+def test_a_runaway_edited_shader_is_reported(
     frame: Frame,
     service: Service,
     tmp_path: Path,
@@ -181,13 +181,13 @@ def test_an_edited_shader_that_runs_away_is_told(
     monkeypatch.setenv("GALLETTE_CONFIG", str(settings))
     draw = last(frame)
     question = {"n": draw.number, "key": draw.program, "stage": "fragment", "text": ENDLESS}
-    answer = service.ask("edit", question)
+    answer = service.answer("edit", question)
     assert "the context is lost" in answer["log"][-1] and "budget" in answer["log"][-1]
     question["text"] = RED
-    assert service.ask("edit", question)["log"] == []
+    assert service.answer("edit", question)["log"] == []
 
 
-def test_an_error_in_an_edited_shader_is_told(frame: Frame, service: Service) -> None:
+def test_an_error_in_an_edited_shader_is_reported(frame: Frame, service: Service) -> None:
     draw = last(frame)
     question = {
         "n": draw.number,
@@ -195,34 +195,34 @@ def test_an_error_in_an_edited_shader_is_told(frame: Frame, service: Service) ->
         "stage": "fragment",
         "text": "#version 330\n!",
     }
-    answer = service.ask("edit", question)
+    answer = service.answer("edit", question)
     assert any("2:1" in line for line in answer["log"])
 
 
 def test_switched_state_changes_the_picture(frame: Frame, service: Service) -> None:
     draw = last(frame)
-    answer = service.ask("edit", {"n": draw.number, "switches": {"depth test": False}})
+    answer = service.answer("edit", {"n": draw.number, "switches": {"depth test": False}})
     assert answer["attachments"]["colour 0"] != draw.attachments["colour 0"]
-    again = service.ask("edit", {"n": draw.number, "switches": {"depth test": True}})
+    again = service.answer("edit", {"n": draw.number, "switches": {"depth test": True}})
     assert again["attachments"]["colour 0"] == draw.attachments["colour 0"]
 
 
 def test_pixels_invocations_and_programs(frame: Frame, service: Service) -> None:
     draw = last(frame)
-    pixel = service.ask("pixel", {"x": "120", "y": "90"})
+    pixel = service.answer("pixel", {"x": "120", "y": "90"})
     event = pixel["events"][-1]
     assert event["number"] == draw.number
-    session = service.ask("debug", {"x": 120, "y": 90, "call": event["number"]})
+    session = service.answer("debug", {"x": 120, "y": 90, "call": event["number"]})
     assert session["stage"] == "fragment"
     assert len(session["numbers"]) == len(session["steps"]) == len(session["at"])
-    vertex = service.ask("debug", {"n": draw.number, "vertex": 3})
+    vertex = service.answer("debug", {"n": draw.number, "vertex": 3})
     assert vertex["stage"] == "vertex"
-    program = service.ask("program", {"key": draw.program})
+    program = service.answer("program", {"key": draw.program})
     ways = {w["stage"]: w for w in program["stages"]}
     assert ways["fragment"]["passes"]
     assert "//@11" in ways["fragment"]["variants"][0]["nir"]
-    assert "error" in service.ask("program", {})
-    assert "error" in service.ask("pixel", {"x": "9999", "y": "0"})
+    assert "error" in service.answer("program", {})
+    assert "error" in service.answer("pixel", {"x": "9999", "y": "0"})
 
 
 # -- the server ----------------------------------------------------------------------------------

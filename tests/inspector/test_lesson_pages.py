@@ -90,7 +90,7 @@ def test_a_slider_shows_the_steps_of_the_run(browser: Any, course: Path) -> None
     page.close()
 
 
-def test_a_live_page_computes_what_is_asked_for(browser: Any) -> None:  # noqa: F811
+def test_a_live_page_computes_requested_controls(browser: Any) -> None:  # noqa: F811
     server = make_server(Course("numpipe"))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -119,7 +119,7 @@ def test_the_last_variant_at_each_pixel(monkeypatch: pytest.MonkeyPatch) -> None
     assert nothing.overlays == {} and "there" not in observer.painted
 
 
-def test_programs_that_are_linked_anew_are_kept_beside_the_old() -> None:
+def test_relinked_programs_are_listed_beside_the_old_ones() -> None:
     observer = _observer(None)
 
     def program(*texts: tuple[int, str]) -> str:
@@ -144,7 +144,7 @@ def test_programs_that_are_linked_anew_are_kept_beside_the_old() -> None:
     assert observer._program(none) == ""
 
 
-def test_changes_are_told_from_covered_pixels_that_stayed() -> None:
+def test_changes_are_distinguished_from_unchanged_covered_pixels() -> None:
     frame = Frame("", "")
     pictures = [np.zeros((1, 4, 2), np.uint8) for _ in range(3)]
     pictures[1][0, 0, 1] = 9
@@ -193,8 +193,8 @@ def test_which_call_gave_a_shader_its_text() -> None:
     assert source_calls(capture, "ab", 7) == [1, 4, 6]
     assert source_calls(capture, "ab", 5) == [1, 4]
     assert source_calls(capture, "", 7) == [5]
-    assert module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 3))
-    assert not module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 1))
+    assert module._is_edited(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 3))
+    assert not module._is_edited(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 1))
 
 
 def test_every_draw_of_a_scene_has_what_it_had(frame: Frame) -> None:

@@ -19,7 +19,7 @@ def port() -> Iterator[int]:
     """A server that answers one question with the names of its parameters."""
     service: Any = SimpleNamespace(
         questions={"names": None},
-        ask=lambda question, parameters: sorted(parameters),
+        answer=lambda question, parameters: sorted(parameters),
         picture=lambda name: None,
     )
     server = make_server(service)
@@ -87,7 +87,7 @@ def test_what_follows_a_refusal_is_no_request(port: int) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /ap", b"GET / HTTP/1.1\r\nHost: 127", "body"])
-def test_a_client_that_stops_in_the_middle_is_let_go(
+def test_a_client_that_stops_in_the_middle_is_disconnected(
     sent: bytes | str, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.1)
@@ -97,7 +97,7 @@ def test_a_client_that_stops_in_the_middle_is_let_go(
     assert b"200" not in answer
 
 
-def test_a_client_that_sends_a_byte_now_and_then_is_let_go(
+def test_a_client_that_sends_single_bytes_is_disconnected(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.2)

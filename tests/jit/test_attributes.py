@@ -92,7 +92,7 @@ def test_attributes(
     assert np.array_equal(have, wanted)
 
 
-def test_what_lies_outside_is_zero() -> None:
+def test_attributes_outside_the_buffer_are_zero() -> None:
     """Nearly half of these vertices are beyond the buffers' ends."""
     have, wanted = (picture(driver, [*range(150)], False, 150) for driver in ("jit", "numpipe"))
     assert np.array_equal(have, wanted)
@@ -100,7 +100,7 @@ def test_what_lies_outside_is_zero() -> None:
 
 @pytest.mark.parametrize("cut", [1, 4, 8, 12, 24, 32, 36, 40])
 @pytest.mark.parametrize("directly", [False, True])
-def test_what_lies_outside_in_part_is_zero(
+def test_attributes_partly_outside_the_buffer_are_zero(
     cut: int, directly: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last row of a buffer has some of the attributes, and of one of them a part."""

@@ -62,7 +62,7 @@ declare float @llvm.sqrt.f32(float)
 """
 
 
-def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frequently_used_code_is_optimised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     cache = DiskCache(tmp_path)
     code = engine.compile_module(ROOTS, ("roots",), cache)
@@ -76,7 +76,7 @@ def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.Monk
     before, place = root(2.0), code.functions["roots"]
     assert code.quick
     code.used(60.0)
-    compile_thread.settle()
+    compile_thread.wait_until_idle()
     assert not code.quick and code.functions["roots"] != place
     assert root(2.0) == before and root(4.0) == 4.0
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
@@ -163,7 +163,7 @@ libc.exit(0)
 
 
 @pytest.mark.parametrize("seconds", ["0.01", "0.1", "0.2"])
-def test_exit_waits_for_code_that_is_being_made(seconds: str) -> None:
+def test_exit_waits_for_the_running_compilation(seconds: str) -> None:
     """A C program that ends does not end the Python it never knew of."""
     command = [sys.executable, "-c", ENDS_EARLY, seconds]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -191,7 +191,7 @@ def test_derefs_keep_memories_apart() -> None:
     assert np.array(counts).min() >= 0
 
 
-def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreferenced_code_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that makes contexts all day keeps the modules of the last few, and those in use."""
     monkeypatch.setattr(engine, "_MOST_RECENT", 3)
     monkeypatch.setattr(engine, "_recent", OrderedDict())
@@ -202,7 +202,7 @@ def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyP
         text = TEXT.replace("42", str(number))
         made.append(weakref.ref(engine.compile_module(text, ("answer",), None)))
     del held
-    compile_thread.settle()
+    compile_thread.wait_until_idle()
     gc.collect()
     assert [ref() is None for ref in made] == [True, True, True, False, False, False]
     place = np.array([4.0], np.float32)
@@ -211,7 +211,7 @@ def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyP
     assert engine.compile_module(ROOTS, ("roots",), None) is function._code
 
 
-def test_what_is_wanted_before_its_turn_is_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_is_needed_now_is_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the background is busy, who needs code makes it; an error comes to who asked."""
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     busy, go_on = threading.Event(), threading.Event()
@@ -262,7 +262,7 @@ class Watched:
         return future
 
 
-def test_the_background_does_what_is_waited_for_first_and_goes_on() -> None:
+def test_the_background_thread_prefers_awaited_jobs() -> None:
     """Past what fails and what was called off; of equal rank what was asked first."""
     watched = Watched()
     jobs = {
@@ -311,7 +311,7 @@ def test_one_thread_makes_all_code_itself(monkeypatch: pytest.MonkeyPatch) -> No
     assert not code.quick
 
 
-def test_the_first_picture_wants_hardly_a_module_any_more() -> None:
+def test_the_first_picture_needs_few_modules() -> None:
     """The compiler is there with the context (it is some eighty modules)."""
     found = subprocess.run([sys.executable, "-c", FIRST_PICTURE], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
@@ -384,7 +384,7 @@ print(values.tolist() == [*range(1, 10), *np.arange(1.5, 8)])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="room is given elsewhere there")
-def test_code_and_its_constants_lie_together() -> None:
+def test_code_and_its_constants_are_adjacent() -> None:
     """LLVM would end the process otherwise: addresses relative to the code have 32 bits."""
     text = """
 define void @main(ptr %at) nounwind {

@@ -220,7 +220,9 @@ def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool
         _states,
     ],
 )
-def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_draw_the_same_pictures(
+    draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[bool] = []
     for name in ("draw", "repeat"):
         monkeypatch.setattr(DrawPlan, name, _noting(getattr(DrawPlan, name), done))
@@ -234,7 +236,7 @@ def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("driver", ["jit", "numpipe"])
-def test_a_query_begins_behind_a_single_draw(driver: str) -> None:
+def test_a_query_begins_after_a_single_draw(driver: str) -> None:
     """What is bound while samples are counted is not what was bound for the draw that waited."""
     gl = gallette.moderngl_context(driver)
     with moderngl.create_context(standalone=True, context=gl) as context:
@@ -269,7 +271,9 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     buffer.unref()
 
 
-def test_draws_wait_until_more_of_their_kind_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_stay_pending_until_more_of_their_kind_are_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """States that come once are drawn together; those that come again are drawn at once."""
     plans: list[bool] = []
     made = BoundJit.plan

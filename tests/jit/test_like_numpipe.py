@@ -359,7 +359,7 @@ void main() {
 
 
 @pytest.mark.parametrize("func", ["<", ">="])
-def test_what_is_hidden_before_it_can_be_discarded(
+def test_fragments_hidden_before_they_can_be_discarded(
     func: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def draw(context: moderngl.Context) -> bytes:

@@ -61,14 +61,14 @@ def test_short_blocks_stay_whole() -> None:
     assert not text.is_cut(_sum(text._LONGEST_BLOCK // 10))
 
 
-def test_long_blocks_are_made_well_only_where_the_module_is_small() -> None:
+def test_long_blocks_are_optimised_only_in_small_modules() -> None:
     short, long = "define\ncut0:\n", "x" * engine._LONGEST_CUT
-    assert engine.worth_making_well(short)
-    assert engine.worth_making_well(long)
-    assert not engine.worth_making_well(short + long)
+    assert engine.is_worth_optimising(short)
+    assert engine.is_worth_optimising(long)
+    assert not engine.is_worth_optimising(short + long)
 
 
-def test_waiting_for_code_is_no_work_of_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_compilation_is_not_charged_as_work(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     work = Work(1000, time_limit=10.0)
@@ -87,6 +87,6 @@ def test_many_variables_in_many_blocks_stay_in_memory(monkeypatch: pytest.Monkey
     assert str(optimised(module, quick=True)).count("alloca") == 0
     monkeypatch.setattr(text, "_MOST_PLACES", 150)
     assert text.has_too_many_variables(module)
-    assert not engine.worth_making_well(module)
+    assert not engine.is_worth_optimising(module)
     assert str(optimised(module, quick=True)).count("alloca") == 100
     assert _result(module) == _result(_sum(100))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.jit import fill
+from gallette.drivers.jit import program as jit_program
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import program, quad
 
@@ -84,8 +84,8 @@ def test_numbers_of_samplers_need_no_code(name: str, monkeypatch: pytest.MonkeyP
         made.append(args)
         return emit(*args)
 
-    emit = fill.emit_tiles
-    monkeypatch.setattr(fill, "emit_tiles", counted)
+    emit = jit_program.emit_tiles
+    monkeypatch.setattr(jit_program, "emit_tiles", counted)
     seen = pictures("jit", fragment, parameter, values)
     assert len(set(seen)) > 1
     assert len(made) <= 2  # for the bounds that OpenGL begins with, and for all others

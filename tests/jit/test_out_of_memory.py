@@ -95,4 +95,4 @@ def test_work_is_done_without_threads_that_cannot_start(monkeypatch: pytest.Monk
     assert list(threads.in_order(lambda n: n * n, [1, 2, 3], 2)) == [(1, 1), (2, 4), (3, 9)]
     job: Future[None] = compile_thread.begin(compile_thread.SOON, lambda: None)
     assert job.cancel()
-    compile_thread.settle()
+    compile_thread.wait_until_idle()

@@ -128,7 +128,7 @@ def test_coordinates_select_the_same_texels(moved: bool) -> None:
     check(cases)
 
 
-def test_directions_meet_the_same_faces() -> None:
+def test_directions_select_the_same_faces() -> None:
     random = np.random.default_rng(4)
     directions = [d.astype(np.float32) for d in random.integers(-2, 3, (3, LANES))]
     along = [d.astype(np.float32) for d in random.random((3, LANES))]

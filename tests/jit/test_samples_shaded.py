@@ -32,7 +32,7 @@ def test_each_sample(body: str, samples: int, monkeypatch: pytest.MonkeyPatch) -
     same(_draws(BODIES[body], samples, alpha=body == "alpha"), monkeypatch)
 
 
-def test_shading_that_the_program_does_not_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_shading_that_the_program_does_not_request(monkeypatch: pytest.MonkeyPatch) -> None:
     same(_draws("o = vec4(v, 1.0);", 4, least=1.0), monkeypatch)
 
 

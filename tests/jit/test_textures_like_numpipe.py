@@ -237,7 +237,7 @@ def test_samples_of_compute_shaders(kind: str) -> None:
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_levels_that_would_be_looked_at(
+def test_levels_that_would_be_sampled(
     filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def draw(context: moderngl.Context) -> bytes:
@@ -430,7 +430,7 @@ void main() {
 """
 
 
-def test_fetches_look_at_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetches_ignore_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their instructions all name the first one: that is no reason to ask Python."""
     monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 

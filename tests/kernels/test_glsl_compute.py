@@ -55,7 +55,7 @@ def test_every_kind_of_argument(shader: ComputeShader) -> None:
     assert np.array_equal(picture[0], np.repeat(expected[:, None] + 0.25, 4, 1))
 
 
-def test_mistakes_are_told(shader: ComputeShader) -> None:
+def test_mistakes_are_reported(shader: ComputeShader) -> None:
     count, data = np.zeros(1, np.uint32), np.arange(16, dtype=np.float32)
     with pytest.raises(GalletteError, match="needs the arguments Offsets, picture, texture0"):
         shader(count, data, grid=1)

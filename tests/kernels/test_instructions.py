@@ -87,7 +87,7 @@ def steps(way: int, n: int) -> int:
     return sum
 
 
-def test_ways_of_a_switch_meet_once_though_one_leaves_the_loop() -> None:
+def test_paths_of_a_switch_meet_once_though_one_leaves_the_loop() -> None:
     constants = """%uint_3 = OpConstant %uint 3
         %uint_5 = OpConstant %uint 5
         %uint_8 = OpConstant %uint 8

@@ -70,7 +70,7 @@ def test_components_that_an_image_lacks_are_those_of_black() -> None:
             assert found == pytest.approx([value] * len(PLACES), abs=1e-6), (texels.dtype, letter)
 
 
-def test_the_drivers_are_asked_for_linear_lookups_of_one_level(
+def test_drivers_sample_linearly_at_one_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A driver is spared to look for levels that images do not have."""

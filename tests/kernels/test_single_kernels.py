@@ -132,7 +132,7 @@ def test_pointers_are_kept_in_memory_and_made_of_numbers() -> None:
     assert o.tolist() == [7, 5, 9, 0]
 
 
-def test_a_pointer_is_used_behind_a_branch_that_alone_goes_on() -> None:
+def test_a_pointer_is_used_after_a_branch_with_one_continuing_side() -> None:
     """What a branch made is made again behind it; a branch on it, too."""
     code = """%id = OpLoad %ulong3 %where
         %i = OpCompositeExtract %ulong %id 0

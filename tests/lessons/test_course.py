@@ -111,7 +111,7 @@ def test_a_counterexample_shows_what_its_explanation_says() -> None:
     assert np.isfinite([before, after]).all() and before != after
 
 
-def test_ownership_mistakes_are_told_where_they_happen() -> None:
+def test_ownership_mistakes_are_reported_where_they_happen() -> None:
     steps, twice = ownership.given_back_twice()
     assert twice == "AssertionError: shader 'vertex' was given back too often"
     assert [count for _, count in steps[:3]] == [1, 1, 0]
@@ -125,7 +125,7 @@ def test_ownership_mistakes_are_told_where_they_happen() -> None:
 
 def test_each_remedy_of_is_used_once_is_seen_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bug loses pixels and no remedy does; what each costs is counted over a few shaders."""
-    some = [("a", {"vertex": is_used_once.VERTEX, "fragment": is_used_once.FRAGMENT})] * 2
+    some = [("a", is_used_once.GLSL)] * 2
     monkeypatch.setattr("gallette.lessons.experiments.corpus", lambda: iter(some))
     said: list[str] = []
     made = run_lesson(LESSONS["is_used_once"], "numpipe", said.append)
@@ -169,7 +169,7 @@ def test_without_the_pass_a_dvec3_reads_its_neighbours_bytes() -> None:
     assert "a value is used before it is defined" in dvec_inputs.every_use_rewritten(before)
 
 
-def test_the_triangle_is_told_by_its_own_run() -> None:
+def test_the_triangle_is_explained_by_its_own_run() -> None:
     seen = triangle.run_once("numpipe")
     names = [c["call"] for c in seen.pipe_calls if "call" in c]
     assert names.index("clear") < names.index("draw_vbo")

@@ -63,7 +63,7 @@ def test_an_answer_gets_its_verdict(name: str, hint: str, text: str, tmp_path: P
     assert verdict.right or verdict.what
 
 
-def test_what_an_answer_raises_is_told_with_its_line(tmp_path: Path) -> None:
+def test_exceptions_of_answers_are_shown_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "bins.py"
     path.write_text("def bins(triangle, tile, columns, rows):\n    return nothing\n")
     verdict = check(EXERCISES["bins"], path)

@@ -18,7 +18,7 @@ from gallette.scenes import depth_prepass
 
 
 def test_ownership_models_make_the_same_variants_at_different_prices() -> None:
-    sources = {"vertex": depth_prepass.VERTEX, "fragment": depth_prepass.FRAGMENT}
+    sources = depth_prepass.GLSL
     tallies, variants = {}, []
     for name, make in MODELS.items():
         tallies[name], results = simulate(make, list(link(sources).values()))

@@ -116,7 +116,9 @@ def test_numbers_tables_and_choices_are_those_of_the_run(tmp_path: Path) -> None
         ("There are {nothing}.\n", "l.md:7: {nothing} cannot be evaluated"),
     ],
 )
-def test_what_a_run_does_not_bear_out_is_refused(tmp_path: Path, body: str, message: str) -> None:
+def test_claims_that_the_run_does_not_confirm_are_refused(
+    tmp_path: Path, body: str, message: str
+) -> None:
     item = lesson(tmp_path, body)
     with pytest.raises(LessonError, match=re.escape(message)):
         run_lesson(item, "numpipe")

@@ -205,7 +205,7 @@ def test_the_tiler_refuses(line: str) -> None:
     assert str(caught.value) == REFUSED_BY_THE_TILER[line]
 
 
-def test_an_error_is_told_with_its_line() -> None:
+def test_an_error_is_reported_with_its_line() -> None:
     with pytest.raises(InputError) as caught:
         simd.assemble("nop(8)\n   nope(8)  ; what?", "a.s")
     span = caught.value.span

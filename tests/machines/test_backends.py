@@ -41,7 +41,7 @@ def test_with_few_registers_too(machine: str) -> None:
     assert sum(found.spills > 0 for found in results) >= 5
 
 
-def test_the_other_remedy_keeps_what_waits() -> None:
+def test_the_other_remedy_keeps_waiting_values() -> None:
     results = [checked_program("simd", s, live_ranges="loop_extended") for s in range(3000, 3015)]
     assert problems(results) == []
 
@@ -51,7 +51,7 @@ def test_naive_live_ranges_are_noticed() -> None:
     assert len(problems(results)) >= 3
 
 
-def test_texels_that_nobody_waits_for_are_noticed() -> None:
+def test_texels_without_a_wait_are_detected() -> None:
     results = [checked_program("tiler", seed, barriers="reads") for seed in range(3000, 3012)]
     assert len(problems(results)) >= 3
 
@@ -107,7 +107,7 @@ def test_a_value_that_is_forgotten_is_noticed(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_whether_a_pixel_is_a_helper_is_asked_after_it_was_demoted(machine: str) -> None:
+def test_helper_status_is_queried_after_demotion(machine: str) -> None:
     """The answer depends on the flag of live pixels, though no operand names it."""
     b = Builder.shader_main(Stage.FRAGMENT, "demoted")
     zero = b.imm_int(0)

@@ -28,7 +28,7 @@ from gallette.drivers.machines.isa.messages import (
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_fields_lie_one_behind_the_other(unit: str) -> None:
+def test_fields_are_adjacent(unit: str) -> None:
     at = 0
     for name, bits in UNITS[unit][1]:
         for value in {0, 1, (1 << bits) - 1}:
@@ -84,14 +84,14 @@ def kinds_of_messages() -> list[tuple[str, str, dict[str, int]]]:
     return [*found, ("constant", "", {}), ("scratch", "", {}), ("gateway", "", {})]
 
 
-def test_which_messages_may_go_if_nobody_wants_the_answer() -> None:
+def test_messages_that_can_be_removed_if_the_reply_is_unused() -> None:
     reads = {"load", "size", "samples", "read", "peer"}
     for unit, name, fields in kinds_of_messages():
         wanted = unit in ("sampler", "input", "constant") or name in reads
         assert only_reads(unit, pack(unit, **fields)) == wanted, (unit, name)
 
 
-def test_to_which_messages_it_matters_who_is_alive() -> None:
+def test_messages_that_depend_on_live_pixels() -> None:
     for unit, name, fields in kinds_of_messages():
         wanted = unit in ("memory", "image", "urb")
         assert sees_live_pixels(unit, pack(unit, **fields)) == wanted

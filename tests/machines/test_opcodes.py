@@ -64,7 +64,7 @@ MATHS = [
 """Instructions of simd by what they have to do, the least first."""
 
 
-def test_instructions_of_simd_that_do_alike_take_as_long() -> None:
+def test_equivalent_simd_instructions_have_equal_costs() -> None:
     maths = [" ".join(f"math.{name}" for name in group.split()) for group in MATHS]
     assert {"send", "nop", *" ".join(ALIKE + maths).split()} == SIMD.keys()
     for groups, issue in ((ALIKE, 1), (maths, 4)):

@@ -185,7 +185,7 @@ def test_moves_from_any_region_of_any_type(given: str, to: str) -> None:
 @pytest.mark.parametrize("type", ["F", "HF", "DF", "D", "W", "Q", "B"])
 @pytest.mark.parametrize("src", ["-g4<1>", "|g4<1>|", "-|g4<1>|", "-g4.8<0>", "|g4.8<0>|"])
 @pytest.mark.parametrize("width", [8, 16])
-def test_sources_are_negated_behind_their_absolute_value(type: str, src: str, width: int) -> None:
+def test_sources_are_negated_after_their_absolute_value(type: str, src: str, width: int) -> None:
     region = src.replace(">", f">:{type}") if ">|" not in src else src.replace(">|", f">:{type}|")
     line = f"mov({width}) g12<1>:{type} {region}"
     run = Run(line, width, type)
@@ -294,7 +294,7 @@ def test_without_a_mask_all_channels_of_a_thread_that_is_here_write(line: str) -
     checked(run, instr, compute, here)
 
 
-def test_a_scalar_has_no_channel_a_mask_could_ask_for() -> None:
+def test_a_scalar_has_no_channel_for_a_mask() -> None:
     with pytest.raises(ValueError, match="a scalar instruction knows no mask: it is nomask"):
         Run("mov(1) g12<1>:UD g4<0>:UD", 8)
 

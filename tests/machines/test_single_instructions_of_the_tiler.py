@@ -276,7 +276,7 @@ def test_a_branch_with_a_predicate_goes_forward() -> None:
     Run("nop\nbr p0.x, @2\nend")
 
 
-def test_everybody_jumps_ahead_and_waits_there() -> None:
+def test_all_channels_jump_ahead_and_wait_there() -> None:
     """Those that did not branch jump over what those that did go on to do, and meet them behind."""
     run = Run("br p0.x, @3\nmov r5.x, #0x1\njump @4\nmov r5.x, #0x2\nmov r5.y, #0x3\nend")
     assert (run.words_after[20] == np.where(run.flags[0][0], 2, 1)).all()

@@ -119,7 +119,7 @@ def test_nothing_is_spilled_while_there_are_registers(driver: str) -> None:
     assert drawn(driver, blur_of(8))[1] == 0
 
 
-def test_a_round_of_spilling_makes_room_for_all_who_live_together() -> None:
+def test_a_round_of_spilling_frees_registers_for_all_values_live_together() -> None:
     """Else a shader with many values too many takes more rounds than the allocators try."""
     count, room = 100, 8
     everybody = (1 << count) - 1
@@ -131,7 +131,7 @@ def test_a_round_of_spilling_makes_room_for_all_who_live_together() -> None:
     assert len(victims(touched, graph, sizes, costs, failed, lambda nr: True)) == len(failed)
 
 
-def test_who_lives_at_another_time_shares_a_victim() -> None:
+def test_values_live_at_other_times_share_a_victim() -> None:
     """0 lives all the time, 1 and 2 one after the other: 0 makes room for both."""
     graph = {0: 0b110, 1: 0b001, 2: 0b001}
     costs = {0: 1.0, 1: 9.0, 2: 9.0}

@@ -83,9 +83,7 @@ EVERYTHING = AlgebraicOptions(
 
 @pytest.mark.parametrize("phase", ["main", "late"])
 @pytest.mark.parametrize("options", [AlgebraicOptions(), EVERYTHING], ids=["default", "everything"])
-def test_rules_together_come_to_rest_on_every_search_tree(
-    phase: str, options: AlgebraicOptions
-) -> None:
+def test_rules_terminate_on_every_search_tree(phase: str, options: AlgebraicOptions) -> None:
     together = rule_set(options, phase)
     restless = []
     for rule in RULES:

@@ -128,7 +128,7 @@ def test_one_thing_that_differs_makes_two(line: str) -> None:
     assert first is not None
 
 
-def test_every_attribute_of_a_texture_operation_and_of_a_pointer_is_looked_at() -> None:
+def test_every_attribute_of_a_texture_operation_and_of_a_pointer_is_compared() -> None:
     """Their keys are made of all that instructions of the kind have."""
     of_tex = {"component", "coord_components", "dest_type", "dim", "is_array", "is_shadow", "op"}
     of_tex |= {"sampler_index", "src_kinds", "texture_index", "tg4_offsets"}

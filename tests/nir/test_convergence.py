@@ -198,7 +198,7 @@ def read_twice(shader: Shader) -> Shader:
 
 @pytest.mark.parametrize("options", ["default", "everything"])
 @pytest.mark.parametrize("first", range(0, len(RULES), 60))
-def test_every_search_tree_comes_to_rest_soon(first: int, options: str, applied: Applied) -> None:
+def test_every_search_tree_terminates_soon(first: int, options: str, applied: Applied) -> None:
     algebraic = AlgebraicOptions() if options == "default" else EVERYTHING
     chosen = OptimizeOptions(algebraic=algebraic, inexact_used_once="always")
     restless = []
@@ -220,7 +220,7 @@ def test_every_search_tree_comes_to_rest_soon(first: int, options: str, applied:
 
 @pytest.mark.parametrize("options", ["default", "everything"])
 @pytest.mark.parametrize("seed", range(4))
-def test_trees_of_two_rules_come_to_rest_soon(seed: int, options: str, applied: Applied) -> None:
+def test_trees_of_two_rules_terminate_soon(seed: int, options: str, applied: Applied) -> None:
     algebraic = AlgebraicOptions() if options == "default" else EVERYTHING
     chosen = OptimizeOptions(algebraic=algebraic, inexact_used_once="always")
     rng = random.Random(f"two rules {seed}")

@@ -145,7 +145,7 @@ def test_references_and_clones_are_counted() -> None:
         shader.unref()
 
 
-def test_shaders_that_are_gone_are_remembered_no_longer() -> None:
+def test_freed_shaders_are_not_listed() -> None:
     """Given back, or forgotten by everybody while somebody still counted as an owner."""
     gc.collect()
     before = len(ownership._LIVE)

@@ -54,7 +54,7 @@ def test_indentation_alone_is_no_change() -> None:
     assert diff_lines(before, before.replace("    ", "  ")) == []
 
 
-def test_lines_that_look_alike_are_told_apart_by_what_they_read() -> None:
+def test_lines_that_look_alike_are_distinguished_by_their_sources() -> None:
     loads = [f"%{i} = load {c}" for i, c in enumerate("abcd")]
     sums = [f"%{i + 4} = fadd %{i}, %{(i + 1) % 4}" for i in range(4)]
     before = "\n".join([*loads, *sums, "store %4, %5, %6, %7"])

@@ -137,7 +137,7 @@ DIFFERING = {"x of lanes": 0b01, "lanes": 0b11}
 
 @pytest.mark.parametrize("asked", ["lanes", "uniform"])
 @pytest.mark.parametrize("left", CHOSEN)
-def test_behind_an_if_what_lanes_chose_differs_where_it_differs(asked: str, left: str) -> None:
+def test_after_an_if_values_differ_where_lanes_chose_differently(asked: str, left: str) -> None:
     for right in CHOSEN:
         b = Builder.shader_main(Stage.FRAGMENT, "chosen")
         zero = b.imm_int(0)
@@ -208,14 +208,14 @@ def loop_of(shader: Shader) -> Loop:
     return next(node for node in walk(shader.entry.body) if isinstance(node, Loop))
 
 
-def test_a_loop_all_lanes_leave_together_divides_nobody() -> None:
+def test_a_loop_that_all_lanes_leave_together_is_not_divergent() -> None:
     c = Counting()
     behind = c.end()
     assert not loop_of(c.b.shader).divergent
     assert not c.inside.divergent and not behind.divergent
 
 
-def test_a_counter_is_uniform_in_a_loop_that_lanes_leave_one_by_one_but_not_behind_it() -> None:
+def test_a_counter_is_uniform_in_a_loop_that_lanes_leave_one_by_one_but_not_after_it() -> None:
     c = Counting()
     c.leave_if("break", c.lanes)
     behind = c.end()
@@ -225,7 +225,7 @@ def test_a_counter_is_uniform_in_a_loop_that_lanes_leave_one_by_one_but_not_behi
     assert c.inside.divergent and behind.divergent
 
 
-def test_a_uniform_break_behind_a_divergent_continue_is_divergent() -> None:
+def test_a_uniform_break_after_a_divergent_continue_is_divergent() -> None:
     """The lanes that went round early have not taken it."""
     c = Counting()
     c.leave_if("continue", c.b.iand(c.lanes, c.b.ilt(c.inside, c.b.imm_int(5))))

@@ -102,7 +102,7 @@ def test_a_pass_that_is_left_out_by_mistake_is_noticed(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("seed", [5258, 6072, 6213, 6215, 6389, 6529, 6782, 8343])
-def test_random_shaders_come_to_rest(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_shaders_reach_a_fixed_point(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of which some users read the original are shared with equal copies, too."""
     monkeypatch.setenv("GALLETTE_DEBUG", "nir:idle")
     shader = make_shader(random.Random(seed), derefs=seed % 2 == 1)

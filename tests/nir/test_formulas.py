@@ -65,13 +65,13 @@ def test_a_formula_computes_what_it_says(
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
-def test_numbers_know_the_size_of_the_first_argument(bits: int) -> None:
+def test_numbers_have_the_size_of_the_first_argument(bits: int) -> None:
     assert value_of("top", [-1], bits) == 1
     assert value_of("top", [1], bits) == 0
 
 
 @pytest.mark.parametrize(("kind", "wanted"), [("i", -2), ("u", 1)])
-def test_an_opcode_follows_the_kind_that_is_asked_for(kind: str, wanted: int) -> None:
+def test_an_opcode_follows_the_requested_kind(kind: str, wanted: int) -> None:
     assert value_of("smaller", [-2, 1], kind=kind) == wanted
 
 

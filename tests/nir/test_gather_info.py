@@ -171,7 +171,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("stage", "code", "told"), TOLD, ids=range(len(TOLD)))
-def test_each_instruction_tells_what_it_needs(stage: str, code: str, told: dict[str, Any]) -> None:
+def test_each_instruction_sets_its_facts(stage: str, code: str, told: dict[str, Any]) -> None:
     text = f'shader {stage} "one"\nfunction main () entry\nimpl main {{{HEAD}{code}\n}}\n'
     shader = parse(text)
     gather_info(shader)

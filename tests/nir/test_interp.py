@@ -37,7 +37,7 @@ def ints(result: Result, slot: int = 0) -> list[int]:
     return [int(v) for v in result.outputs[FragResult.DATA0 + slot, 0].astype(np.int32)]
 
 
-def test_a_phi_asks_each_lane_where_it_came_from() -> None:
+def test_a_phi_selects_by_the_predecessor_of_each_lane() -> None:
     result = run(
         f"""32 %four = load_const (4)
         1 %c = ilt %lane, %four
@@ -139,7 +139,7 @@ def test_a_discarded_lane_writes_nothing_more() -> None:
     assert result.buffers["ssbo", 0].view(np.uint32)[0] == LANES - 1
 
 
-def test_a_demoted_lane_goes_on_as_a_helper() -> None:
+def test_a_demoted_lane_continues_as_a_helper() -> None:
     result = run(
         f"""32 %four = load_const (4)
         1 %c = ilt %lane, %four
@@ -369,7 +369,7 @@ def test_the_same_question_gets_the_same_answer() -> None:
     assert one.input(32, 0, 32).tolist() != Environment(LANES, seed=6).input(32, 0, 32).tolist()
 
 
-def test_differences_between_runs_are_told() -> None:
+def test_differences_between_runs_are_described() -> None:
     one = run(out("%lane"))
     assert one.same_as(run(out("%lane"))) == ""
     assert "output" in one.same_as(run(out("%one")))
@@ -417,7 +417,7 @@ DIFFERENT: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "told"), DIFFERENT)
-def test_every_kind_of_difference_is_told(changes: dict[str, object], told: str) -> None:
+def test_every_kind_of_difference_is_described(changes: dict[str, object], told: str) -> None:
     assert _result().same_as(_result(**changes)) == told
 
 
@@ -477,6 +477,6 @@ def test_outputs_are_read_back_by_an_offset_of_each_lane() -> None:
     assert ints(result, 5) == [*np.where(there, 3, 0)]
 
 
-def test_what_the_interpreter_does_not_know_is_said() -> None:
+def test_unsupported_instructions_are_named() -> None:
     with pytest.raises(GalletteError, match="does not know the intrinsic shader_clock"):
         run("32x2 %t = @shader_clock ()")

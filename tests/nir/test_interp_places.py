@@ -55,7 +55,7 @@ def test_booleans_take_four_bytes_in_memory() -> None:
     assert [ints(result, slot)[0] for slot in range(3)] == [0, 1, 7]
 
 
-def test_pointers_meet_lane_by_lane() -> None:
+def test_pointers_are_merged_lane_by_lane() -> None:
     """Even lanes write to the first element, odd ones to the second."""
     result = run(
         "32 %d = deref_var &v (shader_temp int[2])\n"

@@ -41,7 +41,7 @@ def store(slot: VaryingSlot, more: str = "write_mask=xyzw", at: str = "%z") -> s
 
 
 @pytest.mark.parametrize("slot", VaryingSlot)
-def test_what_nobody_reads_goes_but_for_what_the_pipeline_reads(slot: VaryingSlot) -> None:
+def test_unread_outputs_are_removed_except_for_those_of_the_pipeline(slot: VaryingSlot) -> None:
     left, changed = linked(store(slot), "")
     assert bool(left) == (slot in KEPT)
     assert bool(changed) == (slot not in KEPT)

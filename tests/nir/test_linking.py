@@ -62,7 +62,7 @@ def stored(shader: Shader) -> list[tuple[str, int, int]]:
     return found
 
 
-def test_outputs_nobody_reads_are_dropped_and_fixed_function_ones_kept() -> None:
+def test_unread_outputs_are_dropped_and_fixed_function_ones_kept() -> None:
     vs, _ = linked()
     names = [name for name, _, _ in stored(vs)]
     assert names == ["POS", "VAR3", "VAR5"]

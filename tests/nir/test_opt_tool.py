@@ -56,7 +56,7 @@ def test_the_log_names_each_pass(file: Path, capsys: pytest.CaptureFixture[str])
     assert "5 -> 3" in log
 
 
-def test_annotations_tell_what_differs_between_lanes(
+def test_annotations_show_what_differs_between_lanes(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert execute(["nir-opt", str(file), "--annotate"]) == 0

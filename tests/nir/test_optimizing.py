@@ -49,7 +49,7 @@ def test_what_late_rules_change_is_progress() -> None:
     assert not DEFAULT.position_invariant
 
 
-def test_what_came_to_rest_is_left_alone_until_it_changes() -> None:
+def test_code_at_the_fixed_point_is_skipped_until_it_changes() -> None:
     made = shader("32x4 %p = fmul %x, %y\n32x4 %r = fadd %p, %x")
     canonicalize(made)
     version = made.entry.version
@@ -144,7 +144,7 @@ def test_what_is_lowered_is_not_brought_back(name: str) -> None:
     assert own
 
 
-def test_facts_are_computed_in_an_order_in_which_each_finds_what_it_needs() -> None:
+def test_metadata_is_computed_in_the_order_of_its_dependences() -> None:
     known = Metadata.NONE
     for analysis in ANALYSES:
         assert analysis.needs & ~known == 0

@@ -181,7 +181,7 @@ def test_what_is_recorded(texts: bool) -> None:
         assert {r.before + r.after for r in log.records} == {""}
 
 
-def test_the_innermost_who_watches_gets_the_records() -> None:
+def test_the_innermost_recorder_gets_the_records() -> None:
     assert not pass_runner._recorders
     with recording() as outer:
         run_passes(parse(TEXT), ["dce"])
@@ -224,7 +224,7 @@ def through(stage: Stage) -> Shader:
 
 
 @pytest.mark.parametrize("stage", Stage)
-def test_who_finds_nothing_to_do_says_so(stage: Stage) -> None:
+def test_a_pass_without_progress_is_recorded_as_such(stage: Stage) -> None:
     for make, more in ((nothing, {}), (through, BUSY_WITH_OUTPUTS)):
         busy = {name for name, only in {**BUSY, **more}.items() if only in ("", stage.value)}
         for name, info in all_passes().items():

@@ -267,6 +267,6 @@ def test_uses_are_counted_and_signs_and_constants_seen() -> None:
         assert PREDICATES["is_not_const"](of, (0,)) == (kind != "const")
 
 
-def test_every_predicate_is_looked_at_here() -> None:
+def test_every_predicate_is_tested_here() -> None:
     uses = {"is_used_once", "is_used_more_than_once", "is_not_const", "is_not_fneg"}
     assert set(PREDICATES) == {*INTEGERS, *FLOATS, *HOLDS, *uses, "is_fp_power_of_two"}

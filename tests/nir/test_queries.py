@@ -24,7 +24,7 @@ from gallette.compiler.nir.ir.queries import (
     intrinsics_of,
     is_multiple,
     is_phi_of_same,
-    meet,
+    may_share_a_variable,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.text.parser import parse
@@ -125,7 +125,7 @@ def test_constant_paths_end_where_types_do() -> None:
     assert not in_bounds(t.MAT3, (3, 0))
 
 
-def test_instructions_are_found_in_order_and_may_go_meanwhile() -> None:
+def test_instructions_are_listed_in_order_and_may_be_removed_meanwhile() -> None:
     text = "@discard ()\n@demote ()\nif %c {\n@discard_if (%c)\n} else {\n}\n@demote_if (%c)"
     impl = code(text)
     names = [i.name for i in instrs_of(impl) if isinstance(i, Intrinsic)]
@@ -210,9 +210,9 @@ def test_instructions_are_listed_by_kind_as_the_code_is_now() -> None:
     assert len(by_kind(b.impl).derefs) == 2
     load.remove()
     assert intrinsics_of(b.impl, "load_deref") == [again.instr]
-    assert meet(accesses_of(b.impl, Mode.ALL, "load_deref")) is False
+    assert may_share_a_variable(accesses_of(b.impl, Mode.ALL, "load_deref")) is False
     b.load_var(var)
-    assert meet(accesses_of(b.impl, Mode.ALL, "load_deref")) is True
+    assert may_share_a_variable(accesses_of(b.impl, Mode.ALL, "load_deref")) is True
     assert by_kind(b.impl).textures == by_kind(b.impl).calls == []
 
 

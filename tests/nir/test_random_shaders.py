@@ -113,7 +113,7 @@ def test_functions_that_return_early_are_flattened(rng: random.Random, exact: bo
 
 @given(rng=randoms, derefs=st.booleans())
 @many
-def test_text_and_bytes_bring_random_shaders_back(rng: random.Random, derefs: bool) -> None:
+def test_random_shaders_survive_text_and_bytes(rng: random.Random, derefs: bool) -> None:
     shader = make_shader(rng, derefs=derefs)
     text = print_shader(shader)
     assert print_shader(parse(text)) == text

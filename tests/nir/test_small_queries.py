@@ -170,7 +170,7 @@ def test_sums_of_constants_are_known_others_not() -> None:
     b.shader.unref()
 
 
-def test_a_block_is_split_behind_its_phis() -> None:
+def test_a_block_is_split_after_its_phis() -> None:
     shader = parse(LOOP)
     block = list(shader.entry.blocks())[3]
     tail = split_block(block, None)

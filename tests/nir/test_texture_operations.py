@@ -74,7 +74,7 @@ def complaint(op: str, sources: list[str]) -> str:
     return ""
 
 
-def test_every_operation_and_every_source_is_looked_at() -> None:
+def test_every_operation_and_every_source_is_tested() -> None:
     assert list(TEX_OPS) == list(READS)
     used = {source for needs, takes in READS.values() for source in f"{needs} {takes}".split()}
     assert used | set(NAMES) == set(TEX_SRCS)
@@ -158,7 +158,7 @@ def in_a_loop(op: str) -> tuple[Shader, Tex]:
 
 
 @pytest.mark.parametrize("op", READS)
-def test_what_reads_differences_to_neighbours_stays_where_they_are_together(op: str) -> None:
+def test_operations_with_implicit_derivatives_are_convergent(op: str) -> None:
     together = op in TOGETHER
     shader, tex = in_a_loop(op)
     run_passes(shader, ["opt_licm"])

@@ -57,7 +57,7 @@ def test_uniforms_that_decide(body: str, deciding: list[str]) -> None:
     assert deciding_uniforms(shader) == tuple(sorted(wanted))
 
 
-def test_no_more_than_wanted() -> None:
+def test_at_most_the_requested_number() -> None:
     body = "if (lit) discard; if (sun.x + sun.y + sun.z > 1.) discard; if (lights == 2) discard;"
     shader, places = linked(Stage.FRAGMENT, FRAGMENT % body)
     assert set(deciding_uniforms(shader, most=2)) == {places["lit"], places["lights"]}

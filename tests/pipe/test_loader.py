@@ -135,7 +135,7 @@ def test_unknown_options_are_refused() -> None:
         create_screen("noop", colour="green")
 
 
-def test_a_driver_whose_extra_is_missing_says_what_to_install(
+def test_a_driver_with_a_missing_extra_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite", None)

@@ -41,7 +41,7 @@ def test_pairs_name_caps_and_values() -> None:
         ("instancing=2", "'2' is no value of instancing (it is True)"),
     ],
 )
-def test_mistakes_are_told(text: str, said: str) -> None:
+def test_mistakes_are_reported(text: str, said: str) -> None:
     with pytest.raises(InputError) as error:
         overridden(Caps(), text)
     assert str(error.value) == f"GALLETTE_CAPS: {said}"

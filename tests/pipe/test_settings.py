@@ -74,7 +74,7 @@ def test_a_named_file_replaces_the_others(here: Path, monkeypatch: pytest.Monkey
         create_screen("noop")
 
 
-def test_a_driver_that_does_not_know_an_option_is_left_alone_unless_it_is_named(here: Path) -> None:
+def test_options_that_a_driver_lacks_are_ignored_unless_the_driver_is_named(here: Path) -> None:
     write(here / "gallette.toml", "[[application]]\nposition_invariant = true\n")
     create_screen("noop").destroy()
     write(here / "gallette.toml", '[[application]]\ndriver = "noop"\nposition_invariant = true\n')

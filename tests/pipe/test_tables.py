@@ -155,7 +155,7 @@ UNSAID: dict[str, dict[str, Any]] = {
 """What is not 0, False or None where nobody says anything."""
 
 
-def test_what_nobody_says_is_plain() -> None:
+def test_default_state_is_plain() -> None:
     seen = set()
     for name in pipe_state.__all__:
         for f in dataclasses.fields(getattr(pipe_state, name)):

@@ -88,7 +88,7 @@ def test_programs_with_divergent_loops_are_right_with_either_remedy(
     assert [seed for seed in seeds if wrong(seed, live_ranges)] == []
 
 
-def test_code_that_nobody_reaches_writes_no_phi() -> None:
+def test_unreachable_code_writes_no_phi() -> None:
     assert not wrong(2111, "mask_aware")
 
 

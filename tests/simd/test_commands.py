@@ -78,7 +78,7 @@ def test_explain_shows_where_the_buffers_of_a_run_lay(tmp_path: Path, capsys) ->
     assert 'id="memory"' in text and all(f"<td>{name}</td>" in text for name in names)
 
 
-def test_explain_knows_no_memory_of_what_did_not_run(tmp_path: Path, capsys) -> None:
+def test_explain_shows_no_memory_before_a_run(tmp_path: Path, capsys) -> None:
     shader = tmp_path / "a.frag"
     shader.write_text(SHADER)
     words = ["explain", str(shader), "--driver", "simd", "--memory", str(tmp_path / "m")]

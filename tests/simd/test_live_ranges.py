@@ -12,10 +12,11 @@ from gallette.drivers.machines.simd.backend.register_map import register_map
 from gallette.drivers.machines.simd.compile import BackendOptions, compile_shader
 from gallette.lessons.experiments import link
 from gallette.lessons.live_ranges import wrong_pixels
-from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
+from gallette.scenes.common import COMMON
+from gallette.scenes.waiting_lanes import GLSL
 
 
-def test_naive_live_ranges_lose_what_waits() -> None:
+def test_naive_live_ranges_lose_waiting_values() -> None:
     assert wrong_pixels("naive")[0] > 10_000
 
 
@@ -24,8 +25,8 @@ def test_each_remedy_is_exact(remedy: LiveRanges) -> None:
     assert wrong_pixels(remedy)[0] == 0
 
 
-def test_the_register_map_shows_what_waits() -> None:
-    shader = link({"vertex": VERTEX, "fragment": FRAGMENT})["fragment"]
+def test_the_register_map_shows_waiting_values() -> None:
+    shader = link({"vertex": COMMON["full_screen"], **GLSL})["fragment"]
     optimize(shader, OptimizeOptions(scalar=True))
     made = compile_shader(shader, BackendOptions(record=True))
     assert made.allocation.virtual is not None

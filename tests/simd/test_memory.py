@@ -65,7 +65,7 @@ def test_the_scene_is_exact_with_the_rule() -> None:
     assert wrong_pixels(break_rule=False)[0] == 0
 
 
-def test_what_a_draw_wrongly_read_is_there_again_behind_it(
+def test_wrongly_read_memory_is_restored_after_the_draw(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only the device reads other pages: the resource itself keeps its bytes."""
@@ -75,7 +75,9 @@ def test_what_a_draw_wrongly_read_is_there_again_behind_it(
     for thing in screen.memory.manager.objects.values():
         if thing.name.startswith("buffer"):
             assert thing.data()[:24].view(np.float32).tolist() == [-1, -1, 3, -1, -1, 3]
-            wrong += not np.array_equal(screen.memory.manager.seen(thing)[:24], thing.data()[:24])
+            wrong += not np.array_equal(
+                screen.memory.manager.device_bytes(thing)[:24], thing.data()[:24]
+            )
     assert wrong == 1
 
 

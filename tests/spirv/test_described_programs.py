@@ -193,7 +193,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_ends_of_a_separable_program_lie_alike(name: str, tmp_path: Path) -> None:
+def test_interfaces_of_a_separable_program_have_equal_slots(name: str, tmp_path: Path) -> None:
     ours, theirs = linked(ENDS[name], tmp_path, separable=True)
     for kind in ("inputs", "outputs"):
         wanted = {

@@ -99,7 +99,7 @@ SAMPLED = """%tex = OpTypeImage %f32 2D 0 0 0 1 Unknown
 %u = OpVariable %p_float UniformConstant"""
 
 
-def test_handles_without_a_location_come_behind_the_others() -> None:
+def test_handles_without_a_location_follow_the_others() -> None:
     code = "%a = OpLoad %sampled %v\n%b = OpLoad %sampled %w\n%c = OpLoad %f32 %u\nOpReturn"
     made = module(
         code,

@@ -237,7 +237,7 @@ def test_operations_of_a_subgroup_declare_what_they_need(op: str) -> None:
     assert undeclared(made) == set()
 
 
-def test_fragments_that_take_turns() -> None:
+def test_fragments_that_alternate() -> None:
     shader = module(
         """%ptr = OpTypePointer Output %float
         %o = OpVariable %ptr Output""",
@@ -351,7 +351,7 @@ def test_an_element_of_a_built_in_array(name: str, kind: str) -> None:
         assert got == kept[index]
 
 
-def test_a_pointer_is_used_behind_a_branch_that_alone_goes_on() -> None:
+def test_a_pointer_is_used_after_a_branch_with_one_continuing_side() -> None:
     """Its indices: a member, a number the branch computes, one from before it, a constant."""
     shader = module(
         """%uint_1 = OpConstant %uint 1

@@ -25,7 +25,7 @@ GIVEN = {"x": X, "y": Y}
 # -- functions, locals, undefined values ----------------------------------------------------------
 
 
-def test_matrices_and_numbers_are_handed_to_functions() -> None:
+def test_matrices_and_numbers_are_passed_to_functions() -> None:
     """A function's matrix is its own copy; the type of a parameter decides what `FMin` is."""
     found = computed(
         """%xy = OpCompositeConstruct %f32x2 %x %y

@@ -361,7 +361,7 @@ def test_functions_of_integers(name: str, type: str) -> None:
     assert_same(found, wrapped(wanted, type))
 
 
-def test_select_of_vectors_looks_at_sign_bits() -> None:
+def test_select_of_vectors_reads_sign_bits() -> None:
     condition = np.array([0, 1, -1, -(1 << 31), 5], np.int32)
     x, y = np.arange(5, dtype=np.int32), np.arange(5, dtype=np.int32) + 10
     code = """%v = OpCompositeConstruct %i32x2 %x %y

@@ -173,7 +173,7 @@ WITH_VARIABLES = (*NAMELESS, "UNIFORM_BLOCK", "SHADER_STORAGE_BLOCK")
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_every_interface_can_be_asked_of_any_program(gl: Any, linked: bool) -> None:
+def test_every_interface_can_be_queried_of_any_program(gl: Any, linked: bool) -> None:
     made = program(gl) if linked else gl.create_program()
     ask = gl.get_program_interfaceiv
     for name in INTERFACES:

@@ -58,7 +58,7 @@ def test_every_function_on_every_kind_of_buffer(internal: str) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "tiler"])
-def test_buffers_of_several_formats_in_turn(driver: str) -> None:
+def test_buffers_of_several_formats_alternate(driver: str) -> None:
     """State objects and program stay the same: the format alone asks for another variant."""
     options: dict[str, Any] = {"profile": "compat", "version": (3, 0), "size": (8, 8)}
     one = create_context(driver, **options)

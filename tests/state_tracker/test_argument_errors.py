@@ -66,7 +66,7 @@ def test_keywords_are_refused_by_the_function_s_name() -> None:
     context.release()
 
 
-def test_every_function_has_a_signature_and_every_number_of_it_is_looked_at() -> None:
+def test_every_function_has_a_signature_and_every_number_of_it_is_checked() -> None:
     """A text where a number belongs, for each plain parameter of each function there is."""
     looked = 0
     for function in FUNCTIONS.values():

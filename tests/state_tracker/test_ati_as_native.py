@@ -329,7 +329,7 @@ def test_fog_comes_after_it(both: tuple[GLInterface, GLInterface], mode: str) ->
     assert shown(both[0]) == before
 
 
-def test_numbers_that_can_be_asked(both: tuple[GLInterface, GLInterface]) -> None:
+def test_values_that_can_be_queried(both: tuple[GLInterface, GLInterface]) -> None:
     for name in ("NUM_FRAGMENT_REGISTERS", "NUM_FRAGMENT_CONSTANTS", "NUM_PASSES",
                  "NUM_INSTRUCTIONS_PER_PASS", "NUM_INSTRUCTIONS_TOTAL", "COLOR_ALPHA_PAIRING",
                  "NUM_LOOPBACK_COMPONENTS", "NUM_INPUT_INTERPOLATOR_COMPONENTS"):  # fmt: skip

@@ -199,7 +199,7 @@ def test_a_group_is_saved_as_on_the_native_gl(both: Both, group: str) -> None:
 
 @pytest.mark.native
 @pytest.mark.parametrize("bits", ["LIGHTING_BIT", "ENABLE_BIT"])
-def test_materials_that_follow_the_colour_do_so_behind_a_pop(bits: str) -> None:
+def test_materials_that_track_the_colour_do_so_after_a_pop(bits: str) -> None:
     """The saved material is not what they are when the colour has another value by then."""
 
     def ask(gl: Any) -> list[list[float]]:

@@ -89,7 +89,7 @@ def test_answers_are_native_gls(ask: Callable[[Any], list[Any]]) -> None:
     assert ours == native
 
 
-def test_a_program_is_separable_once_it_is_linked_so() -> None:
+def test_a_program_linked_as_separable_is_separable() -> None:
     gl = create_context("numpipe", version=(4, 5))
     shader = gl.create_shader(GL.VERTEX_SHADER)
     gl.shader_source(shader, "#version 450\nvoid main() { gl_Position = vec4(0); }")

@@ -433,7 +433,7 @@ def test_what_is_no_handle(ours: GLInterface) -> None:
     assert errors(gl) == ["GL_INVALID_OPERATION"]
 
 
-def test_residency_is_told(ours: GLInterface) -> None:
+def test_residency_can_be_queried(ours: GLInterface) -> None:
     gl = ours
     handle = gl.get_texture_handle_arb(texture(gl, 17))
     assert handle != 0

@@ -102,7 +102,7 @@ def test_impossible_mappings_are_refused(
     assert errors(gl) == [error]
 
 
-def test_the_driver_is_told_what_a_mapping_is_for() -> None:
+def test_the_driver_gets_the_purpose_of_a_mapping() -> None:
     """Each bit of the access is one word of the pipe interface, and there are no others."""
     gl = create_context("numpipe", version=(4, 5))
     (name,) = gl.gen_buffers(1)
@@ -216,7 +216,7 @@ def test_several_buffers_are_bound_at_once(gl: GLInterface) -> None:
 
 
 @pytest.mark.parametrize("profile", ["core", "compat"])
-def test_an_array_whose_buffer_was_deleted_is_no_client_pointer(profile: str) -> None:
+def test_an_array_with_a_deleted_buffer_is_not_a_client_pointer(profile: str) -> None:
     """Its offset was once taken for an address, and read."""
     gl = create_context("numpipe", profile=profile, version=(3, 3), size=(8, 8))
     name = program(gl)

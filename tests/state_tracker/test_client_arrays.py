@@ -52,7 +52,7 @@ def told(gl: Any, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_tell_what_they_were_told(gl: Any, name: str) -> None:
+def test_arrays_return_their_parameters(gl: Any, name: str) -> None:
     size, type = FIRST[name]
     begin = {"SIZE": size, "TYPE": type, "STRIDE": 0, "BUFFER_BINDING": 0, "ENABLED": False}
     found = told(gl, name)
@@ -155,7 +155,7 @@ def test_indices_are_no_colours_but_kept(gl: Any) -> None:
     assert errors(gl) == ["GL_INVALID_ENUM"]
 
 
-def test_what_indices_and_edge_flags_tell(gl: Any) -> None:
+def test_parameters_of_index_and_edge_flag_arrays(gl: Any) -> None:
     gl.index_pointer(GL.SHORT, 6, 8)
     gl.edge_flag_pointer(5, 12)
     names = ("INDEX_ARRAY_TYPE", "INDEX_ARRAY_STRIDE", "EDGE_FLAG_ARRAY_STRIDE",

@@ -290,7 +290,7 @@ def test_attributes_that_begin_in_the_middle_of_a_primitive(gl: Context) -> None
      "COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT", "COMPRESSED_RED_RGTC1", "COMPRESSED_SIGNED_RG_RGTC2",
      "COMPRESSED_LUMINANCE_ALPHA_LATC2_EXT"],
 )  # fmt: skip
-def test_what_came_as_pixels_is_given_away_compressed(gl: Context, name: str) -> None:
+def test_images_uploaded_as_pixels_can_be_read_compressed(gl: Context, name: str) -> None:
     internal, kind = getattr(GL, name), GL.TEXTURE_2D
     first, second = gl.gen_textures(2)
     pixels = np.zeros((10, 10, 4), np.float32)

@@ -201,7 +201,7 @@ def shrunk(plane: Any, width: int, height: int) -> Any:
     return plane
 
 
-def test_what_nobody_compresses_stays_an_error() -> None:
+def test_formats_without_a_compressor_are_an_error() -> None:
     gl = create_context("numpipe", version=(4, 3), size=(8, 8))
     gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
     data = bytes(16)
@@ -280,7 +280,9 @@ def test_images_become_fxt1(name: str) -> None:
 @pytest.mark.parametrize(
     ("profile", "version"), [("compat", (4, 3)), ("core", (4, 3)), ("es", (3, 1)), ("es", (1, 1))]
 )
-def test_the_formats_to_ask_for_are_llvmpipes(profile: str, version: tuple[int, int]) -> None:
+def test_the_listed_compressed_formats_are_llvmpipes(
+    profile: str, version: tuple[int, int]
+) -> None:
     def told(gl: GLInterface) -> list[int]:
         (count,) = gl.get_integerv(GL.NUM_COMPRESSED_TEXTURE_FORMATS)
         found = np.zeros(count, np.int32)

@@ -51,5 +51,5 @@ def test_stages_are_needed(name: str, stage: str) -> None:
     assert not CONDITIONS[name](dataclasses.replace(whole, stages=whole.stages - {stage}))
 
 
-def test_every_condition_is_looked_at() -> None:
+def test_every_condition_is_tested() -> None:
     assert set(CONDITIONS) == {*LEAST, "_tessellation", "_geometry"}

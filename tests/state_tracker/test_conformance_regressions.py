@@ -41,7 +41,7 @@ def test_a_sample_mask_means_nothing_where_there_is_one_sample(gl: GLInterface) 
         assert (pixels(gl) == 255).all(), mask
 
 
-def test_what_is_read_is_clamped_if_asked_for(gl: GLInterface) -> None:
+def test_reads_are_clamped_on_request(gl: GLInterface) -> None:
     (texture,), (framebuffer,) = gl.gen_textures(1), gl.gen_framebuffers(1)
     gl.bind_texture(GL.TEXTURE_2D, texture)
     texel = np.array([7.0, -2.0, 0.5, 1.0], np.float32)
@@ -132,9 +132,7 @@ def test_depth_is_read_beside_no_stencil_in_es(driver: str) -> None:
 
 @DRIVERS
 @pytest.mark.parametrize(("version", "links"), [("100", True), ("300 es", False)])
-def test_attributes_that_nobody_reads_share_no_location_in_es3(
-    driver: str, version: str, links: bool
-) -> None:
+def test_unread_attributes_share_no_location_in_es3(driver: str, version: str, links: bool) -> None:
     word = "in" if "es" in version else "attribute"
     body = "void main() { gl_Position = vec4(0.0); }\n"
     vertex = f"#version {version}\n{word} highp float a, b;\n{body}"
@@ -150,7 +148,7 @@ def test_attributes_that_nobody_reads_share_no_location_in_es3(
 
 
 @DRIVERS
-def test_arrays_of_cubes_bring_their_functions_along(driver: str) -> None:
+def test_arrays_of_cubes_include_their_functions(driver: str) -> None:
     source = (
         "#extension GL_ARB_texture_cube_map_array : require\n"
         "uniform samplerCubeArray cubes;\n"

@@ -36,7 +36,7 @@ def told(*command: str) -> Any:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
-def test_objects_of_every_kind_go_with_their_context(driver: str) -> None:
+def test_objects_of_every_kind_are_released_with_their_context(driver: str) -> None:
     found = told("-m", "tests.state_tracker.every_object", driver, "4")
     assert found["objects"] == {CONTEXT: 5}  # which the child holds
     assert found["bytes"] < LEFT
@@ -83,7 +83,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_moderngl_keeps_a_context_and_nothing_of_it(driver: str) -> None:
+def test_moderngl_keeps_a_context_without_its_objects(driver: str) -> None:
     """It keeps some 31 KB of its own for each, with any OpenGL."""
     found = told("-c", MODERNGL, driver)
     assert found["objects"].keys() <= {CONTEXT}
@@ -112,7 +112,7 @@ def test_a_released_context_says_that_it_was_released(name: str) -> None:
         USES[name](gl)
 
 
-def test_a_released_context_may_be_asked_whether_it_is() -> None:
+def test_a_released_context_can_be_queried() -> None:
     gl = create_context("noop", profile="compat", version=(3, 1), size=(4, 4))
     assert isinstance(gl, Context)
     gl.release()
@@ -250,3 +250,21 @@ def test_a_list_acts_in_the_context_that_calls_it(widow: tuple[Any, Any], releas
     if not released:
         assert not gone.is_enabled(GL.SCISSOR_TEST)
         gone.release()
+
+
+def test_a_reader_sees_the_last_picture_of_a_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the program itself has never read pixels."""
+    seen: list[bytes] = []
+
+    class Last:
+        def read(self, gl: Any, width: int, height: int) -> None: ...
+
+        def died(self, gl: Any) -> None:
+            seen.append(bytes(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)))
+
+    monkeypatch.setattr("gallette.state_tracker.context.READERS", [Last()])
+    gl = create_context("numpipe", size=(2, 2))
+    gl.clear_color(1.0, 0.0, 0.0, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.release()
+    assert seen == [b"\xff\x00\x00\xff"]

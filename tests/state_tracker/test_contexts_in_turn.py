@@ -108,7 +108,7 @@ def test_whether_anything_passed(pair: Pair) -> None:
     assert count(first, target, (first, 4), (second, 4), (first, 4)) == 1  # not 2
 
 
-def test_time_passes_for_those_who_measure_it(pair: Pair) -> None:
+def test_timers_include_the_other_contexts(pair: Pair) -> None:
     first, second = pair
     assert count(first, GL.TIME_ELAPSED, (first, 8), (second, 8), (first, 8)) > 0
 
@@ -156,7 +156,7 @@ def test_conditions_are_of_one_context(pair: Pair, mode: str, passed: int, when:
         assert pixels(first).any()
 
 
-def test_one_that_goes_takes_its_condition_along(pair: Pair) -> None:
+def test_a_released_context_drops_its_render_condition(pair: Pair) -> None:
     first, second = pair
     second.make_current()
     (query,) = second.gen_queries(1)
@@ -205,7 +205,7 @@ def test_captures_are_of_one_context(pair: Pair) -> None:
         assert np.frombuffer(raw, np.float32).tolist() == expected
 
 
-def test_capturing_goes_on_no_longer_than_its_context(pair: Pair) -> None:
+def test_capturing_ends_with_its_context(pair: Pair) -> None:
     first, second = pair
     second.make_current()
     (buffer,) = second.gen_buffers(1)

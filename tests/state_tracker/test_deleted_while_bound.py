@@ -592,14 +592,14 @@ DIFFERENT: dict[tuple[str, str], list[Any]] = {
 
 
 @pytest.mark.parametrize("name, way", CASES)
-def test_what_holds_an_object_goes_on_without_its_name(name: str, way: str) -> None:
+def test_references_keep_an_object_without_its_name(name: str, way: str) -> None:
     found = [told(driver, name, way) for driver in ("numpipe", "jit")]
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("name, way", CASES)
 @pytest.mark.native
-def test_what_holds_an_object_goes_on_as_on_the_native_gl(name: str, way: str) -> None:
+def test_references_keep_an_object_as_on_the_native_gl(name: str, way: str) -> None:
     expected = told("native", name, way)
     if (name, way) in DIFFERENT:
         assert expected != DIFFERENT[name, way]

@@ -9,7 +9,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.direct_access.twins import twin_of
+from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.registry import implementation
 
@@ -40,8 +40,8 @@ def test_every_function_is_there() -> None:
         ("TextureParameteri", None),
     ],
 )
-def test_forms_are_told_from_their_names(name: str, twin: tuple[str, str] | None) -> None:
-    assert twin_of(name) == twin
+def test_forms_follow_from_their_names(name: str, twin: tuple[str, str] | None) -> None:
+    assert ordinary_form(name) == twin
 
 
 def test_matrices_of_a_named_stack(compat: GLInterface) -> None:

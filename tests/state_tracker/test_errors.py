@@ -162,7 +162,7 @@ def test_misuse_sets_the_right_error(
     assert errors(gl) == [expected]
 
 
-def test_the_first_error_is_kept_until_it_is_asked_for(ours: GLInterface) -> None:
+def test_the_first_error_is_kept_until_it_is_queried(ours: GLInterface) -> None:
     ours.enable(0x1234)
     ours.viewport(0, 0, -1, -1)
     assert errors(ours) == [E]
@@ -278,7 +278,7 @@ DRAWS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "args"), DRAWS)
-def test_core_profiles_want_a_vertex_array(
+def test_core_profiles_need_a_vertex_array(
     name: str, args: tuple[Any, ...], ours: GLInterface
 ) -> None:
     made = program(ours)

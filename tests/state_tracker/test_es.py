@@ -138,7 +138,7 @@ def test_switches_are_those_of_native_es() -> None:
     assert {code for _, code in told[0]} == {GL.NO_ERROR, GL.INVALID_ENUM}
 
 
-def test_indirect_draws_want_a_vertex_array_object(es: GLInterface) -> None:
+def test_indirect_draws_need_a_vertex_array_object(es: GLInterface) -> None:
     program(es, POINT_VERTEX, POINT_FRAGMENT)
     (commands,), (array,) = es.gen_buffers(1), es.gen_vertex_arrays(1)
     es.bind_buffer(GL.DRAW_INDIRECT_BUFFER, commands)
@@ -189,7 +189,7 @@ def test_enumerators_es_does_not_have(es: GLInterface, call: tuple[Any, ...]) ->
         ("core", (4, 5), ["GL_INVALID_OPERATION"], []),
     ],
 )
-def test_es_knows_nothing_of_subroutines(
+def test_es_has_no_subroutines(
     profile: str, version: tuple[int, int], property: list[str], interface: list[str]
 ) -> None:
     """Elsewhere they are a property of other interfaces than uniforms."""

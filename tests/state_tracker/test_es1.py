@@ -248,7 +248,7 @@ def test_points_shrink_with_their_distance_on_the_desktop_too(compat: GLInterfac
 
 
 @pytest.mark.parametrize("profile", ["core", "compat", "es"])
-def test_what_only_it_has_no_other_context_answers(profile: str) -> None:
+def test_functions_of_es1_are_missing_in_other_contexts(profile: str) -> None:
     gl = create_context("numpipe", profile=profile, version=(3, 2))
     for name in ("PointSizePointerOES", "DrawTexfOES", "QueryMatrixxOES"):
         assert gl.load_opengl_function(f"gl{name}") == 0

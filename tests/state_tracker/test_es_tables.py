@@ -225,7 +225,7 @@ def test_a_table_is_the_native_ones(walk: Callable[[GLInterface], Answers]) -> N
     _check(walk, {"profile": "es", "version": (3, 0), "size": (16, 16)})
 
 
-def test_compressed_formats_of_desktop_gl_go_where_they_do_on_the_native_one() -> None:
+def test_compressed_formats_of_desktop_gl_are_accepted_for_the_native_targets() -> None:
     _check(compressed, {"profile": "compat", "version": (4, 5)}, _ONLINE)
 
 

@@ -126,7 +126,7 @@ def test_votes_and_ballots_of_groups_of_one() -> None:
     assert found == [255] * 4
 
 
-def test_the_number_of_samples_is_told_to_shaders() -> None:
+def test_shaders_read_the_number_of_samples() -> None:
     gl = Context(profile="compat", version=(4, 3), size=(2, 2))
     (texture,) = gl.gen_textures(1)
     gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)

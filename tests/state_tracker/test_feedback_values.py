@@ -66,7 +66,7 @@ def test_points_and_lines(gl: Any, mode: str) -> None:
     assert fed(gl, lambda gl: shape(gl, getattr(GL, mode), [A, B, C, D])) == wanted
 
 
-def test_strips_begin_anew(gl: Any) -> None:
+def test_strips_restart(gl: Any) -> None:
     def draw(gl: Any) -> None:
         shape(gl, GL.LINE_STRIP, [A, B, C])
         shape(gl, GL.LINE_STRIP, [C, D])
@@ -189,7 +189,7 @@ def test_pixel_rectangles_have_tokens_of_their_own(gl: Any) -> None:
     assert found[26:30] == ["bitmap", 3, 3, 0.5]  # which the one before it has moved
 
 
-def test_what_does_not_fit_is_told(gl: Any) -> None:
+def test_overflow_is_reported(gl: Any) -> None:
     values = np.full(8, -7, np.float32)
     for size, count in ((3, 3), (2, -1), (0, -1)):
         values[:] = -7

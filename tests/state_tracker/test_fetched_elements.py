@@ -339,7 +339,7 @@ def test_the_distance_to_a_row_that_is_not_there_does_not_matter(gl: Any) -> Non
 
 
 @pytest.mark.parametrize("lsb_first", [0, 1])
-def test_packing_leaves_what_lies_between_rows_alone(gl: Any, lsb_first: int) -> None:
+def test_packing_preserves_the_gaps_between_rows(gl: Any, lsb_first: int) -> None:
     """Rows gigabytes apart are written where they are: nothing between them is looked at."""
     gl.polygon_stipple(bytes(range(128)))
     gl.pixel_storei(GL.PACK_LSB_FIRST, lsb_first)

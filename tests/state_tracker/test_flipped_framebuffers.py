@@ -165,7 +165,7 @@ def test_the_parameter(driver: str) -> None:
     gl.release()
 
 
-def test_functions_that_were_called_before_there_were_such_framebuffers_know_them() -> None:
+def test_methods_created_before_a_framebuffer_was_flipped_handle_it() -> None:
     gl = create_context("numpipe", **OPTIONS)
     gl.clear(GL.COLOR_BUFFER_BIT)
     gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
@@ -186,7 +186,7 @@ def test_functions_that_were_called_before_there_were_such_framebuffers_know_the
 
 
 @pytest.mark.parametrize("name", ["blit_named_framebuffer", "clear_named_framebufferfv"])
-def test_arguments_that_are_missing_are_told_as_ever(name: str) -> None:
+def test_missing_arguments_are_reported_as_usual(name: str) -> None:
     """Also where functions look for framebuffers among their arguments."""
     gl = create_context("numpipe", **{**OPTIONS, "version": (4, 5)})
     call = getattr(gl, name)

@@ -46,7 +46,7 @@ def need(gl: GLInterface, name: str) -> None:
 
 
 @pytest.mark.parametrize("depth_test", [False, True])
-def test_depth_bounds_look_at_what_is_stored(gl: GLInterface, depth_test: bool) -> None:
+def test_depth_bounds_test_stored_depths(gl: GLInterface, depth_test: bool) -> None:
     need(gl, "GL_EXT_depth_bounds_test")
     program(gl, VS, WHITE)
     gl.enable(GL.DEPTH_TEST)
@@ -221,7 +221,7 @@ LOGIC_OPS: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def test_logic_operations_meet_every_pair_of_bits(gl: GLInterface) -> None:
+def test_logic_operations_combine_every_pair_of_bits(gl: GLInterface) -> None:
     source, stored = 0x55, 0x33
     program(gl, VS, WHITE.replace("vec4(1.0)", f"vec4({source}.0 / 255.0)"))
     gl.clear_color(*[stored / 255.0] * 4)

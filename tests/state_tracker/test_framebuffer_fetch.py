@@ -95,7 +95,7 @@ def test_a_shader_reads_what_was_drawn_before(gl: GLInterface, source: str) -> N
         assert (pixels(gl) == expected).all()
 
 
-def test_images_are_updated_in_turns(gl: GLInterface) -> None:
+def test_images_are_updated_alternately(gl: GLInterface) -> None:
     if "llvmpipe" in gl.get_string(GL.RENDERER):
         pytest.skip("llvmpipe has no interlock")
     program(gl, VS, INTERLOCK_FS)

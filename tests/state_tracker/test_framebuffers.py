@@ -351,7 +351,7 @@ def test_attaching_nothing_detaches_what_is_there(gl: GLInterface, way: str) -> 
     assert errors(gl) == []
 
 
-def test_depth_and_stencil_are_asked_about_together_if_they_are_one_image(gl: GLInterface) -> None:
+def test_depth_and_stencil_can_be_queried_together_if_they_are_one_image(gl: GLInterface) -> None:
     framebuffer(gl, GL.RGBA8, depth=GL.DEPTH24_STENCIL8)
     both, kind = GL.DEPTH_STENCIL_ATTACHMENT, GL.FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE
 

@@ -249,7 +249,7 @@ _HEADS = {
 @pytest.mark.parametrize(
     "profile", [*list(NEWEST), pytest.param("native", marks=pytest.mark.native)]
 )
-def test_constants_of_glsl_are_the_limits_that_can_be_asked_for(profile: str) -> None:
+def test_constants_of_glsl_are_the_queried_limits(profile: str) -> None:
     if profile == "native":
         gl: GLInterface = native_context(profile="core", version=(4, 5), size=(4, 4))
     else:

@@ -127,7 +127,7 @@ def test_lowered_scenes_look_the_same(
     assert difference.max() <= 1
 
 
-def test_a_shader_is_cloned_only_for_a_key_that_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shader_is_cloned_only_for_a_key_that_lowers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context_module, "create_screen", lowering_screen)
     gl: GLInterface = create_context("noop", profile="compat", version=(2, 1), size=(8, 8))
     name = gl.create_program()

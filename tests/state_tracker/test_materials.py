@@ -113,7 +113,7 @@ def test_what_is_not_set_for_a_vertex_stays(compat: GLInterface) -> None:
     np.testing.assert_allclose(found[:, :3], expected, atol=0.003)
 
 
-def test_a_material_behind_the_last_vertex_is_for_the_next_primitive(compat: GLInterface) -> None:
+def test_a_material_after_the_last_vertex_is_for_the_next_primitive(compat: GLInterface) -> None:
     lit(compat)
     compat.point_size(8.0)
     compat.begin(GL.POINTS)

@@ -123,7 +123,7 @@ def test_on_a_driver_with_code_of_its_own(indexed: bool, monkeypatch: pytest.Mon
     np.testing.assert_array_equal(*images)
 
 
-def test_they_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_stay_pending(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
     execute = Execution.run
 

@@ -178,7 +178,7 @@ def test_samplers_of_which_one_is_wrong(bad: str) -> None:
 @pytest.mark.parametrize(
     "target", ["2D", "3D", "2D_ARRAY", "CUBE_MAP", "1D", "1D_ARRAY", "RECTANGLE", "2D_MULTISAMPLE"]
 )
-def test_what_is_told_of_an_image_unit(target: str, layered: int) -> None:
+def test_parameters_of_an_image_unit(target: str, layered: int) -> None:
     """Textures without layers are bound as they are, whatever is asked for."""
 
     def scene(gl: Any) -> list[Any]:

@@ -280,7 +280,7 @@ def test_a_stack_has_sixteen_places(both: tuple[Side, Side], side: str) -> None:
         assert found == [*right, *["GL_STACK_OVERFLOW"] * 2, *right, *["GL_STACK_UNDERFLOW"] * 2]
 
 
-def test_what_was_pushed_is_let_go_of_with_the_context(both: tuple[Side, Side]) -> None:
+def test_pushed_state_is_released_with_the_context(both: tuple[Side, Side]) -> None:
     """Every test ends with a look at what is left of a context."""
     side = both[0]
     made((side, both[1]), SET)

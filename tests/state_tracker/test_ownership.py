@@ -36,7 +36,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, folder: Path, ownership: str) -> tupl
     return image, made
 
 
-def test_the_models_draw_alike(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_models_draw_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     models = ("counted", "driver_owns", "always_clone")
     found = {model: drawn(monkeypatch, tmp_path, model) for model in models}
     assert len({image for image, _ in found.values()}) == 1
@@ -45,7 +45,7 @@ def test_the_models_draw_alike(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert found["always_clone"][1] > 2
 
 
-def test_a_driver_that_owns_its_shaders_wants_them_alone() -> None:
+def test_a_driver_that_owns_its_shaders_needs_the_only_reference() -> None:
     screen = create_screen("numpipe", ownership="driver_owns")
     assert screen.caps.driver_owns_shaders
     context = screen.context_create()

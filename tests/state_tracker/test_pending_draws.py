@@ -161,7 +161,7 @@ def turns(seed: int, fragments: list[str], depth: int, changing: bool) -> npt.ND
     ],
     ids=["three", "quads", "masks", "depths"],
 )
-def test_programs_that_take_turns(
+def test_programs_that_alternate(
     fragments: list[str],
     changing: bool,
     resolved: bool,

@@ -74,7 +74,7 @@ def test_what_is_written_without_a_call_is_drawn_and_what_is_read_arrives(gl: GL
     gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
 
 
-def test_it_is_mapped_where_it_is_and_let_go_of(gl: GLInterface) -> None:
+def test_pinned_memory_is_mapped_in_place_and_released(gl: GLInterface) -> None:
     buffer, page = pinned(gl)
     page[:4] = (1, 2, 3, 4)
     assert gl.map_buffer(PINNED, GL.READ_WRITE) == page.ctypes.data

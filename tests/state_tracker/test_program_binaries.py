@@ -105,7 +105,7 @@ def test_what_was_set_before_linking(setting: str, gl: Any) -> None:
     assert (told(gl, plain) == told(gl, name)) == (setting == "nothing")
 
 
-def test_settings_and_values_behind_the_link_are_not_part_of_it(gl: Any) -> None:
+def test_settings_and_values_after_the_link_are_not_part_of_it(gl: Any) -> None:
     name = linked(gl)
     first = told(gl, name)
     SETTINGS["attributes"](gl, name)
@@ -113,7 +113,7 @@ def test_settings_and_values_behind_the_link_are_not_part_of_it(gl: Any) -> None
     assert told(gl, loaded(gl, name)) == first
 
 
-def test_sources_that_changed_before_and_behind_the_link(gl: Any) -> None:
+def test_sources_changed_before_and_after_the_link(gl: Any) -> None:
     """What was compiled counts, not what the shader object was given since."""
     name = int(gl.create_program())
     shaders = [compiled(gl, GL.VERTEX_SHADER, VS), compiled(gl, GL.FRAGMENT_SHADER, FS)]

@@ -94,7 +94,7 @@ def _life(gl: GLInterface) -> dict[Any, Any]:
     return found | _asked(gl, other, "again")
 
 
-def test_a_program_tells_what_the_native_one_does() -> None:
+def test_queries_of_a_program_agree_with_the_native_gl() -> None:
     options = {"profile": "es", "version": (3, 2)}
     ours = create_context("numpipe", **options)  # type: ignore[arg-type]
     mine = _life(ours)

@@ -103,7 +103,7 @@ def test_compressed_images_are_not_drawn_to(compat: GLInterface) -> None:
     assert status == GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT
 
 
-def test_colours_are_told_clamped_where_they_are_clamped(compat: GLInterface) -> None:
+def test_colour_queries_are_clamped_where_colours_are(compat: GLInterface) -> None:
     gl = compat
     gl.alpha_func(GL.GREATER, 7.0)
     gl.blend_color(7.0, -2.0, 0.5, 1.0)
@@ -131,7 +131,7 @@ def test_a_buffer_is_cleared_beside_what_is_mapped(compat: GLInterface) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
-def test_layouts_of_stages_are_told(driver: str) -> None:
+def test_layouts_of_stages_can_be_queried(driver: str) -> None:
     options = {"profile": "core", "version": (4, 3)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)  # type: ignore[arg-type]
     with gl:
@@ -208,7 +208,7 @@ def test_mapped_buffers_are_aligned(compat: GLInterface) -> None:
         gl.unmap_buffer(GL.ARRAY_BUFFER)
 
 
-def test_feedback_tells_texture_coordinates_that_nothing_samples(compat: GLInterface) -> None:
+def test_feedback_returns_texture_coordinates_without_samplers(compat: GLInterface) -> None:
     gl = compat
     told = np.zeros(16, np.float32)
     gl.feedback_buffer(16, GL._3D_COLOR_TEXTURE, told)
@@ -229,7 +229,7 @@ def test_integer_pixels_have_integer_types(compat: GLInterface) -> None:
     assert gl.get_error() == GL.INVALID_ENUM
 
 
-def test_what_reading_would_not_convert_is_told(compat: GLInterface) -> None:
+def test_the_format_of_unconverted_reads_can_be_queried(compat: GLInterface) -> None:
     gl = compat
     format = gl.get_integerv(GL.IMPLEMENTATION_COLOR_READ_FORMAT)[0]
     assert format in (GL.RGBA, GL.BGRA)

@@ -211,7 +211,7 @@ void main()
 """
 
 
-def test_buffer_variables_tell_of_the_array_they_lie_in(gl: GLInterface) -> None:
+def test_buffer_variables_have_properties_of_their_array(gl: GLInterface) -> None:
     """Of an array of structures or arrays the first element is listed, and how many there are."""
     name = gl.create_program()
     gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, BUFFERS_CS))
@@ -234,7 +234,7 @@ def test_buffer_variables_tell_of_the_array_they_lie_in(gl: GLInterface) -> None
     assert errors(gl) == []
 
 
-def test_deletion_waits_for_the_last_user(gl: GLInterface) -> None:
+def test_deletion_is_deferred_until_the_last_use_ends(gl: GLInterface) -> None:
     name = gl.create_program()
     shader = compiled(gl, GL.VERTEX_SHADER, PLAIN_VS)
     gl.attach_shader(name, shader)

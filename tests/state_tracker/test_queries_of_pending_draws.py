@@ -144,7 +144,7 @@ def test_answers_and_pictures_are_those_of_draws_at_once(
     np.testing.assert_array_equal(waited, drawn)
 
 
-def test_draws_with_a_query_each_wait_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_with_a_query_each_are_pending_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
     execute = Execution.run
 
@@ -204,7 +204,7 @@ def test_one_triangle_in_quads_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
     assert answers[0] == answers[1] > 200
 
 
-def test_a_context_may_end_while_queries_and_written_buffers_wait() -> None:
+def test_a_context_may_end_with_pending_queries_and_written_buffers() -> None:
     one = Counting(4, 0)
     gl, (query, running) = one.gl, one.gl.gen_queries(2)
     gl.begin_query(GL.TIME_ELAPSED, running)

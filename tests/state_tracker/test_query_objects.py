@@ -437,7 +437,7 @@ def test_times_are_apart_as_time_stamps_are(driver: str) -> None:
     gl.release()
 
 
-def test_only_who_asks_for_a_result_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_reading_a_result_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     gl = create_context("numpipe", size=(8, 8))
     gl.make_current()
     waited = []

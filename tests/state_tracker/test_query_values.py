@@ -38,7 +38,7 @@ COLORS = {
 
 
 @pytest.mark.parametrize("what", COLORS)
-def test_colours_are_told_clamped_where_fragments_are(gl: Any, what: str) -> None:
+def test_colour_queries_are_clamped_where_fragments_are(gl: Any, what: str) -> None:
     """ARB_color_buffer_float: queries clamp as CLAMP_FRAGMENT_COLOR says, the value is kept."""
     give, ask = COLORS[what]
     give(gl)
@@ -80,7 +80,7 @@ PARTS = ("RED", "GREEN", "BLUE", "ALPHA", "DEPTH", "STENCIL")
 
 
 @pytest.mark.parametrize("format", SIZES)
-def test_renderbuffers_tell_their_sizes(gl: Any, format: str) -> None:
+def test_renderbuffers_return_their_sizes(gl: Any, format: str) -> None:
     """At least as many bits as the format's name says (exactly so where there is such a format);
     none of what it lacks."""
     buffer = gl.gen_renderbuffers(3)[1]

@@ -96,7 +96,7 @@ def test_a_client_array_is_forgotten_when_a_buffer_takes_its_place() -> None:
 
 @pytest.mark.parametrize("draws", [3, execution.WORTH_MERGING + 3])
 @pytest.mark.parametrize("end", ["delete", "orphan", "shrink"])
-def test_draws_that_wait_own_their_indices(ours: GLInterface, draws: int, end: str) -> None:
+def test_pending_draws_own_their_indices(ours: GLInterface, draws: int, end: str) -> None:
     name = program(ours)
     quad(ours, name)
     (indices,) = ours.gen_buffers(1)
@@ -241,7 +241,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("threads", ["1", "3"])
-def test_ctrl_c_ends_a_draw_and_the_context_goes_on(driver: str, threads: str) -> None:
+def test_ctrl_c_ends_a_draw_and_the_context_continues(driver: str, threads: str) -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [sys.executable, "-c", ENDLESS, driver],

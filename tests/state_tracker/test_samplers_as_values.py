@@ -81,7 +81,7 @@ def test_every_way_ends_at_its_texture(gl: GLInterface) -> None:
     assert wrong == []
 
 
-def test_what_lies_beside_samplers_comes_along(gl: GLInterface) -> None:
+def test_members_beside_samplers_are_kept(gl: GLInterface) -> None:
     """The numbers in structures that are gathered part by part."""
     declared = """
         struct N { float x[2]; sampler2D t; mat2 m; }; struct S { int i; N n[2]; };

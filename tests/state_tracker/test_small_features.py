@@ -78,7 +78,7 @@ def test_attributes_of_packed_floats(compat: GLInterface) -> None:
     assert gl.get_error() == GL.INVALID_ENUM
 
 
-def test_arrays_that_are_locked_are_told(compat: GLInterface) -> None:
+def test_locked_arrays_can_be_queried(compat: GLInterface) -> None:
     gl = compat
 
     def told() -> tuple[int, ...]:
@@ -98,7 +98,7 @@ def test_arrays_that_are_locked_are_told(compat: GLInterface) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
-def test_where_an_array_lies_is_told(driver: str) -> None:
+def test_pointers_of_arrays_can_be_queried(driver: str) -> None:
     """In the bound buffer, in the client's memory, or nowhere."""
     options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (4, 4)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)

@@ -105,7 +105,7 @@ def test_multisampled_storages(asked: Asked, samples: int) -> None:
         assert bind in desc.bind
 
 
-def test_mutable_images_get_chains_as_long_as_their_first_level_wants(asked: Asked) -> None:
+def test_mutable_images_get_chains_for_their_first_level(asked: Asked) -> None:
     """A level alone lies in a chain in which it could stand; later ones find room there."""
     gl, found = asked
     rest = (0, GL.RGBA, GL.UNSIGNED_BYTE, None)

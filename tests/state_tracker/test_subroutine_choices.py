@@ -141,5 +141,5 @@ def test_choices_belong_to_the_context(driver: str, steps: str) -> None:
 
 @pytest.mark.native
 @pytest.mark.parametrize("steps", ROWS)
-def test_native_gl_chooses_alike(steps: str) -> None:
+def test_native_gl_selects_alike(steps: str) -> None:
     assert outcome("llvmpipe", steps) == ROWS[steps]

@@ -106,7 +106,7 @@ def listed(gl: Context) -> frozenset[str]:
 
 
 @pytest.mark.native
-def test_other_names_answer_where_llvmpipe_answers_them(
+def test_aliases_work_where_they_work_on_llvmpipe(
     ours: Context, native: Asking, profile: str
 ) -> None:
     """Names that are answered only because another name of the function is there."""

@@ -62,7 +62,7 @@ def test_one_buffer_of_several_switched() -> None:
     gl.release()
 
 
-def test_culling_and_depth_in_turn() -> None:
+def test_culling_and_depth_alternate() -> None:
     gl = scene()
     gl.front_face(GL.CW)  # the strip faces back
     gl.depth_func(GL.NEVER)
@@ -102,7 +102,7 @@ void main() { result = texture(image, vec2(0.5)); }
 """
 
 
-def test_textures_bound_in_turn_and_changed_while_another_is_bound() -> None:
+def test_textures_bound_alternately_and_changed_while_another_is_bound() -> None:
     gl = create_context(profile="core", version=(4, 5), size=(4, 4))
     name = program(gl, fragment=TEXTURED)
     quad(gl, name)

@@ -95,7 +95,7 @@ _CHOICES = {
 }
 
 
-def test_a_view_of_the_same_format_looks_at_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_of_the_same_format_reads_the_stored_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the driver refuses what is best, and takes another with texels as large."""
     gl = create_context("numpipe", profile="compat", version=(4, 3), size=(8, 8))
     supported = gl.screen.is_format_supported

@@ -336,7 +336,7 @@ def proxies(gl: GLInterface) -> dict[str, Any]:
 
 
 @pytest.mark.native
-def test_storage_of_proxies_is_checked_and_told_as_on_native_gl() -> None:
+def test_storage_of_proxies_is_checked_and_reported_as_on_native_gl() -> None:
     options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (4, 4)}
     native, ours = native_context(**options), create_context("numpipe", **options)
     theirs, found = proxies(native), proxies(ours)
@@ -455,7 +455,7 @@ def test_buffer_textures_read_a_buffer(gl: GLInterface) -> None:
     assert pixels(gl)[5, 5].tolist() == [128, 191, 4, 255]
 
 
-def test_buffer_textures_tell_what_they_show(gl: GLInterface) -> None:
+def test_buffer_textures_return_their_buffer(gl: GLInterface) -> None:
     """A buffer or a part of it, in the last format; without a buffer, nothing."""
 
     def told() -> dict[str, int]:

@@ -270,7 +270,7 @@ def test_draws_by_themselves_see_it_as_well(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     "step", [a_part, all_of_it, read, other_textures, texture_units, mipmaps, copied]
 )
-def test_they_wait_all_the_same(step: Step, executed: list[int]) -> None:
+def test_they_stay_pending_all_the_same(step: Step, executed: list[int]) -> None:
     picture(step, Painter())
     assert executed == [DRAWS]
 

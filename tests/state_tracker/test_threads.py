@@ -55,7 +55,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
 # -- addresses -------------------------------------------------------------------------------------
 
 
-def test_who_asks_at_once_is_told_the_same_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simultaneous_requests_return_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two the second would take the place of the first, which would be gone."""
     monkeypatch.setattr(abi, "_ADDRESSES", {})
     at_once(monkeypatch, abi, "_entry_point")
@@ -88,7 +88,7 @@ def test_texts_stay_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- what is current -------------------------------------------------------------------------------
 
 
-def test_what_was_current_goes_with_its_thread() -> None:
+def test_the_current_context_is_dropped_with_its_thread() -> None:
     """The next thread may get the identifier of one that ended."""
     context = Context("noop", size=(4, 4))
     assert in_a_thread(lambda: (context.make_current(), current_context())[1]) is context
@@ -151,7 +151,7 @@ def in_a_call(context: Any, work: Callable[[], object]) -> None:
     context.debug_message_callback(None, None)
 
 
-def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joining_waits_for_the_call_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """It knows of no turns: until now its context was alone."""
     waits, happened = threading.Event(), list[str]()
     monkeypatch.setattr(share_group_lock.time, "sleep", lambda seconds: waits.set())
@@ -174,7 +174,7 @@ def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.Monk
     first.release()
 
 
-def test_who_joins_waits_for_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joining_waits_for_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither for threads that are in no call, nor for those that know of turns."""
     waits: list[float] = []
     monkeypatch.setattr(share_group_lock.time, "sleep", waits.append)
@@ -210,12 +210,12 @@ def test_when_python_ends_no_thread_calls_it(monkeypatch: pytest.MonkeyPatch) ->
     assert delete(number) != 0
 
 
-def test_who_leaves_waits_for_its_turn() -> None:
+def test_leaving_waits_for_the_pipe() -> None:
     """A context may be released while another thread draws on one beside it."""
     first = Context("numpipe", size=(4, 4))
     second = Context("numpipe", size=(4, 4), share=first)
     leaving = threading.Thread(target=second.release)
-    with first.turn():
+    with first.using_pipe():
         leaving.start()
         first.clear_color(0.2, 0.0, 0.0, 1.0)
         first.clear(GL.COLOR_BUFFER_BIT)
@@ -275,7 +275,7 @@ def pointer(gl: Any, name: str, *kinds: Any) -> Callable[..., None]:
     return ctypes.CFUNCTYPE(None, *kinds)(gl.load_opengl_function(name))
 
 
-def test_what_was_noted_is_drawn_in_turn() -> None:
+def test_recorded_calls_of_threads_are_drawn_alternately() -> None:
     """A context is recorded when another thread's joins its group and draws."""
     gl = Context("numpipe", version=(4, 3), size=(16, 16))
     calls = {name: pointer(gl, name, *kinds) for name, kinds in CALLED.items()}

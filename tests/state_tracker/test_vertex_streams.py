@@ -115,7 +115,7 @@ def test_each_stream_has_its_buffers(gl: GLInterface) -> None:
     assert (pixels(gl)[40, 40] > 0).all()  # the first stream is rasterized
 
 
-def test_overflow_of_one_stream_is_told_apart(gl: GLInterface) -> None:
+def test_overflow_of_one_stream_is_separate(gl: GLInterface) -> None:
     if "GL_ARB_transform_feedback_overflow_query" not in extensions(gl):
         pytest.skip("no overflow queries")
     streaming(gl)

@@ -193,7 +193,9 @@ def test_each_draw_sees_what_was_there(
     [vertices, a_part, elsewhere, by_mapping, read, blocks, indices],
     ids=lambda step: step.__name__,
 )
-def test_they_wait_all_the_same(step: Callable[[Painter], None], executed: list[int]) -> None:
+def test_they_stay_pending_all_the_same(
+    step: Callable[[Painter], None], executed: list[int]
+) -> None:
     picture(step)
     assert executed == [40]
 

@@ -71,7 +71,7 @@ def test_text_and_words_say_the_same(line: str) -> None:
         ("br r0.x, @1", "'r0.x' is no operand"),
     ],
 )
-def test_malformed_text_is_told(tmp_path: Path, capsys, line: str, message: str) -> None:
+def test_malformed_text_is_reported(tmp_path: Path, capsys, line: str, message: str) -> None:
     text = tmp_path / "bad.s"
     text.write_text(f"nop\n{line}\n")
     assert main(["asm", str(text), "--driver", "tiler"]) == 2

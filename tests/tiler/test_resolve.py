@@ -166,7 +166,7 @@ def test_bytes_are_counted_and_shown() -> None:
     assert green.any()
 
 
-def test_samples_that_nobody_wants_are_never_stored() -> None:
+def test_unused_samples_are_never_stored() -> None:
     report, picture, _ = one_frame(forget=True)
     assert np.array_equal(picture, one_frame(forget=False)[1])
     assert report.moved == 4 * PIXELS

@@ -87,7 +87,7 @@ def screens(*depths: float) -> np.ndarray[Any, Any]:
     )
 
 
-def test_what_lies_behind_never_becomes_a_fragment(
+def test_hidden_primitives_make_no_fragments(
     fragments: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, report = drawn(screens(-0.5, 0.5, 0.25), GL.LESS, [3, 6])
@@ -103,7 +103,7 @@ def test_what_lies_behind_never_becomes_a_fragment(
     assert np.array_equal(seen[0], every[0]) and seen[1:] == every[1:]
 
 
-def test_what_lies_in_front_is_drawn(fragments: list[int]) -> None:
+def test_visible_primitives_are_drawn(fragments: list[int]) -> None:
     _, report = drawn(screens(0.5, -0.5), GL.LESS, [3])
     assert sum(fragments) == 2 * AREA
     assert sum(tile.shaded for tile in report.tiles) == 2 * AREA

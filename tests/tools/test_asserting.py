@@ -59,7 +59,7 @@ def _looks_at_nothing(body: list[ast.stmt], known: set[str]) -> bool:
     return True
 
 
-def test_every_test_looks_at_something() -> None:
+def test_every_test_asserts_something() -> None:
     functions = _functions()
     known = _asserting(functions)
     found = [

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import gallette
 from gallette import cli
-from gallette.benchmarks import BENCHMARKS, child, find, read_scenes
+from gallette.benchmarks import BENCHMARKS, child, find, lacks, read_scenes
 from gallette.benchmarks.profiling import PARTS, profile
 from gallette.benchmarks.report import chart, geometric_mean, markdown, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError, InputError
+from gallette.render import render_scenes
+from gallette.scenes import SCENES
 
 
 def sides() -> list[Side]:
@@ -54,9 +59,9 @@ def test_chart_and_table_of_nothing() -> None:
 
 
 def test_what_a_benchmark_needs() -> None:
-    assert BENCHMARKS["nbody"].lacks(330, 4) == "no GL 4.3"
-    assert BENCHMARKS["msaa_mesh"].lacks(430, 1) == "no 4 samples"
-    assert BENCHMARKS["msaa_mesh"].lacks(430, 4) == ""
+    assert lacks(BENCHMARKS["nbody"], 330, 4) == "no GL 4.3"
+    assert lacks(BENCHMARKS["msaa_mesh"], 430, 1) == "no 4 samples"
+    assert lacks(BENCHMARKS["msaa_mesh"], 430, 4) == ""
     assert len(BENCHMARKS) >= 16
 
 
@@ -69,7 +74,36 @@ def test_frames_are_timed_and_profiled() -> None:
     assert sum(side.profiles["gradient"].values()) == pytest.approx(1.0)
 
 
-def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scene_that_yields_pictures_is_timed() -> None:
+    pytest.importorskip("moderngl")
+    (side,) = measure(["dual_source", "small_draws"], ["numpipe"], 1)
+    assert not side.errors and side.times["dual_source"] and side.times["small_draws"]
+
+
+def test_a_benchmark_yields_a_picture() -> None:
+    pytest.importorskip("moderngl")
+    rendering = render_scenes("jit", ["blended_quads"])
+    assert not rendering.errors
+    (frame,) = rendering.passes["blended_quads"]
+    assert frame.name == "frame" and frame.color.shape == (512, 512, 4)
+    assert 0.5 < frame.coverage.mean() < 1
+
+
+def test_every_scene_draws_the_same_again_in_its_context() -> None:
+    moderngl = pytest.importorskip("moderngl")
+    different = []
+    for name, scene in SCENES.items():
+        window: Any = gallette.moderngl_context("jit")
+        ctx = moderngl.create_context(standalone=True, context=window)
+        ctx.extra = window
+        first, again = (list(scene.render(ctx, scene.size)) for _ in range(2))
+        if not all(np.array_equal(a.color, b.color) for a, b in zip(first, again, strict=True)):
+            different.append(name)
+        window.release()
+    assert different == []
+
+
+def test_a_request_draws_several_short_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(child.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(child.time, "process_time", lambda: 2 * now[0])
@@ -78,7 +112,7 @@ def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> Non
         def frame(takes: float = quick * child.TURN) -> None:
             now[0] += takes
 
-        found = child._turn(frame)
+        found = child._time_frames(frame)
         assert len(found["seconds"]) == len(found["processor"]) == many
         assert sum(found["processor"]) == pytest.approx(2 * many * quick * child.TURN)
 
@@ -125,11 +159,11 @@ def test_a_benchmark_in_another_size() -> None:
     for size in ("", "0", "-1", "16385", "x", "64@64", "²"):
         with pytest.raises(GalletteError, match="a size is a number from 1 to 16384"):
             find(f"blur@{size}")
-    with pytest.raises(GalletteError, match="unknown benchmark 'blurred' "):
+    with pytest.raises(GalletteError, match="unknown benchmark 'blurred'; did you mean 'blur'"):
         find("blurred@64")
 
 
-def test_files_bring_benchmarks(mine: Path) -> None:
+def test_files_register_benchmarks(mine: Path) -> None:
     assert read_scenes(mine) == ["flash"] == read_scenes(mine)
     assert find("flash@8").doc == "ten clears"
 
@@ -143,7 +177,7 @@ def test_files_bring_benchmarks(mine: Path) -> None:
         ("x = '\0'\n", r"mine.py:1: source code"),
     ],
 )
-def test_files_that_bring_none(mine: Path, text: str, said: str) -> None:
+def test_files_without_benchmarks(mine: Path, text: str, said: str) -> None:
     mine.write_text(text)
     with pytest.raises(InputError, match=said):
         read_scenes(mine)

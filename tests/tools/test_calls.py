@@ -81,7 +81,7 @@ def test_calls_mean_the_same_on_native(native: str) -> None:
         ),
     ],
 )
-def test_a_wrong_value_fails_and_the_test_goes_on(line: str, message: str) -> None:
+def test_a_wrong_value_fails_and_the_test_continues(line: str, message: str) -> None:
     result = outcome(f"{line}\ncheck glIsBuffer 78 = 1\n")
     assert result.result == "fail"
     assert result.messages == [

@@ -266,7 +266,9 @@ def test_what_is_said_of_a_scene_is_what_is_traced(
     assert tuple(seen) == wanted
 
 
-def test_a_comparison_hears_all_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_the_other_kind_of_comparison_are_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """What only the other kind of comparison hears is refused."""
     for said in (
         ("--option", "a=1"), ("--html", "page"), ("--png", "folder"), ("--cluster", "local:2"),
@@ -426,7 +428,7 @@ def test_an_interrupt_ends_a_run_cleanly(tmp_path: Path) -> None:
     assert err.strip() == "interrupted"
 
 
-def test_what_a_driver_lacks_is_told_with_its_brackets(
+def test_a_missing_cap_is_printed_with_its_brackets(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`pip install gallette[jit]` is advice, not a colour."""

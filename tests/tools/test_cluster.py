@@ -67,7 +67,7 @@ def scheduler() -> Iterator[str]:
         yield found.scheduler_address
 
 
-def test_nobody_without_the_keys_of_the_run_is_let_in(cluster: Cluster) -> None:
+def test_clients_without_the_keys_of_the_run_are_refused(cluster: Cluster) -> None:
     distributed = pytest.importorskip("distributed")
     assert cluster.address.startswith("tls://127.0.0.1:")
     others = distributed.Security.temporary()

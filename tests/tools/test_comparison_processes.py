@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from gallette import references, render
-from gallette.benchmarks import child
+from gallette.benchmarks import BENCHMARKS, child
 from gallette.benchmarks.profiling import PARTS
 from gallette.benchmarks.report import chart, geometric_mean, markdown, profile_table, update_page
 from gallette.benchmarks.sides import Side
@@ -50,7 +51,7 @@ def test_verdicts_are_the_worst_of_the_passes() -> None:
     assert (broken.verdict, broken.ok) == ("error", False)
 
 
-def test_what_cannot_be_compared_is_told() -> None:
+def test_problems_that_prevent_a_comparison_are_reported() -> None:
     ours = Rendering("a", passes={n: [picture("x"), picture("y")] for n in ("one", "two", "blur")})
     ours.seconds = {"one": 1.5, "blur": 2.5}
     theirs = Rendering("b", passes={"two": [picture("x")], "blur": [picture("x"), picture("y")]})
@@ -128,7 +129,7 @@ def test_recordings_stand_in_for_a_native_gl_that_is_missing(
     assert note == "no native OpenGL here (no libEGL): using images recorded from R"
 
 
-def test_a_native_gl_that_is_there_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_available_native_gl_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     made, heard = Rendering("native"), []
 
     def rendered(driver: str, scenes: Any, on_pass: Any, timeout: Any) -> Rendering:
@@ -144,7 +145,7 @@ def test_a_native_gl_that_is_there_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
 # -- a process that renders ------------------------------------------------------------------------
 
 
-def test_a_process_renders_scenes_and_scripts_and_goes_on_after_mistakes(
+def test_a_process_renders_scenes_and_scripts_and_continues_after_mistakes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken, script, out = tmp_path / "broken.py", tmp_path / "script.py", tmp_path / "out.npz"
@@ -258,7 +259,7 @@ def test_frames_are_kept_by_what_they_are() -> None:
         {"profile": {"calls": 1.0}},
     )  # fmt: skip
     for name in ("a", "a", "a", "b", "c", "b", "c"):  # neither b nor c is asked again
-        side.turn(name)
+        side.draw_frames(name)
     assert side.first == {"a": 2.0}
     assert (side.times, side.processor) == ({"a": [0.5, 0.25, 0.125]}, {"a": [0.75, 1.0, 0.5]})
     assert (side.lacks, side.errors) == ({"b": "no GL 4.3"}, {"c": "it broke"})
@@ -290,35 +291,22 @@ def test_a_side_that_ended_is_an_error() -> None:
     assert side.ask("gradient") in (
         {"error": "the process is gone"}, {"error": "the process ended with status -9 "},
     )  # fmt: skip
-    side.turn("gradient")
+    side.draw_frames("gradient")
     assert "gradient" in side.errors
     side.close()
     assert side.log.closed
 
 
-def child_benchmarks() -> dict[str, Any]:
-    from gallette.benchmarks import BENCHMARKS
-
-    return BENCHMARKS  # type: ignore[return-value]
-
-
-class Lacking:
-    """A benchmark of what is not there."""
-
-    def lacks(self, version: int, samples: int) -> str:
-        return "no GL 9.9"
-
-
 def test_the_process_of_a_side(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     pytest.importorskip("moderngl")
     monkeypatch.setattr("sys.stdin", iter(["gradient\n", " gradient \n", "none\n", "nbody\n"]))
-    monkeypatch.setitem(child_benchmarks(), "nbody", Lacking())
+    monkeypatch.setitem(BENCHMARKS, "nbody", replace(BENCHMARKS["nbody"], version=990))
     assert child.main("numpipe") == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     keys = ["renderer"], ["first"], ["seconds", "processor"], ["error"], ["lacks"]
     assert [list(line) for line in lines] == list(keys)
     assert lines[1]["first"] > lines[2]["seconds"][0] > 0
-    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none' (")
+    assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none'; ")
     assert lines[4] == {"lacks": "no GL 9.9"}
     assert child.main("nothing") == 2
     assert "unknown driver 'nothing'" in capsys.readouterr().err
@@ -351,7 +339,7 @@ def test_tables_have_a_column_for_each_side_and_each_ratio() -> None:
     assert geometric_mean([0.1, 100.0]) == pytest.approx(10**0.5)
 
 
-def test_shares_of_the_time_are_told_in_per_cent() -> None:
+def test_shares_of_the_time_are_printed_in_per_cent() -> None:
     sides = measured()
     first, second, *rest = PARTS
     sides[0].profiles = {"a": SHARES | {first: 0.996, second: 0.004}, "b": {}}

@@ -149,7 +149,7 @@ VERTEX = "#version 330\nout vec4 v; void main() { gl_Position = v = vec4(1.0); }
 FRAGMENT = "#version 330\nin vec4 {}; out vec4 c; void main() {{ c = {}; }}\n"
 
 
-def test_the_compiler_tool_tells_stages_by_suffix(
+def test_the_compiler_tool_infers_stages_from_suffixes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("a.frag", "b.frag.glsl", "c.glsl"):

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from gallette.commands import comparing, diff
 from gallette.compiler.errors import GalletteError
-from gallette.scenes import SCENES
+from gallette.scenes import BENCHMARKS, SCENES
 
 
 def _console(color: bool = False) -> tuple[Console, io.StringIO]:
@@ -248,9 +248,9 @@ def test_the_list_of_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "console", lambda: out)
     assert diff.run(_parsed("--list")) == 0
     lines = text.getvalue().splitlines()
-    assert len(lines) == len(SCENES)
-    for line, scene in zip(lines, SCENES.values(), strict=True):
-        mark = "multi-pass" if scene.multipass else ""
+    timed = [scene for name, scene in BENCHMARKS.items() if name not in SCENES]
+    for line, scene in zip(lines, [*SCENES.values(), *timed], strict=True):
+        mark = "multi-pass" if scene.multipass else "benchmark" if scene in timed else ""
         assert line.rstrip() == f"{scene.name:<16} {mark:<11} {scene.doc}".rstrip()
     assert {scene.multipass for scene in SCENES.values()} == {False, True}
 

@@ -83,7 +83,7 @@ def test_comments_are_about_lines_that_are_there() -> None:
     assert not [(block.name, block.unheard()) for block in blocks() if block.unheard()]
 
 
-def test_every_block_is_of_a_kind_that_is_looked_at() -> None:
+def test_every_block_is_of_a_tested_kind() -> None:
     """What no test runs is text (drawings, generated code), and has no commands in it."""
     run = {"python", "sh", "toml", "shader_test", "nir", *MACHINES}
     for block in blocks():

@@ -55,7 +55,7 @@ def test_files_that_are_no_pair_are_explained_alone(pair: Path) -> None:
     assert [s.stage for s in explain_file(str(pair), "noop").shaders] == ["fragment"]
 
 
-def test_warnings_of_both_shaders_are_told(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_both_shaders_are_shown(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain_file(str(pair), "noop").log == ""
     for path in (pair, pair.with_suffix(".vert")):
         path.write_text(path.read_text().replace("void main", "#define A__B\nvoid main"))
@@ -69,7 +69,7 @@ def test_warnings_of_both_shaders_are_told(pair: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_nir_and_code_know_their_source_lines(pair: Path, driver: str) -> None:
+def test_nir_and_code_have_their_source_lines(pair: Path, driver: str) -> None:
     if driver == "jit":
         pytest.importorskip("llvmlite")
     shader = explain_file(str(pair), driver).shaders[1]

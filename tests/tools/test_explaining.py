@@ -72,7 +72,7 @@ def test_a_file_is_explained_with_the_one_beside_it(tmp_path: Path) -> None:
         explain_file(vertex, "numpipe", alone=True)
 
 
-def test_stages_that_names_do_not_tell_are_said(tmp_path: Path) -> None:
+def test_stages_that_names_do_not_determine_are_given(tmp_path: Path) -> None:
     plain = written(tmp_path, "shader.txt", FLAT)
     with pytest.raises(
         InputError, match=re.escape("the stage cannot be inferred from the file name; use --stage")
@@ -146,7 +146,7 @@ def test_forms_that_are_too_long_for_a_page_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "simd", "native"])
-def test_tests_are_run_and_their_variants_told(driver: str, tmp_path: Path) -> None:
+def test_tests_are_run_and_their_variants_shown(driver: str, tmp_path: Path) -> None:
     found = explain_file(written(tmp_path, "a.shader_test", TEST), driver)
     assert [s.stage for s in found.shaders] == ["vertex", "fragment"]
     assert found.shaders[1].source.strip() == FLAT.strip()
@@ -165,7 +165,7 @@ def test_tests_are_run_and_their_variants_told(driver: str, tmp_path: Path) -> N
     assert explain_file(written(tmp_path, "c.shader_test", compat), driver).outcome == "pass"
 
 
-def test_programs_that_do_not_link_are_told(tmp_path: Path) -> None:
+def test_programs_that_do_not_link_are_reported(tmp_path: Path) -> None:
     text = TEST.replace("out vec4 color;", "in vec3 missing;\nout vec4 color;").replace(
         "vec4(0.5)", "vec4(missing, 1.0)"
     )

@@ -174,7 +174,7 @@ def test_a_place_in_the_bundled_suite_names_generated_tests_too() -> None:
             find_tests([missing])
 
 
-def test_other_commands_know_places_of_generated_tests(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_commands_accept_paths_of_generated_tests(capsys: pytest.CaptureFixture[str]) -> None:
     folder = BUNDLED / "glsl-1.30" / "conversions"
     place = folder / "int-to-float.shader_test"
     assert parse_file(place).name == str(dict(find_tests([]))[NAME])
@@ -193,7 +193,7 @@ def test_lists_may_name_generated_tests_by_file(tmp_path: Path) -> None:
     assert (name, found.name) == ("spec@glsl-1.30@conversions@int-to-float", path.name)
 
 
-def test_a_run_goes_on_although_the_cache_is_gone(tmp_path: Path) -> None:
+def test_a_run_continues_without_the_cache(tmp_path: Path) -> None:
     name = "spec@glsl-1.30@conversions@int-to-float"
     gone = tmp_path / "gone" / "int-to-float.shader_test"
     Journal.create(tmp_path, Head("numpipe", [(name, gone), ("x", gone)], 60.0)).close()

@@ -176,7 +176,7 @@ def test_what_a_shared_fixture_ran_counts_for_every_test_that_has_it(tmp_path: P
     assert found == {"test_a": "1100", "test_b": "1001", "test_c": "0010", "test_d": "1100"}
 
 
-def test_a_sleeping_fault_changes_nothing_until_it_is_called(
+def test_an_inactive_fault_changes_nothing_until_it_is_selected(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = [("gallette/one.py", fault) for fault in faults_of(PROGRAM.encode())]

@@ -153,7 +153,7 @@ def test_passes_and_textures_are_shown_from_the_top() -> None:
     window.release()
 
 
-def test_what_is_asked_of_others_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_are_passed_on_to_other_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     def told(name: str, answer: Any = None) -> Any:

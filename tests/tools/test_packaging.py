@@ -218,7 +218,7 @@ def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:
     assert any(bound.operator == "<" for bound in llvmlite.specifier)  # it is used beyond its API
 
 
-def test_nothing_a_program_left_behind_is_kept() -> None:
+def test_build_leftovers_are_not_packaged() -> None:
     """What is kept beside the layers is named here: caches and reports have been added unseen."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -14,7 +14,7 @@ from gallette.piglit_subset import cluster, execute, pool, remote
 from gallette.piglit_subset.execute import Unavailable, make_context, run_file, run_test
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.pool import TestProcess, run_all
-from gallette.piglit_subset.remote import How, Sent
+from gallette.piglit_subset.remote import How, SentTest
 from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.results import Entry, Run, merge
 from gallette.piglit_subset.results import test_name as name_of_test
@@ -69,7 +69,7 @@ def test_a_test_ends_as_it_should(
         assert outcome.messages
 
 
-def test_leaks_fail_tests_that_went_well(tmp_path: Path) -> None:
+def test_leaks_fail_passing_tests(tmp_path: Path) -> None:
     test = parse_file(written(tmp_path))
 
     def spoil(gl: Any) -> None:
@@ -106,7 +106,9 @@ def test_hooks_see_the_context_when_it_is_new_and_before_it_goes(tmp_path: Path)
         ("GL ES >= 3.1\nGLSL ES >= 3.10", "requires OpenGL ES 3.1: unknown driver 'nothing'"),
     ],
 )
-def test_contexts_that_cannot_be_made_are_told(require: str, told: str, tmp_path: Path) -> None:
+def test_contexts_that_cannot_be_created_are_reported(
+    require: str, told: str, tmp_path: Path
+) -> None:
     test = parse_file(written(tmp_path, GOOD.replace("GLSL >= 3.30", require)))
     with pytest.raises(Unavailable) as error:
         make_context("nothing", context_needs(test))
@@ -246,7 +248,7 @@ def test_mistakes_in_threads_are_not_lost(workers: list[Worker]) -> None:
         list(run_all([("t", Path("p"))], "numpipe", jobs=1, timeout=7.0, environment={}))
 
 
-def test_who_stops_listening_stops_the_processes(
+def test_closing_the_results_stops_the_processes(
     workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Worker.answers = [REPLY] * 50
@@ -265,13 +267,13 @@ def test_workers_have_files_or_get_them(tmp_path: Path) -> None:
     there = written(tmp_path)
     content = there.read_bytes()
     folder = tmp_path / "folder"
-    assert remote._file(Sent("n", str(there), content), folder) == there
+    assert remote._file(SentTest("n", str(there), content), folder) == there
     assert not folder.exists()
-    other = remote._file(Sent("n", str(there), b"another"), folder)
+    other = remote._file(SentTest("n", str(there), b"another"), folder)
     assert other == folder / "a.shader_test"
     assert other.read_bytes() == b"another"
     missing = tmp_path / "gone" / "b.shader_test"
-    found = remote._file(Sent("n", str(missing), content), tmp_path / "second")
+    found = remote._file(SentTest("n", str(missing), content), tmp_path / "second")
     assert found == tmp_path / "second" / "b.shader_test"
     assert found.read_bytes() == content
 
@@ -294,7 +296,7 @@ def test_batches_run_in_one_process_for_each_way(
     monkeypatch.setattr(remote, "TestProcess", Process)
     monkeypatch.setattr(remote, "_processes", {})
     monkeypatch.setenv("GALLETTE_CACHE", "here")
-    sent = [Sent(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
+    sent = [SentTest(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
     for how in (How("a", 5.0, True), How("a", 5.0, True), How("b", 5.0, False)):
         found = remote._run_batch(how, sent)
         assert [(r.name, r.path, r.command) for r in found] == [

@@ -27,6 +27,7 @@ from gallette.compiler.nir.ir import Stage, clone_shader, ownership
 from gallette.compiler.nir.text import lazy_shader
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.drivers.common.variants.compiler import VariantCompiler
+from gallette.drivers.jit.screen import JitCompiler
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.piglit_subset.execute import run_file
 from gallette.piglit_subset.suite import find_tests
@@ -159,7 +160,7 @@ FOREIGN = (_of_another_user, _renamed, _moved, _without_signature, _open_folder,
 
 
 @pytest.mark.parametrize("spoil", FOREIGN)
-def test_foreign_files_are_misses_and_are_not_looked_at(
+def test_foreign_files_are_misses_and_are_not_read(
     spoil: Callable[[DiskCache, pytest.MonkeyPatch], None],
     cache: DiskCache,
     monkeypatch: pytest.MonkeyPatch,
@@ -186,7 +187,7 @@ def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert key() != key()  # nothing that lies there is believed
 
 
-def test_a_named_folder_that_is_not_used_is_told(
+def test_an_unusable_cache_folder_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "open").mkdir()
@@ -278,16 +279,19 @@ def test_tests_pass_from_the_cache(cache: DiskCache) -> None:
     assert cache.hits >= 2 * len(tests)
 
 
-def test_what_a_driver_made_is_not_made_again(
-    cache: DiskCache, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("pattern", ["interpolation/flat-float$", "arb_texture_gather/.*"])
+def test_code_that_a_driver_stored_is_not_made_again(
+    driver: str, pattern: str, cache: DiskCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither lowered nor translated, and not even read: the shaders stay bytes."""
-    (test,) = find_tests([], ["interpolation/flat-float$"])[:1]
-    fresh = run_file(test[1], "numpipe")
+    """It is neither lowered nor translated, and the shaders are not even parsed."""
+    (test,) = find_tests([], [pattern])[:1]
+    fresh = run_file(test[1], driver)
     monkeypatch.setattr(VariantCompiler, "first_round", None)
     monkeypatch.setattr(ShaderCompiler, "generate", None)
+    monkeypatch.setattr(JitCompiler, "generate", None)
     monkeypatch.setattr(lazy_shader, "deserialize", None)
-    again = run_file(test[1], "numpipe")
+    again = run_file(test[1], driver)
     assert (again.result, again.reason) == (fresh.result, fresh.reason) == ("pass", "")
 
 

@@ -348,7 +348,7 @@ def test_every_known_failure_is_a_bundled_test() -> None:
         assert "glsl-3.30" not in name or name in names
 
 
-def test_a_drivers_list_lies_beside_its_code() -> None:
+def test_the_list_of_a_driver_is_beside_its_code() -> None:
     numpipe = known_list("numpipe")
     assert (numpipe.parent.name, numpipe.name) == ("numpipe", "fails.txt")
     assert known_list("trace:numpipe") == numpipe
@@ -485,7 +485,7 @@ def test_what_debug_flags_print_in_workers_is_seen(gallette, tmp_path: Path) -> 
     assert "glLinkProgram" in done.stderr
 
 
-def test_tables_fit_the_width_they_are_told(gallette) -> None:
+def test_tables_have_the_given_width(gallette) -> None:
     done = gallette("diff", "gradient", "--against", "numpipe", COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80

@@ -64,7 +64,7 @@ def head(*names: str, repeat: int = 1) -> Head:
     return Head("numpipe", [(n, Path(n)) for n in names or FOUND], 7.5, repeat)
 
 
-def test_what_went_wrong_is_told_at_once(said: io.StringIO, asked: Asked) -> None:
+def test_problems_are_printed_at_once(said: io.StringIO, asked: Asked) -> None:
     run = run_job(Job(head(), jobs=3))
     lines = said.getvalue().splitlines()
     assert sorted(lines) == sorted(
@@ -84,7 +84,7 @@ def test_what_went_wrong_is_told_at_once(said: io.StringIO, asked: Asked) -> Non
     assert "b@left" not in kept.seconds
 
 
-def test_everything_is_told_of_who_wants_to_know(said: io.StringIO, asked: Asked) -> None:
+def test_verbose_runs_print_everything(said: io.StringIO, asked: Asked) -> None:
     run_job(Job(head("a@good", "b@left"), verbose=True, use_cache=False, jobs=9))
     assert sorted(said.getvalue().splitlines()) == sorted(
         ["   pass a/good", "   skip b/left", "        no GL 9.9", "END"]
@@ -97,13 +97,13 @@ def test_everything_is_told_of_who_wants_to_know(said: io.StringIO, asked: Asked
     assert "pass" not in said.getvalue()
 
 
-def test_the_longest_go_first(said: io.StringIO, asked: Asked) -> None:
+def test_the_longest_tests_start_first(said: io.StringIO, asked: Asked) -> None:
     run_job(Job(head()))  # learns that [bad] takes longest
     run_job(Job(head()))
     assert asked[1]["names"][:2] == ["a@[bad]", "a@good"]
 
 
-def test_words_of_tests_are_passed_on_where_they_were_asked_for(
+def test_output_of_tests_is_shown_on_request(
     said: io.StringIO, asked: Asked, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     run_job(Job(head()))
@@ -126,7 +126,7 @@ def test_repeated_tests_may_differ(said: io.StringIO, monkeypatch: pytest.Monkey
     assert "1 flaky: not the same result every time" in said.getvalue()
 
 
-def test_a_folder_keeps_the_run_and_goes_on_with_it(
+def test_a_folder_keeps_the_run_and_resumes_it(
     said: io.StringIO, asked: Asked, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
@@ -143,7 +143,7 @@ def test_a_folder_keeps_the_run_and_goes_on_with_it(
     assert "1 of 2 tests have run before, 1 to go" in said.getvalue()
 
 
-def test_a_cluster_is_asked_instead(
+def test_a_cluster_is_used_instead(
     said: io.StringIO, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
@@ -308,7 +308,7 @@ def test_scripts_get_their_contexts_from_us(tmp_path: Path) -> None:
     assert scripts._taking == []
 
 
-def test_words_of_scripts_go_elsewhere(tmp_path: Path, capsys: Any) -> None:
+def test_output_of_scripts_is_redirected(tmp_path: Path, capsys: Any) -> None:
     shown(tmp_path, "print('words')\n")
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "words\n")

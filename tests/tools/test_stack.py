@@ -153,7 +153,7 @@ def test_trace_shows_draws_state_pictures_and_variants() -> None:
     assert second.state["vertex shader"] == first.state["vertex shader"]
 
 
-def test_a_trace_is_told_in_words() -> None:
+def test_a_trace_is_described_in_words() -> None:
     """Things by what they were made from; holes in lists, labels and types are left out."""
 
     def size(width: int, **more: object) -> dict[str, object]:

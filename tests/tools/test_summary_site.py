@@ -95,7 +95,7 @@ def test_findings_take_messages_apart(runs: list[Run]) -> None:
     ]
 
 
-def test_the_index_knows_kinds_known_failures_and_pages(runs: list[Run], tmp_path: Path) -> None:
+def test_the_index_has_kinds_known_failures_and_pages(runs: list[Run], tmp_path: Path) -> None:
     write_summary(summarise(runs), tmp_path / "site", known=known)
     data = data_of(tmp_path / "site")
     rows = {row[0]: row for row in data["tests"]}

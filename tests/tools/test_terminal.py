@@ -154,7 +154,7 @@ def test_summaries_of_runs(out: Console, everything: bool) -> None:
     ]
 
 
-def test_all_is_well_in_a_summary(out: Console) -> None:
+def test_a_summary_without_problems(out: Console) -> None:
     print_summary(out, summarise([Run("one", {"a@b": Entry("pass")})]), False)
     assert shown(out) == ["totals", "result | one", "pass | 1", "pass rate | 100.0%"]
 
@@ -294,7 +294,7 @@ def test_a_full_disk_behind_standard_output_is_one_message() -> None:
     assert done.stderr == "gallette: cannot write: No space left on device\n"
 
 
-def test_a_program_goes_on_when_its_capture_cannot(
+def test_a_program_continues_when_its_capture_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A pipe that nobody reads any more."""
@@ -335,7 +335,7 @@ def test_a_program_goes_on_when_its_capture_cannot(
         (None, {}, 120),
     ],
 )
-def test_a_pipe_is_as_wide_as_who_reads_it(
+def test_a_pipe_has_the_width_of_its_reader(
     columns: str | None, terminals: dict[int, int], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def size(descriptor: int) -> os.terminal_size:

@@ -102,7 +102,7 @@ def _event(**more: Any) -> Any:
     return SimpleNamespace(**given | more)
 
 
-def test_draws_are_told_with_what_changed_or_with_everything() -> None:
+def test_draws_are_printed_with_changed_or_with_all_state() -> None:
     heading = "call 3, draw 1: Draw[b] of [i]all 41 us"
     variants = ["       new variant [u]one", "       new variant two"]
     story = cast("Any", SimpleNamespace(events=[_event(), _event()], calls=9, resources=4,

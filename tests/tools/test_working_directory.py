@@ -70,7 +70,7 @@ def test_children_import_nothing_from_the_working_directory(case: str, foreign: 
     _run(foreign, *COMMANDS[case])
 
 
-def test_a_capture_is_looked_at_by_such_processes(foreign: Path) -> None:
+def test_such_processes_take_snapshots_of_captures(foreign: Path) -> None:
     path = foreign.parent / "a.gcap"
     _run(foreign, "trace", "gradient", "-o", str(path))
     _run(foreign, "diff", str(path), "--against", "numpipe")
@@ -94,7 +94,7 @@ def test_a_script_finds_the_modules_beside_it_and_no_others(way: str, foreign: P
     assert _run(foreign, "run", *python, str(script)).splitlines()[-1] == "found []"
 
 
-def test_a_module_or_text_that_is_asked_for_may_lie_in_the_working_directory(
+def test_requested_modules_and_texts_may_be_in_the_working_directory(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "asked.py").write_text("print(__name__, 'is run')\n")

@@ -1,1 +1,1 @@
-"""What GLSL declares itself: functions, variables, constants, limits."""
+"""The names that GLSL declares itself: functions, variables, constants, limits."""

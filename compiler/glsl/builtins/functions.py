@@ -99,7 +99,7 @@ def _image_lines() -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _lines() -> dict[str, list[tuple[str, str]]]:
-    """name -> [(group header, line)], unexpanded."""
+    """The unexpanded lines by name: name -> [(group header, line)]."""
     table: dict[str, list[tuple[str, str]]] = {}
     group = "*"
     text = Path(__file__).with_name("functions.txt").read_text(encoding="ascii")

@@ -71,7 +71,7 @@ def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
 
 
 def opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
-    """(member path, type in all array dimensions on the way, label) of opaque leaves."""
+    """The opaque leaves: (member path, type in all array dimensions on the way, label)."""
     found: list[tuple[tuple[int, ...], Type, str]] = []
     stack: list[tuple[Type, tuple[int, ...], list[int], str]] = [(type_, (), [], name)]
     while stack:

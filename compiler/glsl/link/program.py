@@ -42,7 +42,7 @@ def _row(cls: Class) -> Class:
 
 @_row
 class LinkOptions:
-    """What the application specifies before linking."""
+    """The application's settings before linking."""
 
     attrib_bindings: dict[str, int] = field(default_factory=dict)
     frag_data_bindings: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class StreamVarying:
 
     @property
     def is_gap(self) -> bool:
-        """gl_NextBuffer or gl_SkipComponents1 to 4: their size is what they skip."""
+        """Whether it is gl_NextBuffer or gl_SkipComponents1 to 4, whose size is that of the gap."""
         return self.type is VOID
 
 

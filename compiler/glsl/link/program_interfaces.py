@@ -112,7 +112,7 @@ def mark_references(
 
 
 def _members(deref: Deref) -> Iterator[str]:
-    """The members of a block that is no array that its uses select."""
+    """The members of a block that its uses select; the block is not an array."""
     for use in deref.dest.uses:
         at = use.parent
         if isinstance(at, Deref) and at.form == "struct":

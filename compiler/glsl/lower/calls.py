@@ -119,7 +119,7 @@ class CallLowering(MemoryLowering):
         while isinstance(root, hir.IndexRef):
             root = root.base
         assert isinstance(root, hir.VarRef)
-        var = self.own(root.var)
+        var = self.program_variable(root.var)
         choices = self.facts.subroutine_choices.get(var, [])
         temp = self.temporary("subroutine", e.type) if e.type is not t.VOID else None
         depth = 0

@@ -127,13 +127,13 @@ class Lowering:
 
     # -- variables ---------------------------------------------------------------------------
 
-    def own(self, var: hir.Variable) -> hir.Variable:
-        """The program's variable for a shader's declaration; locals are their own."""
+    def program_variable(self, var: hir.Variable) -> hir.Variable:
+        """The program's variable for a shader's declaration; locals are returned unchanged."""
         return self.vars.canonical.get(var, var)
 
     def deref_of(self, var: hir.Variable) -> Deref:
         """A deref of a variable."""
-        var = self.own(var)
+        var = self.program_variable(var)
         local = self.locals.get(var)
         if isinstance(local, Deref):
             return local
@@ -158,7 +158,7 @@ class Lowering:
 
     def block_member(self, block: hir.Block, member: int) -> Deref:
         assert block.instance is not None
-        instance = self.own(block.instance)
+        instance = self.program_variable(block.instance)
         whole = self.vars.blocks.get(instance)
         if whole is not None:
             return self.b.deref_struct(self.variable(whole), member)
@@ -174,7 +174,7 @@ class Lowering:
             path.append(base)
             base = base.base
         if isinstance(base, hir.VarRef):
-            var = self.own(base.var)
+            var = self.program_variable(base.var)
             member = self.vars.members.get((var, e.index))
             if member is not None:
                 deref = self.variable(member)
@@ -185,8 +185,8 @@ class Lowering:
             return self.opaque_member(e)
         return None
 
-    def lies_apart(self, e: hir.Expr) -> bool:
-        """Whether a value contains samplers or images that are variables of their own, bound to
+    def has_separate_opaques(self, e: hir.Expr) -> bool:
+        """Whether a value contains samplers or images that are separate variables, bound to
         units.
         """
         if not e.type.is_aggregate or not e.type.holds_opaque:
@@ -195,7 +195,7 @@ class Lowering:
             e = e.base
         if not isinstance(e, hir.VarRef):
             return False
-        var = self.own(e.var)
+        var = self.program_variable(e.var)
         if var.quals.storage != "uniform" or var.block is not None:
             return False
         known = self.vars.variables.get(var)
@@ -216,7 +216,7 @@ class Lowering:
             at = at.base
         if not isinstance(at, hir.VarRef):
             return None
-        var = self.own(at.var)
+        var = self.program_variable(at.var)
         found = self.vars.opaque.get((var, tuple(reversed(fields))))
         if found is None:
             return None
@@ -267,7 +267,7 @@ class Lowering:
             e = e.base
         if not isinstance(e, hir.VarRef):
             return False
-        quals = self.own(e.var).quals
+        quals = self.program_variable(e.var).quals
         return quals.precise or quals.invariant
 
     # -- built-in variables that are not memory ----------------------------------------------

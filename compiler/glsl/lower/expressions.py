@@ -27,7 +27,7 @@ class ExpressionLowering(PlaceLowering):
         if e.type.holds_opaque and e.__class__ in _PATHS:
             if e.type.has_handle:
                 return self.handle_value(e)
-            if self.lies_apart(e):
+            if self.has_separate_opaques(e):
                 return self.gathered(e)
         return self._dispatch[e.__class__](self, e)
 
@@ -58,10 +58,10 @@ class ExpressionLowering(PlaceLowering):
         """
         values = []
         for i, e in enumerate(exprs, 1):
-            values.append(self.settled(self.value(e), e.type, exprs[i:]))
+            values.append(self.preserved(self.value(e), e.type, exprs[i:]))
         return values
 
-    def settled(self, value: Value, type_: Type, later: Sequence[hir.Expr]) -> Value:
+    def preserved(self, value: Value, type_: Type, later: Sequence[hir.Expr]) -> Value:
         """A value that `later` expressions cannot change: variables they may write are copied."""
         if isinstance(value, Deref) and any(_has_effects(x) for x in later):
             return self.spill(value.type if type_.is_unsized_array else type_, value)
@@ -142,7 +142,7 @@ class ExpressionLowering(PlaceLowering):
             spine.append(spine[-1].left)
         value = self.value(spine[-1].left)
         for link in reversed(spine):
-            value = self.settled(value, link.left.type, [link.right])
+            value = self.preserved(value, link.left.type, [link.right])
             right = self.value(link.right)
             value = operators.binary(self.b, link.op, link.left.type, value, link.right.type, right)
         return value

@@ -135,7 +135,9 @@ class MemoryLowering(TextureLowering):
         return "image", self.b.iadd(low, self.b.imm_int(FIRST_HANDLE))
 
     def image_address(self, e: hir.BuiltinCall) -> tuple[str, list[Def], int]:
-        """(prefix of the intrinsic, [image, coord4, sample], number of arguments used)"""
+        """The address of an image operation: (prefix of the intrinsic, [image, coord4, sample],
+        number of arguments used).
+        """
         b = self.b
         prefix, image = self.image_named(e.args[0])
         coord = b.pad(self.scalar(e.args[1]), 4)

@@ -21,7 +21,7 @@ Value = Any
 
 
 def letter(type_: Type) -> str:
-    """f, i, u or b: how opcodes and `dest_type` name a base type."""
+    """The letter of a base type in opcodes and `dest_type`: f, i, u or b."""
     if type_.is_float:
         return "f"
     if type_.is_boolean:

@@ -90,7 +90,7 @@ _INT = re.compile(r"(0[xX][0-9a-fA-F]+|\d+?)([uU]?[lL]?)$")
 
 @lru_cache(maxsize=4096)
 def number_value(text: str) -> tuple[str, int | float] | str:
-    """`("float", 1.0)` for the text of a number, or an error message.
+    """The type and value of the text of a number, as in `("float", 1.0)`, or an error message.
 
     The value is one of its type: a wrapped integer, the nearest float.
     """

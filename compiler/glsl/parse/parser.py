@@ -212,7 +212,7 @@ class _Parser(ExpressionParser):
         return self.typed(loc, quals, self.type_ref(), top)
 
     def qualified_variable(self) -> s.Declaration:
-        """`uniform vec4 color;` and nothing more."""
+        """Parse `uniform vec4 color;` and nothing more."""
         start = self.pos
         (_, word, loc), (_, type_name, at), (_, name, where), (_, _, end) = self.tokens[
             start : start + 4

@@ -23,7 +23,7 @@ Dialect = tuple[str, int, int, frozenset[str] | None, bool]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the context determines about a compile."""
+    """The parameters of a compile that the context determines."""
 
     api: str = "core"
     """core, compat or es"""

@@ -60,52 +60,56 @@ def _all(results: Iterator[bool]) -> bool:
 
 @_predicate
 def is_used_once(value: Def, swizzle: Swizzle) -> bool:
-    """Exactly one source reads the value."""
+    """Whether exactly one source reads the value."""
     return len(value.uses) == 1
 
 
 @_predicate
 def is_used_more_than_once(value: Def, swizzle: Swizzle) -> bool:
-    """At least two sources read the value."""
+    """Whether at least two sources read the value."""
     return len(value.uses) > 1
 
 
 @_predicate
 def is_not_const(value: Def, swizzle: Swizzle) -> bool:
-    """The value is not a constant."""
+    """Whether the value is not a constant."""
     return not isinstance(value.instr, LoadConst)
 
 
 @_predicate
 def is_not_fneg(value: Def, swizzle: Swizzle) -> bool:
-    """The value is not the result of a float negation."""
+    """Whether the value is not the result of a float negation."""
     instr = value.instr
     return not (isinstance(instr, Alu) and instr.op.name == "fneg")
 
 
 @_predicate
 def is_pos_power_of_two(value: Def, swizzle: Swizzle) -> bool:
-    """A constant integer 1, 2, 4, ... (signed reading: the sign bit alone does not count)."""
+    """Whether it is a constant integer 1, 2, 4, ... (signed reading: the sign bit alone does not
+    count).
+    """
     return _all(v > 0 and v & (v - 1) == 0 for v in _ints(value, swizzle))
 
 
 @_predicate
 def is_neg_power_of_two(value: Def, swizzle: Swizzle) -> bool:
-    """A constant integer -1, -2, -4, ..., except the smallest one."""
+    """Whether it is a constant integer -1, -2, -4, ..., except the smallest one."""
     smallest = -(1 << (value.bit_size - 1))
     return _all(v < 0 and v != smallest and -v & (-v - 1) == 0 for v in _ints(value, swizzle))
 
 
 @_predicate
 def is_unsigned_power_of_two(value: Def, swizzle: Swizzle) -> bool:
-    """A constant with exactly one bit set."""
+    """Whether it is a constant with exactly one bit set."""
     mask = (1 << value.bit_size) - 1
     return _all((v & mask).bit_count() == 1 for v in _ints(value, swizzle))
 
 
 @_predicate
 def is_fp_power_of_two(value: Def, swizzle: Swizzle) -> bool:
-    """A finite constant ±2^n whose reciprocal is normal too: scaling by it never rounds."""
+    """Whether it is a finite constant ±2^n whose reciprocal is normal too: scaling by it never
+    rounds.
+    """
     limit = {16: 14, 32: 126, 64: 1022}.get(value.bit_size, 0)
     return _all(
         math.isfinite(v) and abs(math.frexp(v)[0]) == 0.5 and abs(math.frexp(v)[1] - 1) <= limit
@@ -115,55 +119,55 @@ def is_fp_power_of_two(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_finite_nonzero(value: Def, swizzle: Swizzle) -> bool:
-    """A finite float constant other than zero."""
+    """Whether it is a finite float constant other than zero."""
     return _all(math.isfinite(v) and v != 0.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_nan_const(value: Def, swizzle: Swizzle) -> bool:
-    """A constant NaN."""
+    """Whether it is a constant NaN."""
     return _all(math.isnan(v) for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_ge_zero_const(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant that is zero (either sign) or greater."""
+    """Whether it is a float constant that is zero (either sign) or greater."""
     return _all(v >= 0.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_gt_zero_const(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant greater than zero."""
+    """Whether it is a float constant greater than zero."""
     return _all(v > 0.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_lt_zero_const(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant less than zero."""
+    """Whether it is a float constant less than zero."""
     return _all(v < 0.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_gt_0_and_lt_1(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant strictly between 0 and 1."""
+    """Whether it is a float constant strictly between 0 and 1."""
     return _all(0.0 < v < 1.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_ge_one_const(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant of at least 1."""
+    """Whether it is a float constant of at least 1."""
     return _all(v >= 1.0 for v in _floats(value, swizzle))
 
 
 @_predicate
 def is_shift_amount(value: Def, swizzle: Swizzle) -> bool:
-    """A constant in [0, 7]: a shift that is in range at every bit size."""
+    """Whether it is a constant in [0, 7]: a shift that is in range at every bit size."""
     return _all(0 <= v < 8 for v in _ints(value, swizzle))
 
 
 @_predicate
 def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
-    """Certainly within +0..1 and not NaN."""
+    """Whether it is certainly within +0..1 and not NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
@@ -172,7 +176,7 @@ def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_integral(value: Def, swizzle: Swizzle) -> bool:
-    """A float that certainly has no fraction (infinities and NaN pass)."""
+    """Whether it is a float that certainly has no fraction (infinities and NaN pass)."""
     return _is_integral(value, swizzle, _DEPTH)
 
 
@@ -195,7 +199,9 @@ def _is_integral(value: Def, swizzle: Swizzle, depth: int) -> bool:
 
 @_predicate
 def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
-    """A float that is certainly NaN, or has no sign bit and is therefore at least +0."""
+    """Whether it is a float that is certainly NaN, or has no sign bit and is therefore at least
+    +0.
+    """
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
@@ -209,7 +215,7 @@ def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_a_number(value: Def, swizzle: Swizzle) -> bool:
-    """A float that is certainly not NaN."""
+    """Whether it is a float that is certainly not NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(not math.isnan(v) for v in _floats(value, swizzle))

@@ -186,7 +186,7 @@ class Builder:
         if instr.is_listed:
             impl.valid &= _NOT_KINDS
 
-    def sees(self, value: Def) -> bool:
+    def dominates_cursor(self, value: Def) -> bool:
         """Whether a value built before the cursor certainly dominates it."""
         home = value.instr.block
         return home is self.block or home is self.impl.body[0]
@@ -354,7 +354,7 @@ class Builder:
     def _constant(self, bits: tuple[int, ...], bit_size: int) -> Def:
         if self.constants is not None and (self.forward or self.after is self.block.last):
             known = self.constants.get((bits, bit_size))
-            if known is not None and self.sees(known):
+            if known is not None and self.dominates_cursor(known):
                 return known
         instr = LoadConst(bits, bit_size)
         self.insert(instr)
@@ -574,7 +574,7 @@ def _method(op: Opcode) -> Callable[..., Def]:
 
 
 def _is_lasting(src: Src) -> bool:
-    """Whether the value a source reads is final. (Contents of variables may turn out to be
+    """Whether the value that a source reads is final. (Contents of variables may still become
     constant.)
     """
     instr = src.value.instr

@@ -36,9 +36,7 @@ __all__ = ["BuilderMaker", "Formulas", "Maker"]
 
 
 class Maker(Protocol):
-    """The interface that evaluating formulas needs of a builder of code, with values of
-    any type.
-    """
+    """The methods of a code builder that formulas need, with values of any type."""
 
     def alu(self, name: str, srcs: Sequence[Any]) -> Any: ...
     def number(self, value: float, base: str, bits: int) -> Any: ...
@@ -247,7 +245,7 @@ def _size(node: ast.expr, table: Formulas) -> int | str | None:
 
 
 def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
-    """What builds a number's constant; None if the expression is no number."""
+    """The code that builds a number's constant; None if the expression is not a number."""
     value = _value(node)
     if value is None:
         return None
@@ -266,7 +264,7 @@ def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
 
 
 def _value(node: ast.expr) -> Callable[[int], Any] | None:
-    """The value of a number if the first argument has so many bits."""
+    """The value of a number if the first argument has this many bits."""
     if isinstance(node, ast.Constant):
         return lambda bits: node.value
     if isinstance(node, ast.Name) and node.id in _NUMBERS:

@@ -208,7 +208,7 @@ def _nothing(run: Interpreter, instr: Intrinsic) -> Any:
 
 
 def memory_place(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
-    """(kind, block, byte offset) of a memory access."""
+    """The place of a memory access: (kind, block, byte offset)."""
     if instr.name.startswith("atomic_counter"):
         return "counter", np.full(run.lanes, instr["base"]), _int(run, instr, "offset")
     kind = instr.name.split("_")[1 if "atomic" not in instr.name else 0]
@@ -351,7 +351,7 @@ def combine(op: str, old: int, new: int, bits: int) -> int:
 
 
 def image_places(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
-    """(unit, coordinates..., sample) of every lane."""
+    """The place of an image access in every lane: (unit, coordinates..., sample)."""
     deref = instr.deref
     if deref is not None:
         image = deref.type.without_array

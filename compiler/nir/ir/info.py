@@ -1,4 +1,4 @@
-"""What is known about a shader without reading its code."""
+"""Facts about a shader that are known without reading its code."""
 
 from __future__ import annotations
 

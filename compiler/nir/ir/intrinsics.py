@@ -64,7 +64,9 @@ ATOMIC_OPS = (
 
 @dataclass(frozen=True, slots=True)
 class IntrinsicInfo:
-    """One row: `srcs` are (name, components) with 0 components for "as many as needed"."""
+    """One row of the table: `srcs` are (name, components) with 0 components for "as many as
+    needed".
+    """
 
     name: str
     srcs: tuple[tuple[str, int], ...]

@@ -59,8 +59,8 @@ def between(a: Array, low: Any, high: Any, out: Array | None = None) -> Array:
 def saturated(a: Array) -> Array:
     """Clamp to 0..1, with 0 for a NaN; the float32 array itself if it is within range.
 
-    Usually it is, and one pass finds out: the bits of values in range are integers up to those of
-    1.
+    Usually it is, and one comparison decides it: the bits of values in range are integers up to
+    those of 1.
     """
     if a.dtype == _FLOAT and a.ndim and are_inside(a):
         return a

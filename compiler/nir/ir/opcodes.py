@@ -65,7 +65,9 @@ def alu_type(text: str) -> AluType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opcode:
-    """One row. `input_sizes`/`output_size` are component counts, 0 meaning per component."""
+    """One row of the table. `input_sizes`/`output_size` are component counts, 0 meaning per
+    component.
+    """
 
     name: str
     input_types: tuple[AluType, ...]
@@ -91,7 +93,7 @@ class Opcode:
 
     @property
     def is_free(self) -> bool:
-        """Costs nothing where it is read: a modifier or a selection of components."""
+        """Whether it costs nothing where it is read: a modifier or a selection of components."""
         return "free" in self.properties
 
     @property

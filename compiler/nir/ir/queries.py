@@ -260,7 +260,7 @@ def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intri
     return found
 
 
-def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:
+def may_share_a_variable(accesses: list[tuple[Intrinsic, Deref]]) -> bool:
     """Whether two of these accesses may be to the same variable."""
     roots = [deref.root_var for _, deref in accesses]
     return len(roots) > 1 and (None in roots or len(set(roots)) < len(roots))

@@ -54,7 +54,7 @@ def mov(x: Array) -> Array:
 
 
 def fmin(a: Array, b: Array) -> Array:
-    """The smaller; a number if one is NaN, and +0 for any zero.
+    """The smaller of two floats; a number if one is NaN, and +0 for any zero.
 
     Depending on the position in the array, NumPy returns either zero of (+0, -0), and either the
     number or the NaN of a number and a signalling NaN. Adding +0 removes -0 and signalling NaNs, so
@@ -65,7 +65,7 @@ def fmin(a: Array, b: Array) -> Array:
 
 
 def fmax(a: Array, b: Array) -> Array:
-    """The larger; a number if one is NaN, and +0 for any zero (see `fmin`)."""
+    """The larger of two floats; a number if one is NaN, and +0 for any zero (see `fmin`)."""
     zero = a.dtype.type(0)
     return np.fmax(np.add(a, zero), np.add(b, zero))
 
@@ -184,7 +184,9 @@ def _from_quads(rows: Array, shape: tuple[int, ...]) -> Array:
 
 
 def fddx(x: Array) -> Array:
-    """Lanes come in quads (left, right, lower left, lower right of a 2x2 block)."""
+    """The difference along x. Lanes come in quads (left, right, lower left, lower right of a 2x2
+    block).
+    """
     q = _quads(x)
     d = np.repeat(q[:, 1::2] - q[:, 0::2], 2, axis=1)
     return _from_quads(d, x.shape)
@@ -214,7 +216,7 @@ def isign(x: Array) -> Array:
 
 
 def idiv(a: Array, b: Array) -> Array:
-    """Rounds towards zero; 0 when dividing by zero."""
+    """The quotient, rounded towards zero; 0 when dividing by zero."""
     q = np.floor_divide(a, b)
     r = np.subtract(a, np.multiply(q, b))
     fix = np.not_equal(r, 0) & (np.less(a, 0) != np.less(b, 0)) & np.not_equal(b, 0)
@@ -230,7 +232,7 @@ def ishl(x: Array, count: Array) -> Array:
 
 
 def shr(x: Array, count: Array) -> Array:
-    """Arithmetic or logical by the dtype of `x`."""
+    """A right shift, arithmetic or logical by the dtype of `x`."""
     return np.right_shift(x, _shift_mask(x, count))
 
 
@@ -259,7 +261,7 @@ _WIDER: dict[str, type[Any]] = {
 
 
 def mul_high(a: Array, b: Array) -> Array:
-    """Upper half of the double-width product."""
+    """The upper half of the double-width product."""
     bits = bits_of(a)
     if bits < 64:
         wide = _WIDER[a.dtype.str[1:]]

@@ -79,7 +79,7 @@ class VaryingSlot(Slot):
 
     @property
     def is_generic(self) -> bool:
-        """A user-declared varying (not a built-in, not per patch)."""
+        """Whether it is a user-declared varying (not a built-in, not per patch)."""
         return VaryingSlot.VAR0 <= self <= VaryingSlot.VAR31
 
     @property

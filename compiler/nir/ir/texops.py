@@ -58,7 +58,7 @@ class TexOp:
         return self.coordinates == "float"
 
     def src_type(self, kind: str) -> str:
-        """float, int or deref."""
+        """The type of the source: float, int or deref."""
         return TEX_SRCS[kind][0] or (self.lod if kind == "lod" else self.coordinates)
 
 

@@ -121,7 +121,9 @@ def _read_back(shader: Shader) -> frozenset[int]:
 
 
 def _written(stores: Found) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
-    """(slot, component) of every written output, and its value, if that is always one constant."""
+    """The written outputs by (slot, component), each with its value if that is always one
+    constant.
+    """
     written: set[tuple[int, int]] = set()
     constants: dict[tuple[int, int], int | None] = {}
     for impl, found in stores:

@@ -44,7 +44,9 @@ def _power_of_two(b: Builder, n: Def) -> Def:
 
 
 def _exp2(b: Builder, m: Machine, x: Def) -> Def:
-    """The integer part becomes the exponent, in two halves so that denormals are right."""
+    """2 to the power x. The integer part becomes the exponent, in two halves so that denormals are
+    right.
+    """
     inside = b.fmin(b.fmax(x, b.imm_float(-152.0)), b.imm_float(130.0))
     whole = b.ffloor(b.fadd(inside, b.imm_float(0.5)))
     value = polynomial(b, m, b.fadd(inside, b.fneg(whole)), _EXP2)
@@ -56,7 +58,9 @@ def _exp2(b: Builder, m: Machine, x: Def) -> Def:
 
 
 def _log2(b: Builder, m: Machine, x: Def) -> Def:
-    """x = 2**e (1 + f): e + log2(1 + f), with 1 + f near one, so nothing cancels."""
+    """The logarithm e + log2(1 + f) of x = 2**e (1 + f), with 1 + f near one, so that nothing
+    cancels.
+    """
     tiny = b.flt(x, b.imm_float(2.0**-126))
     bits = b.bcsel(tiny, b.fmul(x, b.imm_float(2.0**23)), x)
     e = b.ishr(b.iadd(bits, b.imm_int(-_ROOT_HALF)), b.imm_int(23))

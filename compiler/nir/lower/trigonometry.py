@@ -48,7 +48,9 @@ def _pieces(scale: int) -> tuple[float, float, float]:
 
 
 def _reduced(b: Builder, m: Machine, x: Def, scale: int) -> tuple[Def, Def]:
-    """(n, r) with x = n quarter turns times `scale`, plus r, |r| at most half of that."""
+    """Reduce an angle: (n, r) with x = n quarter turns times `scale`, plus r, |r| at most half of
+    that.
+    """
     size = float(_PI / 2 * scale)
     n = b.ffloor(b.fadd(b.fmul(x, b.imm_float(1 / size)), b.imm_float(0.5)))
     r = x

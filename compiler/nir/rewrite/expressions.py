@@ -21,13 +21,13 @@ def expression_key(instr: Instr) -> Hashable | None:
 
 
 def _alu_key(instr: Alu) -> Hashable:
-    """Opcode, width and sources; fast, because it is computed for every instruction."""
+    """The key of an ALU instruction: opcode, width and sources. It is computed for every one."""
     op, srcs = instr.op, instr.srcs
     first = srcs[0]
     if len(srcs) == 1:
         return (op, len(first.swizzle), first.value, first.swizzle)
     second = srcs[1]
-    if op.commutative and _comes_second(first, second):
+    if op.commutative and _sorts_after(first, second):
         first, second = second, first
     width = instr.dest.num_components
     if len(srcs) == 2:
@@ -36,7 +36,7 @@ def _alu_key(instr: Alu) -> Hashable:
     return (op, width, first.value, first.swizzle, second.value, second.swizzle, *rest)
 
 
-def _comes_second(first: Src, second: Src) -> bool:
+def _sorts_after(first: Src, second: Src) -> bool:
     """A canonical order of commutative sources."""
     a, b = id(first.value), id(second.value)
     return b < a or (a == b and second.swizzle < first.swizzle)

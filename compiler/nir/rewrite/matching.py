@@ -76,7 +76,7 @@ def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> D
     Results are cached per combination. Rules of the tables come with the ways to swap sources that
     are useful.
     """
-    asked = _asked(rules)
+    asked = _constants_of_rules(rules)
     known: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
 
     def kind(src: Src, maker: Instr) -> str:
@@ -129,8 +129,8 @@ def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> D
     return of_two if op.num_inputs == 2 else of_one if op.num_inputs == 1 else of_many
 
 
-def _asked(rules: Sequence[Rule]) -> dict[tuple[int, int], str]:
-    """By size and bits, the constants that some rule has as a source."""
+def _constants_of_rules(rules: Sequence[Rule]) -> dict[tuple[int, int], str]:
+    """The constants that some rule has as a source, by size and bits."""
     kinds = frozenset().union(*[kinds for rule in rules for kinds in _constants_read(rule)])
     parts = [(kind, kind[1:].partition(":")) for kind in kinds]
     return {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
@@ -238,7 +238,7 @@ def _spellings(node: Const) -> frozenset[str]:
 
 @cache
 def _spelled(text: str, value: Number, base: str) -> frozenset[str]:
-    """`text` distinguishes 1 from 1.0 and True, and 0.0 from -0.0."""
+    """The key of a literal, whose text distinguishes 1 from 1.0 and True, and 0.0 from -0.0."""
     sizes = (1, 8, 16, 32, 64) if base != "float" else (16, 32, 64)
     return frozenset(f"#{n}:{raw_bits(value, base, n)}" for n in sizes)
 
@@ -251,7 +251,7 @@ def _fits(node: Pattern, kind: str) -> bool:
     return kind[:1] == "#" if node.is_const else True
 
 
-def _same_where_wanted(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
+def _same_names_match(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
     """Whether sources with the same name in the rule are one value, with the size it requires."""
     bound: dict[int, Def] = {}
     for node, at in zip(rule.search.srcs, order, strict=True):
@@ -288,7 +288,7 @@ def _possible(rule: Rule, kinds: Sequence[str], alu: Alu) -> tuple[Way, ...]:
         orders[True] = (1, 0, *straight[2:])
     fits = {
         swapped: all(map(_fits, search.srcs, [kinds[i] for i in order]))
-        and _same_where_wanted(rule, order, alu)
+        and _same_names_match(rule, order, alu)
         for swapped, order in orders.items()
     }
     if not any(fits.values()):

@@ -112,8 +112,8 @@ class Rewriter:
     def __init__(
         self, impl: FunctionImpl, rules: RuleSet, *, careful: bool = False, limit: int = -1
     ):
-        """`careful` keeps rules that count uses away from positions; `limit` ends the run after so
-        many changes (-1: never), for finding a wrong rule.
+        """`careful` keeps rules that count uses away from positions; `limit` ends the run after
+        that many changes (-1: never), for finding a wrong rule.
         """
         self.impl = impl
         self.rules = rules
@@ -152,8 +152,8 @@ class Rewriter:
                 self.share_readers(src.value)
 
     def share_readers(self, value: Def) -> None:
-        """A value with one use gets a second: its users may be equal, and rules that require
-        multiple uses may match.
+        """Revisit the users of a value with one use that gets a second: they may be equal, and
+        rules that require multiple uses may match.
         """
         if self._shares:
             for src in value.uses:
@@ -207,7 +207,9 @@ class Rewriter:
                     self.recount(value)
 
     def changed(self, instr: Instr | If) -> None:
-        """An instruction has other sources: rules may match it, or its users, now."""
+        """Revisit an instruction whose sources have changed, because rules may now match it or its
+        users.
+        """
         if instr.__class__ is If or instr in self._unvisited:
             return  # the walk will reach it, and its users, later
         self.revisit(instr)  # type: ignore[arg-type]
@@ -215,7 +217,9 @@ class Rewriter:
             self.revisit_users(instr.dest)
 
     def recount(self, value: Def) -> None:
-        """A value has a single use now: rules that require that may match."""
+        """Revisit the user of a value that has a single use now, because rules that require that
+        may match.
+        """
         maker = value.instr
         if maker.__class__ is Alu and maker.op in self.rules.counted:
             self.revisit_users(value)
@@ -242,7 +246,9 @@ class Rewriter:
             self._again.append(instr)
 
     def applied(self, rule: Rule | StructuralRule, instr: Instr) -> None:
-        """A rule was applied to an instruction, which others may match if it remains."""
+        """Record that a rule was applied to an instruction. If the instruction remains, other rules
+        may match it.
+        """
         if instr.block is not None:
             self.revisit(instr)
         self.note(rule)

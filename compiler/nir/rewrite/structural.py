@@ -67,7 +67,7 @@ EQUAL_EXPRESSIONS = _rule(
 
 @_rule("fold-constants", "An operation on constants has the result the driver would compute.")
 def fold_constants(rw: Rewriter, alu: Alu) -> bool:
-    """Derivatives of constants are zero."""
+    """Evaluate an operation on constants. Derivatives of constants are zero."""
     dest = alu.dest
     values = (0,) * dest.num_components if alu.op.is_derivative else fold_alu(alu)
     assert values is not None
@@ -79,7 +79,9 @@ def fold_constants(rw: Rewriter, alu: Alu) -> bool:
 
 @_rule("copy-to-users", "The users of a `mov` or `vecN` read what it copies, swizzled.")
 def copy_to_users(rw: Rewriter, copy: Alu) -> bool:
-    """Before: `%2 = mov %1.yx; %3 = fadd %2.xx, %2`; after: `%3 = fadd %1.yy, %1.yx`."""
+    """Let users of a copy read its source: `%2 = mov %1.yx; %3 = fadd %2.xx, %2` becomes `%3 = fadd
+    %1.yy, %1.yx`.
+    """
     progress = False
     whole = _whole_value(copy)
     for src in list(copy.dest.uses):
@@ -134,8 +136,8 @@ def _absorb(rw: Rewriter, copy: Alu, src: Src) -> bool:
 
 @_rule("undefined-source", "A value that may be anything becomes whatever is cheapest.")
 def use_undefined(rw: Rewriter, alu: Alu) -> bool:
-    """`bcsel(c, undef, x)` is x; moves and vectors of nothing but undef are undef; any other
-    arithmetic reads zero, so that results are equal in all variants.
+    """Simplify a use of an undefined value: `bcsel(c, undef, x)` is x; moves and vectors of nothing
+    but undef are undef; any other arithmetic reads zero, so that results are equal in all variants.
     """
     dest = alu.dest
     if alu.op.is_copy:

@@ -31,7 +31,7 @@ __all__ = ["Judge", "bisect", "reduce_shader"]
 
 @dataclass
 class Judge:
-    """How a shader after some passes is compared with the original."""
+    """Compares a shader after some passes with the original."""
 
     lanes: int = 16
     seeds: Sequence[int] = (0, 1)
@@ -105,7 +105,7 @@ def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | Non
     changes = log.made_progress()
 
     def problem(after: int) -> str:
-        """What is wrong after the first `after` changes; "" if nothing is."""
+        """The problem after the first `after` changes; "" if there is none."""
         try:
             return judge.difference(original, parse(changes[after - 1].after))
         except GalletteError as error:  # its text cannot be parsed

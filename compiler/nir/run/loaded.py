@@ -1,4 +1,6 @@
-"""Passes that lie outside of gallette: those a file registers, and one that applies its rules."""
+"""Passes from files outside of gallette: those that a file registers, and one that applies the
+file's rules.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ __all__ = ["load_passes"]
 
 
 def load_passes(path: str) -> list[str]:
-    """Load a file; the names of its passes.
+    """Load a file; returns the names of its passes.
 
-    A function with `@nir_pass(name)` is a pass as any. A list `RULES` of rewrite rules becomes a
+    A function with `@nir_pass(name)` is an ordinary pass. A list `RULES` of rewrite rules becomes a
     pass with the file's name, which applies them until none matches.
     """
     before = set(PASSES)

@@ -115,7 +115,7 @@ def _read(file: str) -> tuple[str, str]:
 
 
 def _judge(options: argparse.Namespace) -> Judge:
-    """The judge that the options ask for."""
+    """The judge that the options describe."""
     try:
         seeds = [int(word) for word in options.seeds.split(",")]
     except ValueError:
@@ -145,7 +145,7 @@ def _judge(options: argparse.Namespace) -> Judge:
 
 
 def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
-    """Run --bisect or --reduce; 1 if a pass breaks the shader."""
+    """Run --bisect or --reduce; returns 1 if a pass breaks the shader."""
     text, name = _read(options.file)
     if options.bisect:
         finding = bisect(parse(text, name), steps, judge)

@@ -115,7 +115,8 @@ def link_driver_forms(
     keep: frozenset[int] = frozenset(),
     options: OptimizeOptions = DEFAULT,
 ) -> None:
-    """Remove what neighbours in `chain` do not need of each other; then optimise all `shaders`.
+    """Remove outputs and inputs that neighbours in `chain` do not use; then optimise all
+    `shaders`.
 
     `keep` lists output slots that transform feedback captures.
     """

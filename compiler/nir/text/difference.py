@@ -1,10 +1,9 @@
 """Line diffs of NIR text as (kind, line) pairs, for the terminal and for HTML.
 
-In a diff one name means one value. Texts that were recorded pass by pass keep the names of values;
-texts that were printed apart number them in order, so that one removed instruction renumbers all
-that follow. `stable` gives the values of the second text the names of those they correspond to in
-the first, and new ones names that the first does not use. Lines differ neither by renumbering nor
-by indentation.
+In a diff one name means one value. Texts recorded pass by pass keep the names of values. Texts
+printed separately number them in order, so that one removed instruction renumbers all that follow.
+`stable` gives the values of the second text the names of the corresponding values in the first, and
+gives new values unused names. Differences in numbering and indentation are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ Row = tuple[str, str]
 
 
 def diff_lines(before: str, after: str, context: int = 2) -> list[Row]:
-    """`kind` is "add", "del", "same" or "hunk" (a gap of unchanged lines)."""
+    """The lines of a diff, each with its `kind`: "add", "del", "same" or "hunk" (a gap of unchanged
+    lines).
+    """
     old, new = before.splitlines(), stable(before, after).splitlines()
     rows: list[Row] = []
     for tag, i1, i2, j1, j2 in _aligned(_bare(old), _bare(new)):
@@ -36,7 +37,7 @@ def diff_lines(before: str, after: str, context: int = 2) -> list[Row]:
 
 
 def stable(before: str, after: str) -> str:
-    """`after` with the names that its values have in `before`."""
+    """The text `after` with the names that its values have in `before`."""
     old, new = before.splitlines(), after.splitlines()
     most = max((int(name[1:]) for name in re.findall(r"%\d+", before)), default=-1)
     candidates = [after, _renamed(new, _corresponding(old, new), most)]
@@ -57,10 +58,10 @@ def _changed(old: list[str], new: list[str]) -> int:
 
 
 def _corresponding(old: list[str], new: list[str]) -> dict[str, str]:
-    """For names of values and blocks in the new text, those in the old one.
+    """For names of values and blocks in the new text, the corresponding names in the old one.
 
-    Lines that read the same but for names are aligned first. What is known then tells apart lines
-    that looked alike, so it is done again with the names that were found.
+    Lines that are equal except for names are aligned first. The names found distinguish lines that
+    looked alike, so the alignment is repeated with them.
     """
     names: dict[str, str] = {}
     for _ in range(4):
@@ -85,7 +86,7 @@ def _corresponding(old: list[str], new: list[str]) -> dict[str, str]:
 
 
 def _key(line: str, names: dict[str, str], old_names: bool, known: set[str]) -> str:
-    """A line whose names are left out, but for those that are known to correspond."""
+    """A line without names, except those whose correspondence is known."""
     if old_names:
         return _NAME.sub(lambda m: m[0] if m[0] in known else m[0][0], line.strip())
     return _NAME.sub(lambda m: names.get(m[0], m[0][0]), line.strip())
@@ -94,7 +95,9 @@ def _key(line: str, names: dict[str, str], old_names: bool, known: set[str]) -> 
 def _with_replacements(
     old: list[str], new: list[str], found: dict[str, str], votes: dict[str, Counter[str]]
 ) -> dict[str, str]:
-    """A new value that stands wherever a removed one stood has taken its place, and its name."""
+    """The correspondences, with those of new values that replace a removed value in all of its
+    places.
+    """
     gone = _defined(old) - set(found.values())
     for name in _defined(new) - set(found):
         uses = votes.get(name)
@@ -109,7 +112,9 @@ def _defined(lines: list[str]) -> set[str]:
 
 
 def _renamed(lines: list[str], names: dict[str, str], most: int) -> str:
-    """The lines with other names; values without one are numbered from behind the largest."""
+    """The lines with names replaced; values without a name are numbered after the largest
+    number.
+    """
     fresh: dict[str, str] = {}
     defined = _defined(lines)
 

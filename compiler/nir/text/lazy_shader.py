@@ -28,7 +28,8 @@ __all__ = ["LazyShader", "digest_of", "reading"]
 
 
 class _Kept:
-    """The bytes, shared by all clones, and the code as it was when they were created or first read.
+    """The bytes, shared by all clones, and the code in its state when they were created or first
+    read.
 
     That code is immutable: a shader that may be modified gets a copy.
     """

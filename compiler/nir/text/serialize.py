@@ -1,8 +1,8 @@
 """Shaders as bytes, for a disk cache or another process.
 
 The bytes are a header (magic, format version, checksum) and the compressed text of the shader: the
-text is complete and exact, so there is one description of the IR to keep true and not two.
-`deserialize` rejects damaged or foreign data with an `InputError`; a cache treats that as a miss.
+text is complete and exact, so the IR has only one description to maintain. `deserialize` rejects
+damaged or foreign data with an `InputError`; a cache treats that as a miss.
 """
 
 from __future__ import annotations

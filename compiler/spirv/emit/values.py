@@ -42,7 +42,7 @@ class Values:
         self.of[dest] = Value(id, kind, dest.bit_size, dest.num_components)
 
     def get(self, value: Def, kind: str = "") -> Value:
-        """The value, cast to `kind` if one is asked for."""
+        """The value, cast to `kind` if one is given."""
         found = self.of.get(value)
         if found is None:
             raise SpirvError("a value is used before it is defined")
@@ -56,7 +56,7 @@ class Values:
         return Value(b.op("OpBitcast", type, v.id), kind, v.bits, v.components)
 
     def swizzle(self, v: Value, swizzle: tuple[int, ...]) -> Value:
-        """Chosen components."""
+        """The selected components."""
         b, n = self.b, len(swizzle)
         if swizzle == tuple(range(v.components)):
             return v

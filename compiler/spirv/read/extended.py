@@ -44,7 +44,7 @@ _NAMES = {
 
 @dataclass(slots=True)
 class _Call:
-    """What the rows of GLSL's table read of a call."""
+    """The part of a call that the rows of GLSL's table read."""
 
     name: str
     type: Type | None
@@ -75,7 +75,7 @@ def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
 
 
 def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Value:
-    """Call a function of GLSL's with values of the module."""
+    """Call one of GLSL's functions with values of the module."""
     result = math_results(r, name, type, args)[0]
     return tuple(result) if isinstance(result, list) else result
 

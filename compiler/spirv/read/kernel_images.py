@@ -24,7 +24,7 @@ _EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
 
 
 def sample(r: FunctionReader, i: Instruction) -> None:
-    """`OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
+    """Implements `OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
     w, b = i.words, r.b
     h = handle(r, w[2], i)
     if i.name != "OpImageSampleExplicitLod" or h.mode is None or h.texture is None:

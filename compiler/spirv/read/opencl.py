@@ -153,7 +153,7 @@ def _shuffle(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 
 def _run(r: FunctionReader, id: int, offset: Def, n: int, stride: int) -> list[Deref]:
-    """`n` consecutive elements from `stride * offset` on, at a pointer to a scalar."""
+    """A run of `n` consecutive elements from `stride * offset` on, at a pointer to a scalar."""
     b, place = r.b, r.place(id)
     parent = deref_at(r, place)
     if parent.form not in ("cast", "ptr_as_array"):
@@ -215,4 +215,4 @@ def _sincos(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 @_does("prefetch")
 def _prefetch(r: FunctionReader, i: Instruction, name: str) -> None:
-    """Nothing to do: there is no cache to fill."""
+    """Do nothing, because there is no cache to fill."""

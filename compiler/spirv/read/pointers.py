@@ -225,7 +225,7 @@ class BlockArray(Place):
 
 
 class Chosen(Place):
-    """One of several places of a type, by a number that is known when the shader runs."""
+    """One of several places of a type, selected by a dynamic number."""
 
     __slots__ = ("index", "places")
 

@@ -36,7 +36,7 @@ def repair_dominance(impl: FunctionImpl) -> bool:
             b.at_end(prev_block(parent))
         else:
             b.at_before(parent)
-        src.rewrite(_again(b, src.value, variables))
+        src.rewrite(_rebuilt(b, src.value, variables))
     return bool(broken)
 
 
@@ -59,7 +59,7 @@ def _reaches(value: Def, at: Block) -> bool:
     return made is None or made is at or made.dominates(at)
 
 
-def _again(b: Builder, value: Def, variables: dict[Def, Variable]) -> Def:
+def _rebuilt(b: Builder, value: Def, variables: dict[Def, Variable]) -> Def:
     """The value at the builder's position."""
     instr = value.instr
     if isinstance(instr, Deref):
@@ -83,7 +83,7 @@ def _chain(b: Builder, deref: Deref, variables: dict[Def, Variable]) -> Def:
             else:
                 source = step.srcs[0].value
                 head = b.deref_cast(
-                    _again(b, source, variables), Mode(step.modes), step.type, step.stride
+                    _rebuilt(b, source, variables), Mode(step.modes), step.type, step.stride
                 )
         elif step.form == "struct":
             head = b.deref_struct(head, step.field)
@@ -97,7 +97,7 @@ def _step(b: Builder, head: Deref, step: Deref, variables: dict[Def, Variable]) 
     index = step.srcs[1].value
     made: Instr = index.instr
     if made.block is not None and not made.block.dominates(b.block):
-        index = _again(b, index, variables)
+        index = _rebuilt(b, index, variables)
     deref = Deref(step.form, step.modes, step.type)
     deref.stride = step.stride
     deref.add_src(head.result)

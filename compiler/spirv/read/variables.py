@@ -153,7 +153,9 @@ class Variables:
     def _block_array(
         self, id: int, type: SpvType, block: SpvType, facts: _Facts, mode: Mode
     ) -> BlockArray:
-        """Elements have consecutive locations (and capture buffers)."""
+        """A variable for an array of blocks, whose elements have consecutive locations (and capture
+        buffers).
+        """
         location = facts.number("Location")
         size = sum(m.nir.slots() for m in block.members)
         if type.count > 64:

@@ -1,7 +1,7 @@
 """Compute dispatches: the shader runs for a chunk of whole workgroups at a time.
 
 Every invocation is a lane. The lanes of a chunk run in lockstep, and a workgroup lies in one chunk,
-so a barrier has nothing to do. Workgroups run in order, x fastest; so do the invocations of each.
+so barriers need no code. Workgroups run in order, x fastest, and so do the invocations of each.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class GroupLanes:
         self._local = np.tile(np.arange(per_group, dtype=U32), groups)
 
     def system(self, name: str, component: int = 0) -> Value:
-        """See `ComputeLanes.system`."""
+        """A system value of the invocations (see `ComputeLanes.system`)."""
         if name == "num_workgroups":
             return np.asarray(U32(self.grid[component]))
         if name == "workgroup_size":
@@ -100,7 +100,7 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
 
 
 def launch(states: DrawStates, info: ComputeInfo) -> int:
-    """Run the bound compute shader over a grid of workgroups; how many invocations that were."""
+    """Run the bound compute shader over a grid of workgroups; returns the number of invocations."""
     shader: DriverShader | None = states.bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]

@@ -1,7 +1,8 @@
-"""Copy-on-write: each pending draw reads what its buffers and textures held when it was made.
+"""Copy-on-write: each pending draw reads the contents that its buffers and textures had when the
+draw was made.
 
 The application may write a resource that pending draws read. Before it does, the resource is
-copied: the draws so far are executed with the copy, later ones read what is written now. So the
+copied: earlier draws are executed with the copy, later ones read the new contents. So the
 application can update a vertex buffer, a uniform buffer or a part of a texture before every draw,
 and the draws still stay in one batch.
 
@@ -57,7 +58,7 @@ class _Copies:
         return False
 
     def copy(self, end: int) -> None:
-        """Copy what the draws before number `end` read."""
+        """Copy the contents for the draws before number `end`."""
         self.ends.append(end)
         self._contents.append(self.resource.backing().tobytes())
         self._looked_at = end
@@ -72,7 +73,7 @@ class _Copies:
         return self._made[at]
 
     def versions(self) -> list[bytes]:
-        """All that a buffer held, and what it holds now."""
+        """Everything a buffer has held: the contents of each copy, then the current ones."""
         size = self.resource.desc.width
         return [*[each[:size] for each in self._contents], self.resource.memory.tobytes()]
 
@@ -93,16 +94,18 @@ class CopyOnWrite:
         return bool(self._copies)
 
     def note(self, snapshot: Snapshot) -> None:
-        """A draw with this snapshot is pending."""
+        """Record that a draw with this snapshot is pending."""
         self._readable |= snapshot.readable
         self._pinned |= snapshot.pinned
 
     def note_indices(self, buffer: Resource) -> None:
-        """A pending draw reads its indices here."""
+        """Record that a pending draw reads its indices from this resource."""
         self._readable.add(id(buffer))
 
     def note_block(self, buffer: Resource) -> None:
-        """A pending draw reads block 0 here, in whose place no copy can be put."""
+        """Record that a pending draw reads block 0 from this resource, for which no copy can be
+        substituted.
+        """
         self._pinned.add(id(buffer))
 
     def may_read(self, resource: Resource) -> bool:
@@ -110,8 +113,9 @@ class CopyOnWrite:
         return id(resource) not in self._pinned
 
     def may_write(self, resource: HostResource, draws: Sequence[PendingDraw]) -> bool:
-        """Whether the resource can be written without flushing the batch; copies it if that is
-        what it takes."""
+        """Whether the resource can be written without flushing the batch; makes a copy of it if
+        necessary.
+        """
         key = id(resource)
         if key in self._pinned:
             return False
@@ -178,7 +182,9 @@ class CopyOnWrite:
         copies: _Copies,
         known: dict[tuple[int, Primitive], Stream | None],
     ) -> Stream | None:
-        """All draws with this snapshot as draws from one buffer, if only their vertices differ."""
+        """All draws with this snapshot as draws from one buffer, if they differ only in
+        vertices.
+        """
         key = id(snapshot), mode
         if key not in known:
             is_buffer = copies.resource.desc.target is Target.BUFFER
@@ -188,7 +194,7 @@ class CopyOnWrite:
         return known[key]
 
     def clear(self) -> None:
-        """The batch is flushed."""
+        """Forget all copies, because the batch has been flushed."""
         self._bytes = 0
         self._copies.clear()
         self._readable.clear()

@@ -1,4 +1,4 @@
-"""Finding the state of a draw: what was derived is kept until a binding it depends on changes."""
+"""Finds the state of a draw; derived state is kept until a binding it depends on changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_FIXED = 256
 
 
 class DrawStates:
-    """The states of a context's draws: by what is bound, and by whether points are rasterized.
+    """The states of a context's draws, by bound state and by whether points are rasterized.
 
     The context calls `joiner.forget` when it binds other resources to a stage.
     """
@@ -60,26 +60,26 @@ class DrawStates:
         # Of each mode the last state, and how often programs had been joined then.
         self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
-    def for_snapshot(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
+    def for_snapshot(self, bound: Bound, base: DrawStates | None = None) -> DrawStates:
         """The states of draws with a copy of the bound state, which does not change.
 
-        `kin` has other vertex buffers and textures only, so both share their fixed states.
+        `base` has other vertex buffers and textures only, so both share their fixed states.
         """
         states = DrawStates(bound, self.counters, self.work)
-        if kin is not None:
-            states._fixed = kin._fixed
+        if base is not None:
+            states._fixed = base._fixed
         states.scratch, states._selections = self.scratch, self._selections
         states.recorder = self.recorder
         return states
 
     def forget(self) -> None:
-        """Something that draws derive state from was bound anew."""
+        """Forget states, because a binding that they are derived from has changed."""
         self._fixed.clear()
         self._known.clear()
         self._last.clear()
 
     def forget_shaders(self) -> None:
-        """A shader is gone."""
+        """Forget the states of a shader that has been deleted."""
         self._selections.clear()
         self._fixed.clear()
         self._known.clear()
@@ -93,7 +93,7 @@ class DrawStates:
         if fixed is None:
             return None
         join, last = self.joiner, self._last.get(mode)
-        if last is not None and last[0] == join.changes and self._is_now(last[1], fixed):
+        if last is not None and last[0] == join.changes and self._is_current(last[1], fixed):
             return last[1]
         selection = fixed.selection
         programs = {stage: join.program(stage, code) for stage, code in selection.stages.items()}
@@ -104,8 +104,8 @@ class DrawStates:
         self._last[mode] = join.changes, state
         return state
 
-    def _is_now(self, state: DrawState, fixed: FixedState) -> bool:
-        """Is a state with current programs still up to date with the other bindings?"""
+    def _is_current(self, state: DrawState, fixed: FixedState) -> bool:
+        """Whether a state with current programs is still up to date with the other bindings."""
         bound = self.bound
         return (
             state.fixed is fixed
@@ -193,7 +193,7 @@ class DrawStates:
 
 
 def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
-    """What kind of primitive the last stage before the rasterizer puts out."""
+    """The kind of primitive that the last stage before the rasterizer emits."""
     geometry = bound.shaders.get(Stage.GEOMETRY)
     if geometry is not None:
         return OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
@@ -207,7 +207,7 @@ def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
 
 
 def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
-    """Points reach the rasterizer: drawn as such, or as corners of polygons."""
+    """Whether points reach the rasterizer: drawn as points, or as corners of polygons."""
     if mode in POINTS_AND_LINES:
         return mode is Primitive.POINTS
     return rasterizer.fill_front is PolygonMode.POINT

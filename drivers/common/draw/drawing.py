@@ -25,7 +25,7 @@ __all__ = ["Failures", "add_group", "draw_group", "draw_many", "draw_one"]
 
 
 class Failures:
-    """Lets the other draws go on when one fails, and raises the first error at the end."""
+    """Lets the other draws continue when one fails, and raises the first error at the end."""
 
     __slots__ = ("_first",)
 
@@ -33,7 +33,7 @@ class Failures:
         self._first: Exception | None = None
 
     def of(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Do it: what comes of it, None if it fails."""
+        """Call a function; returns its result, or None if it fails."""
         try:
             return work(*arguments)
         except ResetError:
@@ -42,17 +42,17 @@ class Failures:
             self._first = self._first or error
         return None
 
-    def tell(self) -> None:
+    def raise_first(self) -> None:
         if self._first is not None:
             raise self._first
 
 
 def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: int) -> None:
-    """A draw by itself; its number among those that are executed now."""
+    """Execute a single draw; returns its number among those that are executed now."""
     counters = snapshot.states.counters
     tally = counters.tally
     if tally is not None:
-        tally.whose(number)
+        tally.count_for(number)
     plan, row = snapshot.plan(info.mode), row_of(constants)
     if plan is None or not plan.draw(info, row):
         snapshot.bind(row)
@@ -60,7 +60,7 @@ def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: i
 
 
 def draw_many(merged: MergedDraws, number: int = 0) -> None:
-    """Draws of one state, one after the other, as instances of one; the number of the first."""
+    """Execute draws of one state as instances of one draw; returns the number of the first."""
     entries = merged.entries
     snapshot, info, _ = entries[0]
     if info.instance_count > 1:
@@ -68,8 +68,8 @@ def draw_many(merged: MergedDraws, number: int = 0) -> None:
             draw_one(*entry, number + at)
         return
     if snapshot.states.counters.tally is not None:
-        snapshot.states.counters.tally.whose(range(number, number + len(entries)))
-    state = merged.state_of_alike()
+        snapshot.states.counters.tally.count_for(range(number, number + len(entries)))
+    state = merged.state_differing_in_constants()
     if state is not None:
         snapshot.states.work.begin(merged=True)
         with np.errstate(all="ignore"):
@@ -77,7 +77,7 @@ def draw_many(merged: MergedDraws, number: int = 0) -> None:
 
 
 def add_group(groups: list[Group], merged: MergedDraws) -> None:
-    """The vertices and primitives of draws that run as one."""
+    """Add the vertices and primitives of draws that run as one."""
     draw, info = merged.state(), merged.entries[0][1]
     if draw is None or not info.count:
         return
@@ -97,10 +97,10 @@ def add_group(groups: list[Group], merged: MergedDraws) -> None:
 
 
 def draw_group(group: Group) -> None:
-    """All draws of a group."""
+    """Execute all draws of a group."""
     group.draw.work.begin(merged=True)
     if group.draw.counters.tally is not None:
-        group.draw.counters.tally.whose(group.entries)
+        group.draw.counters.tally.count_for(group.entries)
     if group.primitives is not None:
         with np.errstate(all="ignore"):
             run_part(group.draw, group.mode, group.primitives)

@@ -1,8 +1,8 @@
 """Geometry shaders: one lane per primitive and invocation; emissions become a vertex stream.
 
-A geometry program runs all primitives of a chunk at once. What it returns is a list of emissions
-in program order; sorted by lane (stably) they are the vertices in drawing order, and every change
-of lane and every `EndPrimitive` between two of them begins a new strip.
+A geometry program runs all primitives of a chunk at once. It returns a list of emissions in program
+order. Sorted by lane (stably) they are the vertices in drawing order; a new strip begins wherever
+the lane changes and after every `EndPrimitive`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Corners:
         return corner_at(self._varying(slot, component), self._corners, index, lanes)
 
     def system(self, name: str) -> Value:
-        """`primitive_id` or `invocation_id`."""
+        """A system value of the primitives: `primitive_id` or `invocation_id`."""
         return self._invocation if name == "invocation_id" else self._identity
 
 
@@ -90,7 +90,9 @@ def run_geometry(
     invocations: int,
     limit: int,
 ) -> dict[int, Expanded]:
-    """Run all primitives; `limit` is the shader's `max_vertices`. By stream, the first always."""
+    """Run all primitives (`limit` is the shader's `max_vertices`); returns the vertices of each
+    stream, always including the first stream.
+    """
     step = max(1, program.facts.chunk_lanes // invocations)
     events: dict[int, list[Emission]] = {0: []}
     for start in range(0, len(corners), step):
@@ -133,7 +135,7 @@ def expand(
 
 
 def _cut_mask(events: list[Emission]) -> npt.NDArray[np.bool_]:
-    """For all emissions in program order: is it an end of primitive?"""
+    """Which of the emissions, in program order, end a primitive."""
     if not events:
         return np.zeros(0, np.bool_)
     return np.concatenate([np.full(len(n), v is None) for _, n, v in events])

@@ -1,7 +1,7 @@
 """Vertices past the end of all arrays: they are equal, so their triangles have no area.
 
-A draw may name far more vertices than its buffers hold; where the specification wants that to be
-harmless, it is not to take minutes either.
+A draw may name far more vertices than its buffers hold; the specification requires that to be
+harmless, so it must not take minutes either.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _TRIANGLES = {
 
 
 def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
-    """The draw without the triangles whose vertices are one and the same; they are counted."""
+    """The draw without triangles whose vertices are all past the end; they are only counted."""
     step = _TRIANGLES.get(info.mode)
-    if step is None or info.count < _WORTHWHILE or not _only_area_is_seen(draw, info):
+    if step is None or info.count < _WORTHWHILE or not _depends_on_area_alone(draw, info):
         return info
     held = max(0, _vertices_held(draw) - info.start)
     count = -(-(held + 2) // step) * step
@@ -44,8 +44,8 @@ def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
     return replace(info, count=count)
 
 
-def _only_area_is_seen(draw: DrawState, info: DrawInfo) -> bool:
-    """Is the draw's result independent of triangles without area and of vertex numbers?"""
+def _depends_on_area_alone(draw: DrawState, info: DrawInfo) -> bool:
+    """Whether the draw's result is independent of triangles without area and of vertex numbers."""
     stages, raster = draw.fixed.selection.stages, draw.fixed.raster.state
     facts = stages[Stage.VERTEX].facts
     return (
@@ -61,7 +61,7 @@ def _only_area_is_seen(draw: DrawState, info: DrawInfo) -> bool:
 
 
 def _vertices_held(draw: DrawState) -> int:
-    """One past the last vertex of which some array holds something."""
+    """One past the last vertex that lies in some array."""
     most = 0
     for element in draw.elements:
         slot = element.buffer_index

@@ -2,7 +2,7 @@
 
 Draws with an equal merge key become instances of one draw (`merging`). If draws with several keys
 are left, they are executed in per-pixel order (`pixel_order`), or one after the other where that is
-not possible. Draws whose shaders seldom meet others like them, or that have a plan, are executed
+not possible. Draws that have a plan, or whose shaders could seldom be merged so far, are executed
 one by one.
 """
 
@@ -32,19 +32,21 @@ _FOR_A_PLAN = 3
 
 
 class Execution:
-    """Executes the batches of a context, and counts whose draws could be merged."""
+    """Executes the batches of a context, and counts for which shaders merging was possible."""
 
     __slots__ = ("_drawn", "_regroup", "_states", "taps")
 
     def __init__(self, states: DrawStates, regroup: bool) -> None:
-        """`regroup`: draws of several states may change places to be executed together."""
+        """`regroup`: draws of several states may be reordered so that those of one state are
+        executed together.
+        """
         self._states, self._regroup = states, regroup
         self.taps: list[Callable[[Sequence[MergedDraws]], None]] = []
         """Observers: each is called with the merged draws of a batch before they are executed."""
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that were pending together
 
     def forget(self) -> None:
-        """A shader is gone."""
+        """Forget a shader that has been deleted."""
         self._drawn.clear()
 
     def alone(self, draw: PendingDraw) -> None:
@@ -56,7 +58,7 @@ class Execution:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()
         entries = self._directly(entries, failures)
-        worth, apart = self._worth(entries), never_merged(entries)
+        worth, apart = self._merging_pays(entries), never_merged(entries)
         number, tally = 0, self._states.counters.tally
         for merges, group in itertools.groupby(
             entries, lambda entry: worth[entry[0]] and id(entry[1]) not in apart
@@ -70,11 +72,11 @@ class Execution:
                 for at, entry in enumerate(some):
                     failures.of(draw_one, *entry, at)
             number += len(some)
-        failures.tell()
+        failures.raise_first()
 
     def _directly(self, entries: list[PendingDraw], failures: Failures) -> list[PendingDraw]:
-        """Make draws by themselves if all have a quick way, or if there are too few to share what
-        it takes to draw them together. Answers those from the first on that had no such way.
+        """Execute draws one by one if all have a plan, or if there are too few for merging to pay.
+        Returns the leading draws that have no plan.
         """
         snapshot, info, _ = entries[0]
         if self._states.counters.tally is not None or snapshot.has_no_plan(info.mode):
@@ -95,8 +97,8 @@ class Execution:
                 return entries[number:]
         return []
 
-    def _worth(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
-        """For each snapshot: do merged variants of its shaders pay?"""
+    def _merging_pays(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
+        """For each snapshot, whether merged variants of its shaders pay."""
         draws = Counter([snapshot for snapshot, _, _ in entries])
         shaders = {snapshot: snapshot.shaders for snapshot in draws}
         counts: Counter[Any] = Counter()
@@ -118,7 +120,9 @@ class Execution:
             self._in_order(entries, failures)
 
     def _in_pixel_order(self, found: list[MergedDraws], failures: Failures) -> bool:
-        """Execute them in per-pixel order; false, and nothing is drawn, if that cannot be."""
+        """Execute draws in per-pixel order; returns false, having drawn nothing, if that is
+        impossible.
+        """
         if any(merged.lanes > merged.limit for merged in found):
             return False
         if len(found) > 1:
@@ -141,7 +145,7 @@ class Execution:
         return False
 
     def _in_order(self, entries: list[PendingDraw], failures: Failures) -> None:
-        """Neighbours that differ in nothing but constants are one draw."""
+        """Execute draws in order; neighbours that differ only in constants are one draw."""
         number = 0
         for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             same = list(some)

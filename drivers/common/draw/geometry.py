@@ -38,7 +38,7 @@ _INPUT_CORNERS = {
 
 
 def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitives]:
-    """Run the geometry shader, over as many primitives at a time as there is room for."""
+    """Run the geometry shader, over as many primitives at a time as memory allows."""
     selection = state.fixed.selection
     program, info = selection.stages[Stage.GEOMETRY], selection.infos[Stage.GEOMETRY]
     invocations = max(1, info.invocations)
@@ -71,7 +71,7 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
 def _primitives(
     state: DrawState, mode: Primitive, stream: int, emitted: Expanded, done: int
 ) -> Primitives:
-    """The primitives emitted to one stream; so many came before them."""
+    """The primitives emitted to one stream, numbered from `done` on."""
     new = VertexSet.from_outputs(
         emitted.count,
         {slot: list(values) for slot, values in emitted.outputs.items()},

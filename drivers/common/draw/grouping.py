@@ -16,28 +16,28 @@ from gallette.pipe.enums import Primitive
 from .splitting import Primitives
 from .state import DrawState
 
-__all__ = ["Covered", "Group", "Kept", "rows_covered"]
+__all__ = ["CoverageSink", "Covered", "Group", "rows_covered"]
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """Pixels some primitives cover, as they come from the rasterizer."""
+    """The pixels that some primitives cover, as the rasterizer reports them."""
 
     spans: Spans
     source: PlaneSource
     info: PrimitiveInfo
 
 
-class Kept:
-    """A place for what is covered."""
+class CoverageSink:
+    """A sink that keeps covered pixels."""
 
     def __init__(self) -> None:
         self.found: list[Covered] = []
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Keep it."""
+        """Keep the covered pixels."""
         self.found.append(Covered(spans, source, info))
 
 
@@ -53,7 +53,7 @@ class Group:
 
 
 def rows_covered(group: Group) -> float:
-    """At most how many rows the primitives of a group cover, all added up; perhaps not a number."""
+    """An upper bound on the rows that the primitives of a group cover, summed; it may be NaN."""
     if group.primitives is None:
         return 0.0
     y = group.primitives.vertices.window[1]

@@ -59,7 +59,9 @@ Thing = TypeVar("Thing")
 
 
 class _Distinct(Generic[Thing]):
-    """Each thing that draws have once, by identity, and which of them each draw has."""
+    """The distinct objects among one property of draws, by identity, and the number of each draw's
+    object.
+    """
 
     __slots__ = ("first", "which")
 
@@ -74,7 +76,7 @@ class _Distinct(Generic[Thing]):
         self.which = np.fromiter(map(numbers.__getitem__, ids), np.uint16, len(ids))
 
     def kinds(self, key: Callable[[Thing], Any]) -> tuple[list[Thing], Which]:
-        """The first of each kind, and for each draw the number of its kind."""
+        """The first object of each kind, by `key`, and for each draw the kind of its object."""
         kinds: dict[Any, int] = {}
         first: list[Thing] = []
         of_each: list[int] = []
@@ -100,7 +102,7 @@ class _Differ:
 
 @dataclass(slots=True)
 class MergedDraws:
-    """Draws that are executed as one: their numbers in the batch, in order, and the draws."""
+    """Draws that are executed as one, with their numbers in the batch, in order."""
 
     numbers: list[int]
     entries: Sequence[PendingDraw]
@@ -110,19 +112,19 @@ class MergedDraws:
 
     @classmethod
     def of(cls, entries: Sequence[PendingDraw]) -> MergedDraws:
-        """All of them."""
+        """All draws of a list, to be executed as one."""
         return cls(list(range(len(entries))), entries)
 
     @property
     def _snapshots(self) -> _Distinct[Snapshot]:
-        return self._what_differs.snapshots
+        return self._differences.snapshots
 
     @property
     def _infos(self) -> _Distinct[DrawInfo]:
-        return self._what_differs.infos
+        return self._differences.infos
 
     @property
-    def _what_differs(self) -> _Differ:
+    def _differences(self) -> _Differ:
         if self._differ is None:
             self._differ = _Differ.of(self.entries)
         return self._differ
@@ -135,17 +137,17 @@ class MergedDraws:
 
     @property
     def calls(self) -> list[DrawInfo] | None:
-        """The calls of all its draws, where they are laid end to end."""
+        """The calls of all its draws, where their vertices are concatenated."""
         return list(map(_INFO, self.entries)) if self.end_to_end else None
 
     @property
     def alike(self) -> bool:
-        """They differ in nothing but constants."""
+        """Whether its draws differ only in constants."""
         return len(self._snapshots.first) == 1 and not self.end_to_end
 
     @property
     def limit(self) -> int:
-        """The most lanes that are shaded at a time."""
+        """The maximum number of lanes shaded at a time."""
         snapshot, info, _ = self.entries[0]
         selection = snapshot.selection(info.mode)
         assert selection is not None
@@ -153,14 +155,14 @@ class MergedDraws:
 
     @property
     def constants(self) -> dict[Stage, ConstantTables]:
-        """What shaders read in its draws."""
+        """The constants that shaders read in each of its draws."""
         if self._constants is None:
             self._constants = _tables(self.entries, self._snapshots)
         return self._constants
 
     @property
     def firsts(self) -> npt.NDArray[np.int64] | None:
-        """Where each draw begins; None if they do not differ in that."""
+        """The first vertex of each draw; None if all are equal."""
         starts = [info.start for info in self._infos.first]
         if starts.count(starts[0]) == len(starts):
             return None
@@ -171,16 +173,18 @@ class MergedDraws:
         snapshot, info, _ = self.entries[0]
         return snapshot.like.states.of(info.mode)
 
-    def state_of_alike(self) -> DrawState | None:
-        """The state of all its draws as instances of one, where they differ in constants alone."""
+    def state_differing_in_constants(self) -> DrawState | None:
+        """The state of all its draws as instances of one, if they differ only in constants."""
         snapshot, info, _ = self.entries[0]
         draw = snapshot.states.merged(info.mode, self.constants)
         firsts = self.firsts
         return draw if draw is None or firsts is None else replace(draw, firsts=firsts)
 
     def state(self) -> DrawState | None:
-        """The state of all its draws as one, including what differs beside constants."""
-        draw = self.state_of_alike()
+        """The state of all its draws as one, including everything that differs besides
+        constants.
+        """
+        draw = self.state_differing_in_constants()
         if draw is None:
             return None
         snapshots, constants = self._snapshots, self.constants
@@ -210,7 +214,7 @@ class MergedDraws:
     def _fragments(
         self, first: list[Snapshot], which: Which, tables: ConstantTables
     ) -> FragmentShader:
-        """The programs of all that fragments read."""
+        """The fragment program of each of these snapshots, and which of them each draw runs."""
         mode = self.entries[0][1].mode
         found = [each.states.merged_fragment(mode, tables) for each in first]
         programs = [each.program for each in found if each.program is not None]
@@ -230,19 +234,19 @@ def _with_scissors(draw: DrawState, first: Sequence[Snapshot], which: Which) -> 
 
 
 def pairs_of(entries: Sequence[PendingDraw]) -> list[tuple[Snapshot, DrawInfo]]:
-    """Each pair of a snapshot and a call once, by identity."""
+    """Each distinct pair of a snapshot and a call, by identity."""
     ids = zip(map(id, map(_SNAPSHOT, entries)), map(id, map(_INFO, entries)), strict=True)
     return [entry[:2] for entry in dict(zip(ids, entries, strict=True)).values()]
 
 
 def fewest(entries: Sequence[PendingDraw]) -> int:
-    """The draws cannot be merged into fewer than so many."""
+    """A lower bound on the number of draws that merging leaves."""
     kinds = {(id(snapshot), info.mode): snapshot for snapshot, info in pairs_of(entries)}
     return len({snapshot.merge_key(mode) for (_, mode), snapshot in kinds.items()})
 
 
 def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
-    """The identities of calls of several instances that cannot be laid end to end."""
+    """The identities of calls of several instances that cannot be concatenated."""
     calls = {id(info): info for _, info, _ in entries}
     if all(info.instance_count == 1 for info in calls.values()):
         return set()
@@ -251,7 +255,7 @@ def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
 
 
 def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
-    """Can the primitives of instances follow one another as those of one draw do?"""
+    """Whether the primitives of instances can follow one another as those of one draw do."""
     selection = snapshot.selection(info.mode)
     return (
         selection is not None
@@ -262,7 +266,7 @@ def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
 
 
 def merge(entries: Sequence[PendingDraw]) -> list[MergedDraws]:
-    """The draws gathered, by their first ones."""
+    """Merge draws; the results are in the order of their first draws."""
     differ = _Differ.of(entries)
     gathered: dict[Any, list[list[int]]] = {}
     for numbers in _alike(entries, differ):
@@ -286,10 +290,10 @@ _Gathered = dict[Any, list[list[int]]]
 
 
 def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
-    """Draws that differ in their calls put together, if one buffer has their vertices; and draws of
-    several instances, which are always laid end to end.
+    """Concatenate draws that differ in their calls if one buffer holds their vertices; draws of
+    several instances always are.
 
-    Answers the keys of those, too.
+    Also returns the keys of the concatenated draws.
     """
     joined: set[Any] = set()
     several = any(entries[alike[0][0]][1].instance_count > 1 for alike in gathered.values())
@@ -315,7 +319,9 @@ def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_G
 
 
 def _follows_others(snapshot: Snapshot, info: DrawInfo) -> bool:
-    """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
+    """Whether a draw's primitives can follow those of other draws although nothing in them
+    identifies the call.
+    """
     return not info.start_instance and _instances_follow(snapshot, info)
 
 
@@ -329,7 +335,7 @@ def _merged(entries: Sequence[PendingDraw], numbers: list[int], differ: _Differ)
 
 
 def _alike(entries: Sequence[PendingDraw], differ: _Differ) -> list[list[int]]:
-    """The numbers of draws that differ in nothing but constants, together."""
+    """The numbers of draws that differ only in constants, grouped."""
     snapshots, infos = differ.snapshots, differ.infos
     if len(snapshots.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
@@ -347,7 +353,7 @@ def _alike(entries: Sequence[PendingDraw], differ: _Differ) -> list[list[int]]:
 
 
 def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
-    """Where each number is, by the first places."""
+    """For each number the indices where it occurs, ordered by first occurrence."""
     order = numbers.argsort(kind="stable")
     begins = begins_of(numbers.take(order)).tolist()
     places = order.tolist()
@@ -356,15 +362,15 @@ def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
 
 def call_key(snapshot: Snapshot, info: DrawInfo) -> Any:
     """The key of calls that can be merged: everything but where they begin in their buffers."""
-    if info.index_size or snapshot.sees_start(info.mode):
+    if info.index_size or snapshot.observes_start(info.mode):
         return info
     return _but_the_start(info)
 
 
 def _differ_in_starts(snapshot: Snapshot, infos: Sequence[DrawInfo]) -> bool:
-    """Are calls the same but for where each begins, and is that all the same to the draws?"""
+    """Whether calls are equal except for their first vertices, on which the draws do not depend."""
     first = infos[0]
-    if first.index_size or snapshot.sees_start(first.mode):
+    if first.index_size or snapshot.observes_start(first.mode):
         return False
     mode, count, many, at = _but_the_start(first)
     return all(

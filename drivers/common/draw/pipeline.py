@@ -1,4 +1,4 @@
-"""The way of a draw: indices, vertices, primitives, fragments.
+"""The stages of a draw: indices, vertices, primitives, fragments.
 
 draw            resolves indirect and stream-output counts, runs the rest per draw
 run             part by part: assembled (`parts`), tessellated, expanded, captured, rasterized
@@ -32,7 +32,7 @@ __all__ = ["batch_of", "draw", "rasterize_part", "run", "run_part"]
 
 
 def draw(states: DrawStates, info: DrawInfo) -> None:
-    """Execute a draw call. Infinities and NaNs are legitimate from here down."""
+    """Execute a draw call. Infinities and NaNs are legitimate in all code called from here."""
     states.work.begin()
     with np.errstate(all="ignore"):
         for single in resolved(info):

@@ -24,7 +24,7 @@ from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
 
-from .grouping import Covered, Group, Kept, rows_covered
+from .grouping import CoverageSink, Covered, Group, rows_covered
 from .pipeline import rasterize_part
 from .state import DrawState
 
@@ -43,7 +43,7 @@ Numbers = npt.NDArray[np.uint16]
 
 @dataclass(slots=True)
 class _Sheet:
-    """Pixels that primitives of a group cover."""
+    """The pixels that primitives of a group cover."""
 
     engine: FragmentEngine
     shader: FragmentShader
@@ -55,7 +55,7 @@ class _Sheet:
     def _begin(self) -> None:
         self.engine.state.work.begin(merged=True)
         if self.engine.counters.tally is not None:
-            self.engine.counters.tally.whose(self.entries)
+            self.engine.counters.tally.count_for(self.entries)
 
     @property
     def spans(self) -> Spans:
@@ -63,11 +63,11 @@ class _Sheet:
 
     @property
     def quads(self) -> bool:
-        """Fragments have to come in quads."""
+        """Whether fragments have to come in quads."""
         return self.shader.quads and self.engine.shades
 
     def in_quads(self) -> _Sheet:
-        """Pixels of quads: fragments of the other states come in quads, too."""
+        """The pixels extended to quads, because fragments of other states come in quads."""
         return replace(self, shader=replace(self.shader, quads=True))
 
     def lanes(self, quads: bool) -> Fragments:
@@ -76,11 +76,11 @@ class _Sheet:
         return self.engine.fragments(covered.spans, covered.source, covered.info, quads)
 
     def part(self, first: int, end: int) -> _Sheet | None:
-        """What the draws from `first` to before `end` cover."""
+        """The pixels that the draws from `first` to before `end` cover."""
         return self.of(where((self.order >= first) & (self.order < end)))
 
     def of(self, chosen: Ints) -> _Sheet | None:
-        """Some of its spans."""
+        """A part of the sheet: some of its spans."""
         if not len(chosen):
             return None
         if len(chosen) == len(self.order):
@@ -91,20 +91,20 @@ class _Sheet:
         )
 
     def draw(self) -> None:
-        """All of it at once."""
+        """Draw the whole sheet at once."""
         self._begin()
         with np.errstate(all="ignore"):
             covered = self.covered
             self.engine.draw(self.shader, covered.spans, covered.source, covered.info)
 
     def run(self, lanes: Fragments) -> None:
-        """Some of its fragments."""
+        """Run some of its fragments."""
         self._begin()
         with np.errstate(all="ignore"):
             self.engine.run(self.shader, lanes, self.covered.source, self.covered.info)
 
     def shade(self, lanes: Fragments, where: Ints | None, passing: Bools) -> None:
-        """Those that are seen, of its fragments."""
+        """Shade those of its fragments that are visible."""
         self._begin()
         with np.errstate(all="ignore"):
             covered = self.covered
@@ -112,7 +112,7 @@ class _Sheet:
 
 
 def can_order_pixels(state: DrawState) -> bool:
-    """Whether draws with this state can be among those that are executed in per-pixel order."""
+    """Whether draws with this state can be executed in per-pixel order."""
     return (
         state.fixed.engine.deals
         and state.witness is None
@@ -123,7 +123,8 @@ def can_order_pixels(state: DrawState) -> bool:
 def draw_in_pixel_order(
     groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]
 ) -> bool:
-    """Execute the draws of all groups; false, and nothing is drawn, if they cover too many rows.
+    """Execute the draws of all groups; returns false, having drawn nothing, if they cover too many
+    rows.
 
     `attempt` calls a function with arguments and keeps its failure from stopping the others.
     """
@@ -149,18 +150,18 @@ def draw_in_pixel_order(
 
 
 def _resolve(sheets: Sequence[_Sheet]) -> bool:
-    """Is it enough to find, of each pixel, the one fragment that stays?"""
+    """Whether it is enough to find the one visible fragment of each pixel."""
     return bool(sheets) and all(s.engine.resolves_with(sheets[0].engine) for s in sheets)
 
 
 def _cover(group: Group, sheets: list[_Sheet]) -> None:
-    """Find out what the draws of a group cover."""
+    """Find the pixels that the draws of a group cover."""
     draw = group.draw
     assert group.primitives is not None
     draw.work.begin(merged=True)
     if draw.counters.tally is not None:
-        draw.counters.tally.whose(group.entries)
-    kept = Kept()
+        draw.counters.tally.count_for(group.entries)
+    kept = CoverageSink()
     with np.errstate(all="ignore"):
         rasterize_part(draw, group.mode, group.primitives, kept)
     if not draw.fixed.engine.state.sample_mask & 1:
@@ -175,7 +176,7 @@ def _cover(group: Group, sheets: list[_Sheet]) -> None:
 
 
 def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
-    """Cut between draws, so that there are not too many fragments at a time."""
+    """Split between draws, so that there are not too many fragments at a time."""
     if not sheets:
         return
     last = max(int(sheet.order.max()) for sheet in sheets)
@@ -197,13 +198,13 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
 def _rounds(
     sheets: list[_Sheet], state: FragmentState, scratch: Scratch
 ) -> Iterator[tuple[_Sheet, Fragments]]:
-    """Fragments of one sheet after the other, so that at every pixel they come in order."""
+    """Interleave fragments of the sheets so that at every pixel they are in drawing order."""
     quads = any(sheet.quads for sheet in sheets)
     if quads:
         sheets = [sheet.in_quads() for sheet in sheets]
     dealt = [sheet.lanes(quads) for sheet in sheets]
     who = scratch.at_least(state.plane * state.layers)
-    if quads and _apart(dealt, who):
+    if quads and _are_disjoint(dealt, who):
         yield from ((s, lanes) for s, lanes in zip(sheets, dealt, strict=True) if lanes.count)
         return
     step = 4 if quads else 1
@@ -217,10 +218,10 @@ def _rounds(
         part = slice(cuts[number], cuts[number + 1])
         some = shared[part] - bounds[number]
         numbers[part] = sheet.draws.take(lanes.primitive.take(some * step))
-        lanes.apart = _once(places.take(shared[part]), who)
+        lanes.apart = _are_distinct(places.take(shared[part]), who)
     alone = np.ones(len(places), np.bool_)
     alone[shared] = False
-    for turn, some in enumerate(_turns(places.take(shared), owner, numbers, who)):
+    for turn, some in enumerate(_runnable_units(places.take(shared), owner, numbers, who)):
         now = shared.take(some)
         if not turn:  # with all units whose places no other unit has
             alone[now] = True
@@ -236,15 +237,17 @@ def _rounds(
             yield sheet, lanes.take(lanes_of_quads(which) if quads else which)
 
 
-def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:
-    """Does no place come twice?"""
+def _are_distinct(places: Ints, who: npt.NDArray[np.int32]) -> bool:
+    """Whether all places are distinct."""
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
     return every(who.take(places) == numbers)
 
 
 def _shared(places: Ints, who: npt.NDArray[np.int32]) -> Ints:
-    """The units whose places other units have, too: mostly few, and only their order matters."""
+    """The units at places where other sheets have units, too: usually few, and only their order
+    matters.
+    """
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
     hidden = where(who.take(places) != numbers)
@@ -257,7 +260,7 @@ def _shared(places: Ints, who: npt.NDArray[np.int32]) -> Ints:
 def _resolved(
     sheets: list[_Sheet], scratch: Scratch
 ) -> list[tuple[Callable[..., None], Fragments, Ints | None, Bools]]:
-    """What is to be shaded of every sheet: of each pixel the one fragment that stays.
+    """The visible fragments of every sheet, one per pixel, to be shaded.
 
     Each is a function and its arguments.
     """
@@ -293,22 +296,22 @@ def _resolved(
     ]
 
 
-def _apart(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
-    """Is no pixel covered twice? Then quads that share a place come in any order."""
+def _are_disjoint(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
+    """Whether no pixel is covered twice; then quads at the same place may run in any order."""
     covered = [
         lanes.pixel if lanes.covered is None else lanes.pixel.compress(lanes.covered)
         for lanes in dealt
     ]
-    return _once(np.concatenate(covered), who)
+    return _are_distinct(np.concatenate(covered), who)
 
 
-def _turns(
+def _runnable_units(
     places: Ints, owner: npt.NDArray[np.int16], numbers: Numbers, who: npt.NDArray[np.int32]
 ) -> Iterator[Ints]:
-    """Round by round the units whose turn it is: no unit of another owner comes before them.
+    """Round by round, the units that can run: those that no unit of another owner precedes.
 
-    `places` are where units are, `numbers` tell their order (units of one owner are in order),
-    `who` is scratch memory for every place.
+    `places` are where units are, `numbers` is their order (units of one owner are in order), `who`
+    is scratch memory for every place.
     """
     left = sorted_runs(numbers)
     at, whose = places.take(left), owner.take(left)

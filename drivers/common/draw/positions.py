@@ -1,13 +1,14 @@
-"""Positions first: the rest of a vertex is computed if some primitive is left that needs it.
+"""Positions first: the other outputs of a vertex are computed only if a remaining primitive needs
+them.
 
-Where a vertex shader computes much besides the position, the variant `depth_only` says where the
-vertices of a draw are. Primitives are clipped, culled and rasterized by that, and then the whole
-variant runs for the vertices of those that cover something. Both variants put a vertex at the same
-place, bit for bit: that is what invariance of positions means (docs/lessons, `is_used_once`).
+Where a vertex shader computes much besides the position, the variant `depth_only` computes the
+positions of a draw. Primitives are clipped, culled and rasterized with those, and then the full
+variant runs for the vertices of primitives that cover pixels. Both variants compute the same
+positions, bit for bit (invariance).
 
-What decides is known before anything runs (how much code there is besides the position, how many
-vertices there are) or was seen in the draw before (how many were shaded after all), so that no
-picture depends on it.
+The decision depends on facts known before the draw (the size of the code besides the position, the
+number of vertices) and on the previous draw (how many vertices were shaded in the end); no picture
+depends on it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ class PositionsFirst:
     def of(
         cls, shader: DriverShader, key: Any, state: RasterizerState, captures: bool
     ) -> PositionsFirst | None:
-        """For a vertex shader whose outputs are rasterized; None if it cannot be."""
+        """The variant for a vertex shader whose outputs are rasterized; None if it cannot be
+        used.
+        """
         filled = state.fill_front is state.fill_back is PolygonMode.FILL
         if captures or not filled or not shader.compiler.positions_first:
             return None
@@ -66,9 +69,9 @@ class PositionsFirst:
     def begin(
         self, resources: ShaderResources, mode: Primitive, lanes: int
     ) -> tuple[BoundProgram, FewVertices] | None:
-        """The program for the positions of so many vertices, and the record of those that are
-        shaded; None: all
-        of them are to be shaded at once."""
+        """The program for the positions of this many vertices, and the record of shaded ones; None
+        if all vertices are to be shaded at once.
+        """
         if lanes < _LEAST_LANES or mode in _NO_POLYGONS or not self._has_enough():
             return None
         before, self._few = self._few, None
@@ -84,7 +87,7 @@ class PositionsFirst:
         return self.shader.variant_for(replace(self.key, depth_only=True))
 
     def _has_enough(self) -> bool:
-        """Does the shader compute much besides the position, without side effects?"""
+        """Whether the shader computes much besides the position, and has no side effects."""
         if self._enough is None:
             whole = self.shader.variant_for(self.key)
             self._enough = not whole.program.facts.has_side_effects
@@ -98,7 +101,7 @@ class PositionsFirst:
 
 @dataclass(slots=True, eq=False)
 class FewVertices:
-    """How many vertices of a draw have been shaded."""
+    """Counts how many vertices of a draw have been shaded."""
 
     lanes: int
     shaded: int = 0

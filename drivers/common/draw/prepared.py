@@ -1,4 +1,4 @@
-"""A draw that the state tracker may ask for again, without setting its state (see `queue`)."""
+"""A draw that the state tracker may request again without setting its state (see `queue`)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class PreparedDraw:
     _moved: dict[int, DrawInfo] = field(default_factory=dict)
 
     def made_plan(self) -> Plan | None:
-        """The plan of its snapshot, if that is made by now."""
+        """The plan of its snapshot, if there is one already."""
         if self.plan is None:
             self.plan = self.snapshot.made_plan(self.info.mode)
         return self.plan
 
     def call(self, start: int) -> DrawInfo:
-        """The call, from that vertex on."""
+        """The call, starting at that vertex."""
         if start == self.info.start:
             return self.info
         found = self._moved.get(start)

@@ -1,7 +1,7 @@
 """The programs of a draw: variants chosen by bound state, joined with bound resources.
 
-Selecting is remembered twice: the variants by the identities of the state objects they depend on,
-and a program's joining with its resources until its stage's bindings change.
+Both steps are cached: variants by the identities of the state objects they depend on, and a program
+joined with its resources until its stage's bindings change.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ _NOTHING: Mapping[Stage, Inlined] = {}
 def inlined(bound: Bound) -> Mapping[Stage, Inlined]:
     """The uniforms to be constants in this draw: seldom any, and never those of a shared buffer.
 
-    A vertex shader whose outputs go to another shader keeps its uniforms: a position may be made
-    of any of them.
+    A vertex shader whose outputs go to another shader keeps its uniforms: a position may depend on
+    any of them.
     """
     found: dict[Stage, Inlined] = {}
     for stage in (Stage.VERTEX, Stage.FRAGMENT):
@@ -133,7 +133,7 @@ def select(
 
 
 def sampler_masks(bound: Bound, fragment: DriverShader) -> tuple[int, int, int]:
-    """What the choice of variants depends on of the samplers that fragments read with."""
+    """Masks of the fragment stage's samplers that wrap with GL_CLAMP, per coordinate."""
     if not fragment.reads.samplers:
         return 0, 0, 0
     return saturated(fragment.reads, _samplers(bound))
@@ -145,7 +145,7 @@ def _samplers(bound: Bound) -> list[SamplerState | None]:
 
 
 def _written_channels(bound: Bound) -> int:
-    """Colour channels any bound colour buffer lets through."""
+    """The colour channels that the write mask of some bound colour buffer enables."""
     blend = bound.blend.state
     written = 0
     for index, surface in enumerate(bound.framebuffer.cbufs):
@@ -216,9 +216,10 @@ def _select(
 
 
 class Joiner:
-    """Programs joined with what is bound to their stage, kept until that is forgotten.
+    """Programs joined with what is bound to their stage, kept until a binding changes.
 
-    `changes` counts how often a program was joined or forgotten: in between, programs are the same.
+    `changes` counts how often a program was joined or forgotten; while it is constant, programs are
+    the same.
     """
 
     __slots__ = ("_bound", "_joined", "_merged", "_resources", "_work", "changes")
@@ -232,7 +233,7 @@ class Joiner:
         self.changes = 0
 
     def forget(self, stage: Stage) -> None:
-        """What the stage can reach has changed."""
+        """Forget joined programs, because the stage's resources have changed."""
         self.changes += 1
         self._resources.pop(stage, None)
         self._joined.pop(stage, None)
@@ -252,8 +253,8 @@ class Joiner:
         program.rebind()
 
     def release(self, stage: Stage) -> None:
-        """Constant block 0 is gone, and nothing is drawn for a while: what the programs reach is
-        not to be kept, so that they go on only if there was nothing else.
+        """Constant block 0 is released, and nothing is drawn for a while. Programs must not keep
+        its resources alive, so only those without other resources continue.
         """
         resources = self._resources.get(stage)
         if resources is None or resources.textures or resources.images or resources.buffers:
@@ -262,7 +263,7 @@ class Joiner:
         self.rebind(stage)
 
     def resources(self, stage: Stage) -> ShaderResources:
-        """What a stage can reach."""
+        """The resources of a stage."""
         found = self._resources.get(stage)
         if found is None:
             found = self._resources[stage] = _resources(
@@ -296,7 +297,7 @@ class Joiner:
         ]
 
     def merged_fragment(self, selection: Selection, tables: ConstantTables) -> BoundProgram:
-        """The second of them alone."""
+        """The fragment program of `merged` alone."""
         return self._merged_one(*selection.origin[1], tables)
 
     def _merged_one(
@@ -343,7 +344,7 @@ class Joiner:
 
 
 def _same(words: tuple[int, ...] | None, table: npt.NDArray[np.uint8]) -> bool:
-    """Is in all rows of a table the same in the words a shader reads (None: it may read any)?"""
+    """Whether all rows of a table agree in the words a shader reads (None: it may read any)."""
     found = table.view(np.uint32)
     if words is not None:
         inside = [word for word in words if word < found.shape[1]]

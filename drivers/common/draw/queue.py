@@ -76,8 +76,9 @@ class DrawQueue:
     )
 
     def __init__(self, states: DrawStates, regroup: bool = True, counts: bool = False) -> None:
-        """`regroup`: draws of several states may change places to be executed together; `counts`:
-        what each of them counts is known then."""
+        """`regroup`: draws of several states may be reordered so that those of one state are
+        executed together; `counts`: the samples of each draw can be counted by query.
+        """
         self._states = states
         self._counts, self._defers = counts, may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
@@ -97,40 +98,41 @@ class DrawQueue:
         return self._execution.taps
 
     def _constants(self) -> Row:
-        """What is bound as block 0 of the vertex and the fragment stage."""
+        """The blocks bound as block 0 of the vertex and the fragment stage."""
         first, second = self._vertex.constants, self._fragment.constants
         return first[0] if first else None, second[0] if second else None
 
     def rebinding(self) -> None:
-        """Something else than block 0 is about to be bound."""
+        """Called before a binding other than block 0 changes."""
         self._snapshot = self._info = None
 
     def forget(self) -> None:
-        """A shader or the context is gone: forget all snapshots. (No draw is pending.)"""
+        """Forget all snapshots, because a shader or the context is gone. (No draw is pending.)"""
         self.rebinding()
         self._memory = SnapshotCache(self._states)
         self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
         """Whether a draw can be submitted without flushing the batch first."""
-        if self.elsewhere(self._states.bound.framebuffer):
+        if self.retargets(self._states.bound.framebuffer):
             return False
         if not self._entries:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        return self._is_small(info) and self._waits(info)
+        return self._is_small(info) and self._can_be_pending(info)
 
-    def elsewhere(self, target: FramebufferState) -> bool:
-        """Whether the pending draws, or the one made last, are for another framebuffer. The next
-        draws are for this one."""
+    def retargets(self, target: FramebufferState) -> bool:
+        """Record the framebuffer of the next draws; returns whether it differs from that of the
+        last ones.
+        """
         if target is self._target:
             return False
         old, self._target = self._target, target
         return old != target
 
     def submit(self, info: DrawInfo) -> None:
-        """Draw now, or add a draw to the batch."""
+        """Execute a draw now, or add it to the batch."""
         try:
             if not (self._is_small(info) and self._submit_small(info)):
                 draw(self._states, info)
@@ -139,9 +141,10 @@ class DrawQueue:
             raise
 
     def _submit_small(self, info: DrawInfo) -> bool:
-        """Follow the plan of the draw's state, if there is one and nothing is pending: that takes
-        less time than to be merged. Otherwise the draw becomes pending; false if it cannot."""
-        snapshot, row, waits = self._snapshot, self._constants(), self._waits(info)
+        """Follow the plan of the draw's state, if it has one and nothing is pending, which is
+        faster than merging. Otherwise the draw becomes pending; returns false if it cannot.
+        """
+        snapshot, row, waits = self._snapshot, self._constants(), self._can_be_pending(info)
         assert snapshot is not None
         if not self._entries:
             plan = snapshot.made_plan(info.mode) if waits else snapshot.plan(info.mode)
@@ -174,7 +177,7 @@ class DrawQueue:
         self._copies.note_indices(buffer)
 
     def _spoiled(self) -> None:
-        """Drawing ended half way: what was derived of attachments may be stale."""
+        """Called when drawing was interrupted: data derived from attachments may be stale."""
         for framebuffer in (self._states.bound.framebuffer, self._target):
             for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
                 if surface is not None:
@@ -184,16 +187,16 @@ class DrawQueue:
     # -- series ------------------------------------------------------------------------------------
 
     def prepared(self, info: DrawInfo) -> PreparedDraw | None:
-        """The draw that was submitted last, to be drawn again; None if it was not small."""
+        """The draw that was submitted last, to be repeated; None if it was not small."""
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        waits = self._waits(info)
+        waits = self._can_be_pending(info)
         return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch, waits)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
-        """Take entries of a series, from `first` on: how many, and whether more can be taken once
-        the batch is flushed.
+        """Execute or append entries of a series, from `first` on; returns how many, and whether
+        more can be taken once the batch is flushed.
 
         Entries with a plan are executed at once if nothing is pending, for they need no others to
         be merged with. All others become pending.
@@ -203,11 +206,10 @@ class DrawQueue:
         return done + added, full
 
     def _append(self, series: Series, first: int) -> tuple[int, bool]:
-        """Entries become pending.
+        """Append entries to the batch.
 
-        No draw looks at the bound state in between, so the number of queries that count
-        samples is stored there once, at the end. Where one query ends and the next begins, it is
-        what it was.
+        No draw reads the bound state in between, so the number of queries that count samples is
+        stored there once, at the end.
         """
         draws, data, starts = series.entries, series.data, series.firsts
         entries, bound, target = self._entries, self._states.bound, self._target
@@ -274,7 +276,7 @@ class DrawQueue:
         return number - first, full
 
     def _execute(self, series: Series, first: int) -> int:
-        """Execute entries while nothing is pending: as long as draws have a plan."""
+        """Execute entries while nothing is pending, as long as draws have a plan."""
         bound, target = self._states.bound, self._target
         draws, pieces, starts = series.entries, series.pieces, series.firsts
         known: PreparedDraw | None = None
@@ -338,7 +340,7 @@ class DrawQueue:
     def _performed(
         self, what: BufferWrite | TextureWrite | ClearCall, start: int, data: bytes
     ) -> bool:
-        """Write or clear; false if the batch has to be flushed before."""
+        """Perform a write or a clear; returns false if the batch has to be flushed first."""
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
@@ -362,7 +364,7 @@ class DrawQueue:
         return True
 
     def _is_small(self, info: DrawInfo) -> bool:
-        """Is it a small draw without an observer? Its snapshot is the current one."""
+        """Whether a draw is small and unobserved. Its snapshot is the current one."""
         if info is self._info:
             return True
         if (
@@ -378,26 +380,26 @@ class DrawQueue:
         self._info = info
         return True
 
-    def _waits(self, info: DrawInfo) -> bool:
-        """Can a small draw be pending?"""
+    def _can_be_pending(self, info: DrawInfo) -> bool:
+        """Whether a small draw can be pending."""
         assert self._snapshot is not None
         return self._defers and self._snapshot.can_be_pending(info.mode)
 
     # -- queries -------------------------------------------------------------------------------
 
     def begin_query(self, query: Query) -> None:
-        """Count from here on, between pending draws."""
+        """Begin counting samples of the draws from here on, without a flush."""
         self._change(query, True)
         self._recount()
 
     def end_query(self, query: Query) -> None:
-        """Count no more."""
+        """Stop counting samples."""
         self._change(query, False)
         self._recount()
 
     def _change(self, query: Query, begins: bool, moment: Moment | None = None) -> Moment | None:
-        """A query begins or ends after the pending draws. `moment` is
-        this one, if that is known; answers the same for the next query.
+        """Begin or end a query after the pending draws. `moment` is the current position in the
+        batch, if known; returns the position for the next query.
         """
         counts = query.counts_samples
         if counts and (begins or query.active):
@@ -410,7 +412,7 @@ class DrawQueue:
         return moment if counts else None
 
     def _mark(self) -> Mark:
-        """The moment after all pending draws."""
+        """The position after all pending draws."""
         marks, draws = self._marks, len(self._entries)
         if marks and marks[-1].draws == draws:
             return marks[-1]
@@ -419,7 +421,7 @@ class DrawQueue:
         return mark
 
     def _recount(self) -> None:
-        """How many queries count samples is another number for draws that come now."""
+        """Update the number of queries that count samples for the next draws."""
         self.rebinding()
         self._states.forget()
 

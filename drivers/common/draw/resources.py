@@ -26,7 +26,7 @@ def resources_of(bound: Bound) -> Iterator[Resource]:
 
 
 def readable_by(bound: Bound) -> Iterator[Resource]:
-    """The resources that draws read, and in whose place a copy can be put."""
+    """The resources that draws read and for which a copy can be substituted."""
     for buffer in bound.vertex_buffers:
         if buffer is not None:
             yield buffer.buffer

@@ -1,9 +1,9 @@
-"""The snapshot of a pending draw: everything that was bound, but for constant block 0.
+"""The snapshot of a pending draw: everything that was bound, except constant block 0.
 
-Equal snapshots are one object (`known_snapshots`), so a program that goes through the same states
-in every frame has everything derived from them only once. While draws are pending, their snapshots
-hold references to the resources they name; otherwise a snapshot holds none, and it is forgotten
-when one of them is gone.
+Equal snapshots are one object (`known_snapshots`), so for an application that repeats the same
+states in every frame, everything is derived from them only once. While draws are pending, their
+snapshots hold references to the resources they name; otherwise a snapshot holds none, and it is
+forgotten when one of them is gone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ for Python's garbage collector."""
 
 
 def row_of(constants: Constants) -> Row:
-    """The blocks themselves."""
+    """The constant blocks themselves."""
     if isinstance(constants, bytes):
         block = ConstantBuffer(constants)
         return block, block
@@ -64,38 +64,45 @@ _LARGE_BLOCKS = 1 << 12
 
 
 class Plan(Protocol):
-    """A quick way for single draws in a state, prepared by the programs' own code."""
+    """A fast path for single draws in a state, prepared by the code of the programs."""
 
     def draw(self, info: DrawInfo, row: Row) -> bool:
-        """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
+        """Make a draw with these constant blocks 0; returns false, having done nothing, if it
+        cannot.
+        """
         ...
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
-        """Draw with one constant block for both stages, mostly the draw made last from another
-        vertex on."""
+        """Draw with one constant block for both stages, usually the previous draw from another
+        vertex on.
+        """
         ...
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
-        """What makes parts of a series at once: draws that are `planned`."""
+        """The command lists that can execute parts of a series at once, if the draws are
+        `planned`.
+        """
         ...
 
 
 class CommandLists(Protocol):
-    """Parts of a series that are made at once."""
+    """Parts of a series that a driver executes at once."""
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
-        """The bounds of the next of them, at that entry or after it; an empty range there if none
-        begins before. `epoch`: of the bound state (`Bound`)."""
+        """The bounds of the next part at or after this entry; an empty range at this entry if no
+        part begins before it. `epoch`: of the bound state (`Bound`).
+        """
         ...
 
     def make(self, begin: int, end: int) -> tuple[int, int | None]:
-        """Make these entries, or the first ones of them: how many, and if queries were begun or
-        ended, how many more count samples now."""
+        """Execute these entries, or the first ones of them; returns how many, and if queries were
+        begun or ended, how many more now count samples.
+        """
         ...
 
 
 class Snapshot:
-    """Everything bound for some draws, and what is derived from it."""
+    """Everything bound for some draws, and the data derived from it."""
 
     __slots__ = (
         "_can_be_pending",
@@ -128,12 +135,13 @@ class Snapshot:
         scissors: int,
         viewports: int,
         blocks: tuple[Any, ...],
-        kin: Snapshot | None = None,
+        base: Snapshot | None = None,
     ) -> None:
-        """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
-        numbers that stand for them, `blocks`: constant blocks but the first, `state_key`: all else.
+        """`reads`: resources that fragments read; `buffers`: vertex buffers; `scissors`,
+        `viewports`: numbers that stand for them; `blocks`: constant blocks except the first;
+        `state_key`: everything else.
 
-        `kin` is another snapshot with other vertex buffers and sampled textures only.
+        `base` is a snapshot that differs only in vertex buffers and sampled textures.
         """
         self.state_key, self.reads, self.buffers = state_key, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
@@ -150,12 +158,12 @@ class Snapshot:
         }
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self._states: DrawStates | None
-        self._states = states.for_snapshot(copy, None if kin is None else kin.states)
+        self._states = states.for_snapshot(copy, None if base is None else base.states)
         self.held = False
         self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
-        self._can_be_pending: dict[Primitive, bool] = {} if kin is None else kin._can_be_pending
+        self._can_be_pending: dict[Primitive, bool] = {} if base is None else base._can_be_pending
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
@@ -177,13 +185,13 @@ class Snapshot:
 
     @property
     def states(self) -> DrawStates:
-        """What is derived from it, mode by mode."""
+        """The states derived from the snapshot, by mode."""
         assert self._states is not None
         return self._states
 
     @property
     def target(self) -> FramebufferState:
-        """What is drawn to."""
+        """The framebuffer that is drawn to."""
         return self.states.bound.framebuffer
 
     @property
@@ -191,7 +199,7 @@ class Snapshot:
         return self.states.bound.vertex_buffers
 
     def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
-        """What a vertex buffer holds."""
+        """The contents of a vertex buffer."""
         buffer = self.states.bound.vertex_buffers[slot]
         assert buffer is not None
         data: npt.NDArray[np.uint8] = buffer.buffer.storage[0][0, 0]
@@ -203,11 +211,11 @@ class Snapshot:
         return constants[number] if number < len(constants) else None
 
     def selection(self, mode: Primitive) -> Selection | None:
-        """The variants its draws run."""
+        """The variants that its draws run."""
         return self.states.selection(mode)
 
     def bind(self, row: Row) -> None:
-        """Make a draw's constants those that are bound."""
+        """Bind the constants of a draw."""
         states = self.states
         stages, joiner = states.bound.stages, states.joiner
         for stage, block in zip(MERGED_STAGES, row, strict=True):
@@ -217,17 +225,17 @@ class Snapshot:
                 joiner.rebind(stage)
 
     def plan(self, mode: Primitive) -> Plan | None:
-        """What makes single small draws quickly, if the programs have such a way."""
+        """The fast path for single small draws, if the programs have one."""
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
 
     def made_plan(self, mode: Primitive) -> Plan | None:
-        """The plan, if it is made already: making one takes as long as many draws."""
+        """The plan, if it exists already: making one takes as long as many draws."""
         return self._plans.get(mode)
 
     def has_no_plan(self, mode: Primitive) -> bool:
-        """Is it known that there is none?"""
+        """Whether it is known that there is no plan."""
         return self._plans.get(mode, self) is None
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
@@ -242,7 +250,7 @@ class Snapshot:
         return program.plan(state, mode) if program is not None and program.fills else None
 
     def can_be_pending(self, mode: Primitive) -> bool:
-        """Can the programs run for many draws at once, without an observable order?"""
+        """Whether the programs can run for many draws at once without an observable order."""
         found = self._can_be_pending.get(mode)
         if found is None:
             found = self._can_be_pending[mode] = self._find_out(mode)
@@ -257,8 +265,8 @@ class Snapshot:
         selection = self.states.selection(mode)
         return selection is not None and selection.mergeable
 
-    def sees_start(self, mode: Primitive) -> bool:
-        """Can the vertex shader tell where a draw begins in its buffers?"""
+    def observes_start(self, mode: Primitive) -> bool:
+        """Whether the vertex shader can observe where a draw begins in its buffers."""
         if self._sees_start is None:
             state = self.states.of(mode)
             facts = None if state is None else state.fixed.selection.stages[Stage.VERTEX].facts
@@ -286,7 +294,9 @@ class Snapshot:
         return found
 
     def large_blocks(self, mode: Primitive) -> Any:
-        """Constant blocks, if so much of them is read that draws should not have rows of them."""
+        """The constant blocks of which shaders read so much that draws should not have rows of
+        them.
+        """
         large = self.like._large.get(mode)
         if large is None:
             selection = self.selection(mode)
@@ -303,21 +313,23 @@ class Snapshot:
 
     @property
     def alive(self) -> bool:
-        """All resources it names are still there."""
+        """Whether all resources it refers to still exist."""
         for resource in self._resources:  # noqa: SIM110 - at every draw: `all` takes thrice as long
             if not resource.refcount:
                 return False
         return True
 
     def hold(self) -> None:
-        """A draw is pending: the resources must stay."""
+        """Take references to the resources, because a draw is pending."""
         if not self.held:
             self.held = True
             for resource in self._resources:
                 resource.ref()
 
     def release(self) -> None:
-        """They wait no longer; constants of the last one are not kept."""
+        """Release the references, because no draw is pending; constants of the last draw are not
+        kept.
+        """
         if self.held:
             self.held = False
             states = self.states

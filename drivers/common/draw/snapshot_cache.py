@@ -1,7 +1,7 @@
-"""The snapshots of the last draws, found again by what is bound.
+"""The snapshots of the last draws, found by bound state.
 
-A look-up is cheap: the parts of the bound state have revisions, and the key of a part is
-made again only after its revision has changed.
+A look-up is cheap: the parts of the bound state have revisions, and the key of a part is computed
+only after its revision has changed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class SnapshotCache:
     """The snapshots of a context's last draws."""
 
     __slots__ = (
+        "_bases",
         "_crowded",
         "_fixed",
         "_found",
-        "_kin",
         "_limit",
         "_next",
         "_numbers",
@@ -46,7 +46,7 @@ class SnapshotCache:
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Snapshot] = {}
-        self._kin: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
+        self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
         self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
@@ -57,7 +57,7 @@ class SnapshotCache:
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
     def current(self) -> Snapshot:
-        """What is bound now."""
+        """The snapshot of the current bound state."""
         bound = self._states.bound
         state_key = self._state_key(bound)
         reads = self._stages[1][1].key
@@ -81,15 +81,15 @@ class SnapshotCache:
             fragment = bound.shaders.get(Stage.FRAGMENT)
             masks = None if fragment is None else sampler_masks(bound, fragment)
             related = state_key, windows, masks
-            kin = self._kin.get(related)
-            found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, kin)
-            self._found[key] = self._kin[related] = found
+            base = self._bases.get(related)
+            found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, base)
+            self._found[key] = self._bases[related] = found
         return found
 
     def _state_key(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells states apart, but for vertex buffers, windows and what fragments read.
+        """The key of states, without vertex buffers, windows and resources that fragments read.
 
-        Objects count by identity: a copy keeps those it names.
+        Objects are compared by identity; a snapshot holds references to them.
         """
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
@@ -98,9 +98,9 @@ class SnapshotCache:
             self._viewports = self._number(bound.viewports)
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
-            of_vertex.know(vertex)
+            of_vertex.update(vertex)
         if of_fragment.revision != fragment.revision:
-            of_fragment.know(fragment)
+            of_fragment.update(fragment)
         return (
             id(bound.blend),
             id(bound.rasterizer),
@@ -114,9 +114,10 @@ class SnapshotCache:
         )
 
     def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
-        """What is not a state object: by value, for programs set the same ones in every frame.
+        """The key of parameters that are not state objects, by value, because applications set the
+        same ones in every frame.
 
-        Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
+        Draws that are captured have no snapshot (see `DrawQueue`).
         """
         parameters = [
             self._number(getattr(bound, name)) if large else getattr(bound, name)
@@ -125,7 +126,9 @@ class SnapshotCache:
         return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
     def _number(self, value: Hashable) -> int:
-        """A number that stands for a value, quicker to compare; never used for another one."""
+        """A number that stands for a value, faster to compare; it is never used for another
+        value.
+        """
         number = self._numbers.get(value)
         if number is None:
             if len(self._numbers) >= _MOST:
@@ -134,9 +137,9 @@ class SnapshotCache:
         return number
 
     def tidy(self, most: int = _MOST) -> None:
-        """Forget what names resources that are gone, and if there are too many, all but `most`.
+        """Forget snapshots of deleted resources, and if there are too many, all but `most`.
 
-        Looking at all of them is put off until there are twice as many as were left last time.
+        They are only checked when there are twice as many as were left last time.
         """
         if most and len(self._found) < self._crowded:
             return
@@ -144,7 +147,7 @@ class SnapshotCache:
         if len(kept) > most:
             kept = {k: g for k, g in kept.items() if g.held}
         if len(kept) < len(self._found):
-            self._kin.clear()  # keys hold numbers of objects that may be gone
+            self._bases.clear()  # keys hold numbers of objects that may be gone
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 
@@ -159,8 +162,8 @@ class _Part:
         self.key: tuple[Any, ...] = ()
         self.blocks: tuple[Any, ...] = ()
 
-    def know(self, bindings: StageBindings) -> None:
-        """Look at what is bound to a stage; constant blocks are apart."""
+    def update(self, bindings: StageBindings) -> None:
+        """Update the key from the stage's bindings; constant blocks have a key of their own."""
         self.revision = bindings.revision
         self.key = _key_of_stage(bindings)
         self.blocks = tuple([_key_of_block(block) for block in bindings.constants[1:]])

@@ -27,13 +27,13 @@ __all__ = ["SnapshotWithCopies"]
 class SnapshotWithCopies(Snapshot):
     """A snapshot that reads copies, for one execution.
 
-    There may be one for each draw, so only what is asked for is derived.
+    There may be one for each draw, so data is derived only when it is used.
     """
 
     __slots__ = ("_buffers", "_copies", "_now", "_vertex_textures")
 
     def __init__(self, now: Snapshot, copies: Mapping[int, HostResource]) -> None:
-        """`copies`: what takes the place of a resource, by its identity."""
+        """`copies`: the copy that is substituted for a resource, by the resource's identity."""
         self._now, self._copies, self._states = now, copies, None
         self.state_key, self.scissors, self.viewports = now.state_key, now.scissors, now.viewports
         self.reads, self.buffers, self.blocks = now.reads, now.buffers, now.blocks
@@ -60,7 +60,7 @@ class SnapshotWithCopies(Snapshot):
         return tuple([id(copy) for copy in copies if copy is not None])
 
     def _name(self, key: Any) -> Any:
-        """The key of a buffer's bytes, with the copy in place of the buffer."""
+        """The key of a buffer's contents, with the copy substituted for the buffer."""
         copy = self._copies.get(key[0]) if type(key) is tuple else None
         return key if copy is None else (id(copy), *key[1:])
 
@@ -90,7 +90,7 @@ class SnapshotWithCopies(Snapshot):
 
     @property
     def states(self) -> DrawStates:
-        """The states, made when something asks for more than what differs."""
+        """The states, derived when more is needed than the differences."""
         if self._states is None:
             now = self.like.states
             stages = dict(now.bound.stages)
@@ -114,11 +114,11 @@ class SnapshotWithCopies(Snapshot):
     def can_be_pending(self, mode: Primitive) -> bool:
         return self.like.can_be_pending(mode)
 
-    def sees_start(self, mode: Primitive) -> bool:
-        return self.like.sees_start(mode)
+    def observes_start(self, mode: Primitive) -> bool:
+        return self.like.observes_start(mode)
 
     def plan(self, mode: Primitive) -> Plan | None:
-        """There is none: it would not be used twice."""
+        """There is no plan, because it would not be used twice."""
         return None
 
     def has_no_plan(self, mode: Primitive) -> bool:

@@ -1,8 +1,8 @@
-"""A draw in parts: so many vertices and primitives at a time, whatever counts it names.
+"""A draw in parts: a limited number of vertices and primitives at a time, whatever counts it has.
 
 Most draws are one part. A larger one is cut between instances or, if one instance is too large,
-between primitives; vertices that several parts share are shaded in each. So the memory a draw takes
-has a bound, and its budget (see `work`) and Ctrl-C are looked at between parts.
+between primitives; vertices that several parts share are shaded in each. So the memory of a draw is
+bounded, and its budget (see `work`) and Ctrl-C are checked between parts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _FEW = 1 << 10
 
 @dataclass(slots=True)
 class Primitives:
-    """Primitives on their way: vertices, and which of them are the corners of each."""
+    """Primitives between two stages: vertices, and the corners of each primitive."""
 
     vertices: VertexSet
     corners: Ints  # [n, k]
@@ -75,7 +75,7 @@ def lanes_at_once(facts: ProgramFacts) -> int:
 
 
 def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]:
-    """The assembled primitives of a draw, shaded vertices and all."""
+    """The assembled primitives of a draw, with their shaded vertices."""
     instances = info.instance_count
     if info.count * instances <= _LEAST_LANES:
         yield from _instances(draw, info, 0, merged)
@@ -94,7 +94,9 @@ def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]
 
 
 def _evenly(count: int, most: int) -> int:
-    """How many of them to take at a time, at most so many: a small rest costs as many calls."""
+    """The number of items to take at a time: equal shares of at most `most`, because a small
+    remainder costs as many calls.
+    """
     return -(-count // -(-count // most)) if count else most
 
 
@@ -135,7 +137,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
 
 
 def _numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
-    """The numbers of primitives that are in so many pieces; not to be written."""
+    """The numbers of primitives that are split into this many pieces; read-only."""
     if count <= _FEW:
         return _few_numbers(count, pieces)
     return np.arange(count, dtype=np.int32) // np.int32(pieces)
@@ -159,7 +161,7 @@ CALL_VALUES = frozenset({"base_vertex", "draw_id"})
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One of several draws: its stream of lanes, the runs in that, vertices behind the lanes."""
+    """One of several draws: its stream of lanes, the runs in that, and vertices after the lanes."""
 
     stream: Ints
     runs: Runs
@@ -170,7 +172,8 @@ class _Piece:
 def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, Ints]:
     """The primitives of several draws, and where the vertices of each begin.
 
-    The identity of a primitive is the number of its draw, as where draws are merged to instances.
+    The identity of a primitive is the number of its draw, as for draws that are merged to
+    instances.
     """
     known: dict[int, _Piece] = {}
     pieces = []
@@ -211,7 +214,7 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
 
 
 def _piece_of(info: DrawInfo) -> _Piece:
-    """A draw, instance by instance. A list has whole primitives only."""
+    """A draw as a piece, instance by instance. A list has whole primitives only."""
     size = LISTS.get(info.mode)
     if size is not None:
         info = replace(info, count=info.count // size * size, primitive_restart=False)
@@ -236,7 +239,7 @@ def _piece_of(info: DrawInfo) -> _Piece:
 def _one_instance(
     draw: DrawState, info: DrawInfo, instance: int, merged: bool, limit: int
 ) -> Iterator[Primitives]:
-    """The primitives of one instance, as many at a time as have `limit` corners."""
+    """The primitives of one instance, with at most `limit` corners at a time."""
     stream = IndexStream(info)
     assembler = _Assembler(draw, info, stream.runs)
     if info.index_size:  # corners share vertices
@@ -274,7 +277,7 @@ class _Assembler:
 
     @property
     def units(self) -> int:
-        """How many numbers the primitives have: of quads, one for both halves."""
+        """How many numbers the primitives take; the two halves of a quad share one."""
         if self._patches:
             return patch_units(self._runs, self._size)
         if self._whole:
@@ -288,12 +291,14 @@ class _Assembler:
 
     @property
     def pieces(self) -> int:
-        """How many triangles a primitive is cut into: they share its number."""
+        """The number of triangles that a primitive is split into; they share its number."""
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
         return 2 if quads else 1
 
     def make(self, vertices: VertexSet | None, part: Part | None = None) -> _Made:
-        """Corners, provoking vertices, real edges; `vertices` tell how quads are cut."""
+        """The corners, provoking vertices and real edges; `vertices` determine how quads are
+        split.
+        """
         if self._patches:
             corners = patch_corners(self._runs, self._size, part)
             return corners, corners[:, 0], None
@@ -310,7 +315,9 @@ class _Assembler:
 
 
 def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
-    """Polygons go to the rasterizer as they are: nothing to clip, outline, offset or stipple."""
+    """Whether polygons can be rasterized as they are, without clipping, outlines, offset or
+    stipple.
+    """
     state = raster.state
     return (
         state.fill_front is PolygonMode.FILL
@@ -331,7 +338,9 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
 
 
 def _placed(draw: DrawState, mode: Primitive, source: VertexSource) -> VertexSet | None:
-    """Vertices that are shaded when primitives turn out to need them; None: shade them now."""
+    """Vertices that are shaded when primitives turn out to need them; None if they must be shaded
+    now.
+    """
     if draw.positions is None:
         return None
     found = draw.positions(mode, source.lanes)
@@ -350,7 +359,7 @@ def _placed(draw: DrawState, mode: Primitive, source: VertexSource) -> VertexSet
 
 
 def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Outputs:
-    """What a vertex program makes of some vertices, as many at a time as its chunks have."""
+    """The outputs of a vertex program for some vertices, computed in chunks."""
     lanes = source.lanes
     fetched = _fetching(draw, source)
     size = draw.fixed.selection.stages[Stage.VERTEX].facts.chunk_lanes
@@ -364,7 +373,7 @@ def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Ou
 
 
 def _set_of(draw: DrawState, source: VertexSource, outputs: Outputs) -> VertexSet:
-    """Shaded vertices, with the viewport of the draw each belongs to."""
+    """Shaded vertices, each with the viewport of its draw."""
     viewport: ViewportState | OwnViewports = draw.fixed.viewport
     if draw.viewports is not None:
         draws = source.draws
@@ -386,7 +395,7 @@ def _fetching(draw: DrawState, source: VertexSource) -> Callable[[int, int], Ver
 
 
 def joined_outputs(pieces: list[tuple[Outputs, int]]) -> Outputs:
-    """The outputs of several chunks, so many lanes each, as one."""
+    """The outputs of several chunks, with the given numbers of lanes, concatenated."""
     if len(pieces) == 1:
         return pieces[0][0]
     joined: Outputs = {}

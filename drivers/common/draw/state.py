@@ -1,6 +1,6 @@
 """What draws derive from bound state, as immutable records.
 
-`FixedState` follows from the state objects alone and is kept until one of them is bound anew;
+`FixedState` follows from the state objects alone and is kept until another one is bound;
 `DrawState` adds what may differ from draw to draw (programs joined with constants and textures,
 vertex buffers, capture targets). Draw functions are given a `DrawState` and know no context.
 """
@@ -67,7 +67,7 @@ class Witness(Protocol):
     def around(
         self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
     ) -> FragmentSink:
-        """What the primitives of a batch are rasterized into, in place of `run`."""
+        """The sink that the primitives of a batch are rasterized into, in place of `run`."""
         ...
 
 
@@ -75,13 +75,13 @@ class Recorder(Protocol):
     """A driver that records draws to execute them later, in another order."""
 
     def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
-        """Take a draw; false if it must be executed at once."""
+        """Record a draw; returns false if it must be executed at once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FixedState:
-    """What follows from the state objects that are bound."""
+    """Data that follows from the bound state objects."""
 
     selection: Selection
     engine: FragmentEngine
@@ -129,7 +129,7 @@ def fixed_state(
 def fragment_engine(
     bound: Bound, selection: Selection, scratch: Scratch, counters: Counters, work: Work
 ) -> FragmentEngine:
-    """What tests and writes the fragments of draws in this state."""
+    """The engine that tests and writes the fragments of draws in this state."""
     framebuffer = bound.framebuffer
     blend = bound.blend.state
     samples = _samples(framebuffer)
@@ -240,7 +240,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
 
 
 def _depth_offset(framebuffer: FramebufferState) -> DepthOffset:
-    """What an offset unit is worth: two steps of a fixed-point buffer, as on llvmpipe."""
+    """The size of a depth-offset unit: two steps of a fixed-point buffer, as on llvmpipe."""
     surface = framebuffer.zsbuf
     if surface is None:
         return DepthOffset(0.0)

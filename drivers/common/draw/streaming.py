@@ -1,8 +1,8 @@
 """Draws between which their vertex buffer was written, as draws from one larger buffer.
 
-An application that makes up vertices for every draw writes one buffer again and again, and
-`copy_on_write` has a copy of it for each draw. Laid end to end, the copies are one buffer, in which
-each draw starts at other vertices; such draws become instances of one draw (see `families`).
+An application that computes vertices for every draw writes one buffer again and again, and
+`copy_on_write` has a copy of it for each draw. Concatenated, the copies are one buffer, in which
+each draw starts at other vertices; such draws become instances of one draw (see `merging`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Stream:
     _calls: dict[int, tuple[DrawInfo, list[DrawInfo]]] = field(default_factory=dict)
 
     def calls(self, info: DrawInfo) -> list[DrawInfo]:
-        """A draw's call, started in each version; none if it could read beyond one."""
+        """A draw's call, started in each version; empty if it could read past the end of one."""
         found = self._calls.get(id(info))
         if found is None:
             found = self._calls[id(info)] = info, self._started(info)
@@ -72,8 +72,9 @@ class Stream:
 def stream_of(
     snapshot: Snapshot, mode: Primitive, buffer: Resource, versions: Sequence[bytes]
 ) -> Stream | None:
-    """Draws of this mode with the versions of a buffer, the last of which is what it holds now;
-    None where something but what vertices or instances read there would tell."""
+    """Draws of this mode with the versions of a buffer, the last of which is its current contents;
+    None if the difference could be observed.
+    """
     bound = snapshot.states.bound
     inside: list[tuple[VertexElement, VertexBuffer]] = []
     others: list[tuple[VertexElement, VertexBuffer]] = []
@@ -82,7 +83,7 @@ def stream_of(
         each = bound.vertex_buffers[slot] if slot < len(bound.vertex_buffers) else None
         if each is not None and each.stride:
             (inside if each.buffer is buffer else others).append((element, each))
-    if not inside or _is_read_otherwise(bound, buffer) or snapshot.sees_start(mode):
+    if not inside or _is_read_otherwise(bound, buffer) or snapshot.observes_start(mode):
         return None
     divisors = {element.instance_divisor for element, _ in inside}
     strides = {each.stride for _, each in inside}

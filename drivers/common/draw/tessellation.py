@@ -32,7 +32,7 @@ _ZERO = np.zeros((), np.float32)
 
 
 class Patches:
-    """`ControlLanes`: every patch has `size` lanes, one for each vertex it puts out."""
+    """`ControlLanes`: every patch has `size` lanes, one for each vertex it outputs."""
 
     __slots__ = ("_corners", "_identity", "_varying", "_vertices", "count", "size")
 
@@ -58,7 +58,7 @@ class Patches:
         return corner_at(self._varying(slot, component), self._corners, index, lanes)
 
     def system(self, name: str) -> Value:
-        """`primitive_id`, `invocation_id`, `patch_vertices_in`."""
+        """A system value: `primitive_id`, `invocation_id` or `patch_vertices_in`."""
         if name == "invocation_id":
             return np.arange(self.count, dtype=np.int32) % np.int32(self.size)
         if name == "patch_vertices_in":
@@ -109,7 +109,7 @@ class DomainPoints:
         return value.take(self._patch) if value.ndim else value
 
     def system(self, name: str, component: int = 0) -> Value:
-        """`tess_coord`, `primitive_id`, `patch_vertices_in`."""
+        """A system value: `tess_coord`, `primitive_id` or `patch_vertices_in`."""
         if name == "tess_coord":
             return np.ascontiguousarray(self._coordinates[:, component])
         if name == "patch_vertices_in":
@@ -133,7 +133,7 @@ def _controlled(
     identity: npt.NDArray[np.int32],
     levels: tuple[float, ...],
 ) -> tuple[_Varying, Ints, Outputs]:
-    """What the evaluation shader reads: (per-vertex values, corners, values of patches)."""
+    """The inputs of the evaluation shader: (per-vertex values, corners, values of patches)."""
     program = state.programs.get(Stage.TESS_CTRL)
     if program is None:
         fixed = [np.asarray(level, np.float32) for level in levels]
@@ -165,7 +165,7 @@ def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Ar
 def tessellated_primitives(
     state: DrawState, given: Primitives, levels: tuple[float, ...]
 ) -> Iterator[Primitives]:
-    """Run both shaders and the tessellator, over as many patches at a time as there is room for."""
+    """Run both shaders and the tessellator, over as many patches at a time as memory allows."""
     selection = state.fixed.selection
     # A point is a corner of up to six triangles, of which there are twice as many.
     limit = lanes_at_once(selection.stages[Stage.TESS_EVAL].facts) // 2

@@ -77,7 +77,7 @@ def _along_axis(name: str, build: Callable[..., Sequence[Def]]) -> Callable[...,
 
 
 class _Along:
-    """An axis of a texture, and what is computed along it."""
+    """An axis of a texture, with the coordinates and extents computed along it."""
 
     def __init__(self, b: Builder, axis: Axis, n: Def, offset: Def | None) -> None:
         self.b, self.mode, self.scaled, self.pot = b, axis.mode, axis.scaled, axis.pot
@@ -139,7 +139,7 @@ class _Along:
         return self.b.iadd(i, self.b.imm_int(1))
 
     def around(self, i0: Def) -> tuple[Def, Def]:
-        """The texel i0 and the next one, of which either may be on the other side."""
+        """The texel i0 and the next one; either may be outside the level."""
         b, zero = self.b, self.b.imm_int(0)
         if self.pot:
             return b.iand(i0, self.last), b.iand(self.after(i0), self.last)
@@ -305,7 +305,7 @@ class _Face:
         return sc, b.bcsel(b.ior(self.is_z, self.is_x), b.fneg(y), turned)
 
     def place(self) -> list[Def]:
-        """The face, and the coordinates there."""
+        """The face, and the coordinates on it."""
         b, half = self.b, self.b.imm_float(0.5)
         scale = b.fdiv(half, self.major)
         s, t = (b.fadd(b.fmul(c, scale), half) for c in (self.sc, self.tc))

@@ -49,8 +49,8 @@ def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]
 
 @contextmanager
 def observed() -> Iterator[list[tuple[Routine, list[Array | None]]]]:
-    """List the routines that are evaluated meanwhile, with their arguments. What has faster code
-    goes through routines then.
+    """List the routines that are evaluated in this block, with their arguments. Operations with
+    faster code use routines meanwhile.
     """
     calls: list[tuple[Routine, list[Array | None]]] = []
     token = _CALLS.set(calls)
@@ -75,7 +75,7 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
     first = routine.first_step
 
     def typed(number: int, dtype: np.dtype[Any]) -> str:
-        """The name of a value in a type, of which each value has one that is computed."""
+        """The name of a value viewed as another type, computed once per type."""
         found = types.get((number, dtype))
         if found is not None:
             return found

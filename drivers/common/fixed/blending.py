@@ -127,7 +127,7 @@ def _of_alpha(factor: BlendFactor) -> BlendFactor:
 def _combined(
     a: _Arithmetic, colors: Colors, func: BlendFunc, src: BlendFactor, dst: BlendFactor
 ) -> Def:
-    """One equation, of all four components."""
+    """One blend equation, applied to all four components."""
     if func is BlendFunc.MIN:
         return a.smaller(colors.source, colors.destination)
     if func is BlendFunc.MAX:
@@ -272,7 +272,9 @@ def _extremes(b: Builder, c: Def) -> tuple[Def, Def]:
 
 
 def _with_luminosity(b: Builder, base: Def, luminosity: Def) -> Def:
-    """A colour of another's luminosity, moved into 0..1 along the line to grey, which keeps it."""
+    """A colour with another's luminosity, moved into 0..1 along the line to grey, which keeps the
+    luminosity.
+    """
     zero, one = b.imm_float(0.0), b.imm_float(1.0)
     c = b.fadd(base, b.fsub(_luminosity(b, luminosity), _luminosity(b, base)))
     grey = _luminosity(b, c)

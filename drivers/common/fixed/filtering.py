@@ -19,7 +19,7 @@ __all__ = ["compare", "compared", "layer", "mix", "mix_bytes"]
 
 @cache
 def layer() -> Routine:
-    """The array layer that a coordinate selects, of so many."""
+    """The array layer that a coordinate selects, of `count`."""
 
     def build(b: Builder, coordinate: Def, layers: Def) -> list[Def]:
         zero, top = b.imm_float(0.0), b.i2f32(b.isub(layers, b.imm_int(1)))

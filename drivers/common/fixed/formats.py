@@ -221,7 +221,7 @@ def _srgb_code(b: Builder, value: Def) -> Def:
 
 @cache
 def packed(format: Format) -> Routine:
-    """From a colour to a texel's words."""
+    """The routine from a colour to a texel's words."""
     return routine(
         f"pack {format.name}", {"color": (4, 32)}, lambda b, color: pack(b, format, color)
     )
@@ -260,7 +260,7 @@ def _depth_or_stencil(b: Builder, format: Format, words: Sequence[Def], stencil:
 
 @cache
 def unpacked(format: Format) -> Routine:
-    """From a texel's words to its colour."""
+    """The routine from a texel's words to its colour."""
     size, count = layout(format)
     words = {f"word{i}": (1, size) for i in range(count)}
     return routine(f"unpack {format.name}", words, lambda b, *w: [unpack(b, format, w)])

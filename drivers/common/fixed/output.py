@@ -25,7 +25,7 @@ __all__ = ["ColorKey", "merged", "stored"]
 
 @dataclass(frozen=True, slots=True)
 class ColorKey:
-    """What is done with a colour before it is stored."""
+    """The state that determines what happens to a colour before it is stored."""
 
     format: Format
     blend: RenderTargetBlend | None
@@ -82,8 +82,8 @@ def _enabled_bits(format: Format, colormask: int) -> int | None:
 
 @lru_cache(1024)
 def stored(key: ColorKey) -> Routine:
-    """The words to store, of the shader's colour, its second one, the constant colour and the words
-    that are there.
+    """The words to store, computed from the shader's colour, its second one, the constant colour
+    and the stored words.
     """
     size, count = layout(key.format)
     colors = dict.fromkeys(("source", "second", "constant"), (4, 32))

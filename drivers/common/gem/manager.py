@@ -48,7 +48,7 @@ class ExecObject:
 
 @dataclass(slots=True)
 class ExecReport:
-    """What an execution had to do."""
+    """The work that an execution required."""
 
     bound: int = 0
     moved: int = 0  # bytes moved between regions
@@ -122,7 +122,7 @@ class Manager:
             things.append(thing)
         for entry, thing in zip(entries, things, strict=True):
             if thing.region is None:
-                self._settle(thing, report)
+                self._make_resident(thing, report)
             self._bind(thing, entry.pinned, report)
         for entry, thing in zip(entries, things, strict=True):
             for relocation in entry.relocations:
@@ -143,7 +143,7 @@ class Manager:
             report = ExecReport()
             for thing in missing:
                 if thing.region is None:
-                    self._settle(thing, report)
+                    self._make_resident(thing, report)
                 self._bind(thing, None, report)
             self._account(report)
 
@@ -155,7 +155,7 @@ class Manager:
         total.relocated += report.relocated
         total.skipped += report.skipped
 
-    def _settle(self, thing: BufferObject, report: ExecReport) -> None:
+    def _make_resident(self, thing: BufferObject, report: ExecReport) -> None:
         """Place an object in the first of its regions with room, evicting others from the first if
         none has.
         """
@@ -267,9 +267,9 @@ class Manager:
             size -= step
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
-    def seen(self, thing: BufferObject) -> Bytes:
-        """An object's bytes as the device reads them, page by page; unmapped pages read
-        as zeros.
+    def device_bytes(self, thing: BufferObject) -> Bytes:
+        """An object's bytes as the device reads them, page by page; unmapped pages read as
+        zeros.
         """
         assert thing.address is not None
         parts = []

@@ -26,7 +26,7 @@ class MemoryRegions:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """Only protected contexts may use the object."""
+    """Marks an object that only protected contexts may use."""
 
 
 @dataclass(frozen=True, slots=True)

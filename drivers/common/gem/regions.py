@@ -30,7 +30,7 @@ class GemError(GalletteError):
 
 
 class Region(enum.Enum):
-    """A memory."""
+    """One memory region."""
 
     SYSTEM = "system"
     LOCAL = "local"

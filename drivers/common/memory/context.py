@@ -51,8 +51,9 @@ class MemoryContext(BindingContext):
     def on_host(
         self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
     ) -> None:
-        """The host is about to read levels of a resource, or to write them: a driver whose
-        resources are elsewhere, too, brings what is in host memory up to date."""
+        """Called before the host reads or writes levels of a resource: a driver that keeps
+        resources elsewhere, too, updates the copy in host memory.
+        """
 
     def launch_grid(self, info: ComputeInfo) -> None:
         raise GalletteError(f"{self.screen.name} has no compute shaders")
@@ -67,13 +68,13 @@ class MemoryContext(BindingContext):
         color_mask: ColorMask = EVERY_CHANNEL,
         stencil_mask: int = 0xFF,
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         if not self.skipped:
             values = clears.ClearValues(color, depth, stencil, color_mask, stencil_mask)
             clears.clear(self.bound.framebuffer, flags, values, scissor)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
-        self.settle()
+        self.execute_deferred()
         self.on_host(surface.resource, (surface.level,), write=True)
         clears.clear_color(surface, color, rect)
 
@@ -86,12 +87,12 @@ class MemoryContext(BindingContext):
         rect: ScissorState,
         stencil_writemask: int = 0xFF,
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         self.on_host(surface.resource, (surface.level,), write=True)
         clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
 
     def blit(self, info: BlitInfo) -> None:
-        self.settle()
+        self.execute_deferred()
         if not self.skipped:
             self.on_host(info.src, (info.src_level,))
             self.on_host(info.dst, (info.dst_level,), write=True)
@@ -108,13 +109,13 @@ class MemoryContext(BindingContext):
         src_level: int,
         src_box: Box,
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         self.on_host(src, (src_level,))
         self.on_host(dst, (dst_level,), write=True)
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def invalidate_resource(self, resource: Resource) -> None:
-        """Nothing to do: contents in host memory stay as they are."""
+        """Do nothing: contents in host memory are kept."""
 
     def generate_mipmap(
         self,
@@ -125,7 +126,7 @@ class MemoryContext(BindingContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        self.settle()
+        self.execute_deferred()
         self.on_host(resource, range(base_level, last_level + 1))
         self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
@@ -133,7 +134,7 @@ class MemoryContext(BindingContext):
     # -- transfers -----------------------------------------------------------------------------
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        self.settle()
+        self.execute_deferred()
         self.raise_failure()
         assert isinstance(resource, HostResource)
         return transfer_map(resource, level, flags, box)
@@ -147,14 +148,14 @@ class MemoryContext(BindingContext):
         return Query(type, index)
 
     def begin_query(self, query: Handle) -> None:
-        self.settle()
+        self.execute_deferred()
         query.active = True
         self.rebound()
         self.bound.count_samples(query.counts_samples)
         query.begin, query.end = self.counters.snapshot(), None
 
     def end_query(self, query: Handle) -> None:
-        self.settle()
+        self.execute_deferred()
         if query.active:
             self.bound.count_samples(-query.counts_samples)
         query.active = False
@@ -162,7 +163,7 @@ class MemoryContext(BindingContext):
         query.end = self.counters.snapshot()
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
-        self.settle()
+        self.execute_deferred()
         self.raise_failure()
         result: int | dict[str, int] = query.result()
         return result
@@ -172,17 +173,17 @@ class MemoryContext(BindingContext):
             self.end_query(query)
 
     def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
-        self.settle()
+        self.execute_deferred()
         self._condition = None if query is None else RenderCondition(query, inverted)
 
     def flush(self) -> Fence:
-        self.settle()
+        self.execute_deferred()
         self.raise_failure()
         return _Signalled()
 
     def memory_barrier(self) -> None:
-        """Nothing to do: work is executed in order."""
-        self.settle()
+        """Do nothing: work is executed in order."""
+        self.execute_deferred()
 
     def explain(self, handle: Handle) -> dict[str, Any]:
         explained: dict[str, Any] = handle.explain()

@@ -53,7 +53,7 @@ def generate_mipmap(
 
 
 def centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
-    """Where a level's texel centres lie in the level above, in its texels."""
+    """The positions of a level's texel centres in the level above, in its texels."""
     return np.asarray((np.arange(extent) + 0.5) * (source_extent / extent))
 
 
@@ -74,7 +74,7 @@ def _is_power(extent: int) -> bool:
 
 
 def _mean_bytes(above: Array) -> Array:
-    """`[row, column, byte]` at half the size, where extents are powers of two.
+    """A level of bytes `[row, column, byte]` at half the size, where extents are powers of two.
 
     Linear filtering gives the same there: halves are rounded up, along rows first.
     """

@@ -38,7 +38,7 @@ class MemoryScreen(Screen):
         return time.perf_counter_ns()
 
     def destroy(self) -> None:
-        """Nothing to release: resources live as long as there are references to them."""
+        """Do nothing: resources live as long as there are references to them."""
 
 
 _UNCOMPRESSED_TARGETS = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)

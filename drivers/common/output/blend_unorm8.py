@@ -56,13 +56,13 @@ def can_fold(state: RenderTargetBlend) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What lanes add, and the factor of the destination (None: 1)."""
+    """The words that lanes add, and the factor of the destination (None: 1)."""
 
     added: Words  # [n]
     factor: Words | None
 
     def over(self, current: Array, which: Any) -> Array:
-        """The blended texels of some lanes (or all), given the current contents."""
+        """The blended texels of some lanes (or all), given the stored contents."""
         added, factor = self.added, self.factor
         if which is not None:
             added = added.take(which)
@@ -124,7 +124,7 @@ class _Factors:
         self._colors: dict[int, Words] = {}
 
     def colors(self, number: int) -> Words:
-        """A colour as `blend.DIRECT` numbers them: the source, the constant, the second source."""
+        """A colour, numbered as in `blend.DIRECT`: the source, the constant, the second source."""
         found = self._colors.get(number)
         if found is None:
             found = self._colors[number] = self._in_words(number)

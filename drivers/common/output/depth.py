@@ -40,7 +40,7 @@ _COMPARE: dict[CompareFunc, Callable[[Array, Array], Array]] = {
 
 
 def compare(func: CompareFunc, a: Array, b: Array) -> Array:
-    """`a func b`, lane by lane."""
+    """The result of `a func b`, lane by lane."""
     if func is CompareFunc.ALWAYS:
         return np.ones(np.broadcast_shapes(a.shape, b.shape), np.bool_)
     if func is CompareFunc.NEVER:
@@ -287,7 +287,7 @@ class DepthTarget:
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
-    """Depth and stencil of some pixels as shaders read them; zero for a missing channel."""
+    """Depth and stencil of some pixels, as shaders read them; zero for a missing channel."""
     depth: Array = np.zeros((), np.float32)
     stencil: Array = np.zeros((), np.int32)
     if target is not None and target.has_depth:

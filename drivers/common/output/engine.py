@@ -26,7 +26,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.disjoint_primitives import are_large, levels_apart, windows
+from gallette.drivers.common.raster.disjoint_primitives import are_large, disjoint_levels, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -48,7 +48,7 @@ from .constant_fragments import by_primitive, same_within_primitives, varying_in
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes, FragmentTests
-from .hierarchical_depth import can_be_hidden, nearest_first, pieces_seen
+from .hierarchical_depth import can_be_hidden, nearest_first, visible_pieces
 from .lane_selection import (
     by_program,
     cannot_change_tests,
@@ -168,8 +168,8 @@ class FragmentEngine:
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
     @property
-    def _who(self) -> npt.NDArray[np.int32]:
-        """A scratch array with one element per pixel, without meaning between uses."""
+    def _scratch_pixels(self) -> npt.NDArray[np.int32]:
+        """A scratch array with one element per pixel, whose contents are undefined between uses."""
         return self.scratch.at_least(self.state.plane * self.state.layers)
 
     def resolves_with(self, other: FragmentEngine) -> bool:
@@ -236,7 +236,7 @@ class FragmentEngine:
         together.
         """
         for window in windows(spans, _COMPARED):
-            levels = levels_apart(window)
+            levels = disjoint_levels(window)
             for level in levels or (window,):
                 short = levels and level.fragments <= PIECE + PIECE // 2
                 for piece in (level,) if short else self._pieces(level, source, PIECE):
@@ -247,7 +247,7 @@ class FragmentEngine:
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
         """The spans in pieces; if there are many, without the spans that are hidden by then."""
         if self._hides(spans, source, limit):
-            return pieces_seen(self, spans, source, limit)
+            return visible_pieces(self, spans, source, limit)
         return pieces(spans, limit)
 
     def _hides(self, spans: Spans, source: PlaneSource, limit: int) -> bool:
@@ -265,23 +265,23 @@ class FragmentEngine:
             lanes = screened(lanes, info.screen)
         if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
             layer = layers_of(source, self.state.layers, lanes)
-            lanes.number_anew(lanes.pixel + layer * self.state.plane)
+            lanes.renumber(lanes.pixel + layer * self.state.plane)
         return lanes
 
     def run(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Run some fragments, in order."""
-        for turn in self._turns(lanes, shader.several is not None and not self._visible):
+        for turn in self._ordered_groups(lanes, shader.several is not None and not self._visible):
             self._piece(shader, turn, source, info)
 
     def placed(self, lanes: Fragments) -> Fragments:
         """Lanes with pixels numbered from the beginning of the targets, which may be a tile."""
         if self.origin:
-            lanes.number_anew(lanes.pixel - self.origin)
+            lanes.renumber(lanes.pixel - self.origin)
         return lanes
 
-    def _turns(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:
+    def _ordered_groups(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:
         """The lanes in groups that may be shaded together: all, or one fragment of each pixel at a
         time.
 
@@ -294,7 +294,7 @@ class FragmentEngine:
         quads = lanes.covered is not None
         places = lanes.pixel[::4] if quads else lanes.pixel
         turns = []
-        for layer in list(layers(places, self._who, lanes.distinct)):
+        for layer in list(layers(places, self._scratch_pixels, lanes.distinct)):
             if layer is None:
                 return (lanes,)
             if quads:
@@ -339,14 +339,14 @@ class FragmentEngine:
         if self._visible:
             depth = self.state.depth if self.tests.depth else None
             passing: Bools | None = visible(
-                tested.pixel, codes, depth, self.state.tests, self._who, tested.distinct
+                tested.pixel, codes, depth, self.state.tests, self._scratch_pixels, tested.distinct
             )
         elif self._tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
             self.counters.samples_passed += passed
             if self.counters.tally is not None:
-                self._tell(tested, info, None if passing is None else where_set(passing))
+                self._report_samples(tested, info, None if passing is None else where_set(passing))
         else:
             passing = self.tests.surely_failing(tested, codes)
         return where, passing
@@ -360,7 +360,8 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Shade the lanes that passed, among those that are fragments (at `where`; None: all are).
+        """Shade the lanes that passed, among those that are fragments (at `where`; None: all
+        lanes).
 
         `lanes` is narrowed in place, so the memory of lanes that failed is freed even if the caller
         holds a reference.
@@ -380,15 +381,15 @@ class FragmentEngine:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
         owners = VisiblePrimitives(self.scratch, spans, self.state.width, self.origin)
         if self.tests.depth:
-            self._nearest_own(owners, spans, source)
+            self._find_nearest_visible(owners, spans, source)
         else:
-            self._last_own(owners, spans)
+            self._find_last_visible(owners, spans)
         for owned in owners.lanes(shader.quads, self.state.width, PIECE):
             self._shade(shader, self.placed(owned), source, info)
 
-    def _last_own(self, owners: VisiblePrimitives, spans: Spans) -> None:
-        """Without a depth test the last fragment is visible: go backwards until all pixels are
-        covered.
+    def _find_last_visible(self, owners: VisiblePrimitives, spans: Spans) -> None:
+        """Find the last fragment of each pixel, which is visible without a depth test, going
+        backwards until all pixels are covered.
         """
         for piece in reversed(list(pieces(spans, PIECE))):
             lanes = self.placed(expand_pixels(piece, self.state.width))
@@ -398,13 +399,17 @@ class FragmentEngine:
                 some = where_set(free)
                 lanes, places = lanes.take(some), places.take(some)
             if lanes.count:
-                last = visible(lanes.pixel, None, None, self.state.tests, self._who, lanes.distinct)
-                owners.own(lanes, places, last)
+                last = visible(
+                    lanes.pixel, None, None, self.state.tests, self._scratch_pixels, lanes.distinct
+                )
+                owners.set_visible(lanes, places, last)
             if owners.complete:
                 break
 
-    def _nearest_own(self, owners: VisiblePrimitives, spans: Spans, source: PlaneSource) -> None:
-        """Find the fragments that pass the depth test, in the order that hides most."""
+    def _find_nearest_visible(
+        self, owners: VisiblePrimitives, spans: Spans, source: PlaneSource
+    ) -> None:
+        """Find the fragments that pass the depth test, in the order that rejects most."""
         state, turned = self.state, None
         if self._hides(spans, source, PIECE):
             turned = nearest_first(self, spans, source, PIECE)
@@ -414,9 +419,15 @@ class FragmentEngine:
             ties = None if turned is None else owners.ties(lanes, places, state.tests.depth_func)
             codes = self.tests.codes(source, lanes)
             winners = visible(
-                lanes.pixel, codes, state.depth, state.tests, self._who, lanes.distinct, ties
+                lanes.pixel,
+                codes,
+                state.depth,
+                state.tests,
+                self._scratch_pixels,
+                lanes.distinct,
+                ties,
             )
-            owners.own(lanes, places, winners)
+            owners.set_visible(lanes, places, winners)
 
     # -- shading -------------------------------------------------------------------------------
 
@@ -474,7 +485,7 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Count and store what has been shaded."""
+        """Count and store the shaded fragments."""
         self.counters.fs_invocations += chunk.count
         self.state.work.spend(FRAGMENT * chunk.count)
         if self._tests_first:
@@ -539,11 +550,11 @@ class FragmentEngine:
                 kept_lanes = where_set(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
         self.counters.samples_passed += chunk.count if which is None else len(which)
-        self._tell(chunk, info, which)
+        self._report_samples(chunk, info, which)
         return which
 
-    def _tell(self, lanes: Fragments, info: PrimitiveInfo, which: Ints | None) -> None:
-        """Count the samples that passed for each draw, if a query asks: all samples of
+    def _report_samples(self, lanes: Fragments, info: PrimitiveInfo, which: Ints | None) -> None:
+        """Report the number of passed samples for each draw, if a query is active: all samples of
         these lanes.
         """
         tally = self.counters.tally
@@ -607,7 +618,7 @@ class FragmentEngine:
         if not color.ordered:
             color.write(at, prepared, which)
             return
-        for layer in layers(pixel, self._who, distinct):
+        for layer in layers(pixel, self._scratch_pixels, distinct):
             if layer is None:
                 color.write(at, prepared, which)
             else:

@@ -37,7 +37,7 @@ class FragmentShader:
 
 @dataclass(frozen=True, slots=True)
 class FragmentState:
-    """What the engine needs to know about draws, apart from what their shaders read."""
+    """The state of draws that the engine needs, apart from what their shaders read."""
 
     width: int  # pixels are numbered in rows of this width
     plane: int  # and layers of this size

@@ -2,10 +2,9 @@
 generated.
 
 The depth buffer is summarised in blocks, by the depth of each block's farthest pixel (of the
-nearest one for tests the other way round). Along a row depth is monotone, rounding included: one
-end of a span is its nearest point, and if no block under the span has a pixel farther than that,
-all of the span fails. Results are the same, since only fragments that would have failed are
-dropped.
+nearest one for tests such as GREATER). Along a row depth is monotone, rounding included: one end of
+a span is its nearest point, and if no block under the span has a pixel farther than that, all of
+the span fails. Results are the same, since only fragments that would have failed are dropped.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .depth import DepthTarget
 if TYPE_CHECKING:
     from .engine import FragmentEngine
 
-__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "pieces_seen"]
+__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "visible_pieces"]
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
@@ -90,17 +89,17 @@ class DepthBlocks:
         """Number of fragments dropped before they were generated."""
 
     def changed(self) -> None:
-        """Depths were written, so the summary is stale."""
+        """Mark the summary as stale, because depths were written."""
         self._tables.clear()
 
-    def seen(
+    def visible_spans(
         self,
         engine: FragmentEngine,
         spans: Spans,
         source: PlaneSource,
         func: CompareFunc | None = None,
     ) -> Spans:
-        """The spans of which a fragment may pass (with the test `func`, or the engine's)."""
+        """The spans of which some fragment may pass (with the test `func`, or the engine's)."""
         func = func or engine.state.tests.depth_func
         nearest = func not in _OTHER_WAY
         last = spans.x + spans.length
@@ -209,13 +208,13 @@ def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Arra
     return value.astype(np.float32)
 
 
-def pieces_seen(
+def visible_pieces(
     engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
 ) -> Iterator[Spans]:
     """Pieces of about `limit` fragments, in order, without spans that are hidden when a piece is
     requested.
 
-    While checking costs more than it drops, the interval between two checks doubles.
+    While checking costs more than it saves, the interval between two checks doubles.
     """
     depth = engine.state.depth
     assert depth is not None
@@ -234,7 +233,7 @@ def pieces_seen(
             before = piece.fragments
             cost = _cost(blocks, piece)
             if cost < before / 2:
-                piece = blocks.seen(engine, piece, source)
+                piece = blocks.visible_spans(engine, piece, source)
             left = piece.fragments / before
             pause = 1 if before - piece.fragments >= cost else 2 * pause
             wait = 0 if pause == 1 else pause
@@ -302,7 +301,7 @@ def _turned(engine: FragmentEngine, cut: list[Spans], source: PlaneSource) -> It
     yield cut[0]
     for piece in cut[1:]:
         cheap = _cost(blocks, piece) < piece.fragments / 2
-        left = blocks.seen(engine, piece, source, func) if cheap else piece
+        left = blocks.visible_spans(engine, piece, source, func) if cheap else piece
         if left.count:
             yield left
             blocks.changed()

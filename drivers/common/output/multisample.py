@@ -88,7 +88,7 @@ class MultisampleEngine(FragmentEngine):
         every = self.state.sample_mask & self.pattern.every
         cut = list(pieces(spans, PIECE))
         uncovered = None
-        if len(cut) > 1 and self._last_is_seen and not layered:
+        if len(cut) > 1 and self._last_is_visible and not layered:
             uncovered = UnwrittenSamples(spans, every)
         for piece in cut if uncovered is None else reversed(cut):
             expand = expand_samples if sampled else expand_pixels
@@ -100,23 +100,23 @@ class MultisampleEngine(FragmentEngine):
                 lanes = screened(lanes, info.screen)
             if layered:
                 layer = layers_of(source, self.state.layers, lanes)
-                lanes.number_anew(lanes.pixel + layer * self.state.plane)
+                lanes.renumber(lanes.pixel + layer * self.state.plane)
             if uncovered is not None:
                 if uncovered.nothing:
                     return
                 lanes = uncovered.taken_by(lanes)
-            for turn in self._turns(_some(lanes)):
+            for turn in self._ordered_groups(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
 
     @property
-    def _last_is_seen(self) -> bool:
+    def _last_is_visible(self) -> bool:
         """Whether only the last fragment's colour of each sample is visible."""
         return self._visible and self._tests_first and not self.tests.depth and self._shades
 
     @property
     def apart(self) -> tuple[int, list[int]]:
-        """The distance in bytes between the planes of samples: of the depth buffer, of each colour
-        buffer.
+        """The distances in bytes between the planes of samples: of the depth buffer, and of each
+        colour buffer.
         """
         first, second = self._depths[:2]
         depth = 0
@@ -188,7 +188,7 @@ class MultisampleEngine(FragmentEngine):
                 self.counters.tally.pass_samples(info.identity.take(lanes.primitive), passed)
 
     def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
-        """The samples the shader leaves: not discarded, in its sample mask, in its alpha
+        """The samples that remain after the shader: not discarded, in its sample mask, in its alpha
         coverage.
         """
         if result.alive is not None:

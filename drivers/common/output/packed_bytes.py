@@ -31,7 +31,7 @@ def to_bytes(plane: Array) -> Array:
 
 
 def byte_shifts(format: Format) -> tuple[int, ...] | None:
-    """Where R, G, B, A go in a 32-bit texel of four 8-bit normalised channels, or None."""
+    """The shifts of R, G, B, A in a 32-bit texel of four 8-bit normalised channels, or None."""
     if format.block_bytes != 4 or not format.is_unorm8:
         return None
     positions = {c.name: c.shift for c in format.channels}

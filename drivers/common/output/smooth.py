@@ -52,16 +52,18 @@ class SmoothEngine(FragmentEngine):
                 lanes = screened(lanes, info.screen)
             if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
                 layer = layers_of(source, self.state.layers, lanes)
-                lanes.number_anew(lanes.pixel + layer * self.state.plane)
+                lanes.renumber(lanes.pixel + layer * self.state.plane)
             if shader.quads and self._shades and lanes.count:
                 lanes = self.placed(sample_quads(lanes, self.state.width))
-            for turn in self._turns(lanes):
+            for turn in self._ordered_groups(lanes):
                 self._piece(shader, turn, source, info)
 
     def _shade_primitives(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> bool:
-        """Nothing is shaded once per primitive, because smooth fragments differ in coverage."""
+        """Return False: smooth fragments differ in coverage, so none are shaded once per
+        primitive.
+        """
         if lanes.samples is not None:
             return False
         return super()._shade_primitives(shader, lanes, source, info)

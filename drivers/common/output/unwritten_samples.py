@@ -28,9 +28,7 @@ class UnwrittenSamples:
         self._last = np.full(pixels, -1, np.int32)  # by pixel: the last lane covering all samples
 
     def taken_by(self, lanes: Fragments) -> Fragments:
-        """The lanes that are visible, with the samples that were free, which are taken
-        from now on.
-        """
+        """The visible lanes with their free samples, which are taken from now on."""
         assert lanes.samples is not None
         x, y = lanes.x.astype(np.int64), lanes.y.astype(np.int64)
         place = (y - self.top) * self.width + (x - self.left)

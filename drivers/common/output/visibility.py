@@ -67,7 +67,7 @@ class VisiblePrimitives:
             return np.asarray(lanes.primitive < owner)
         return np.asarray(lanes.primitive > owner)
 
-    def own(self, lanes: Fragments, places: Ints, winners: Bools | None) -> None:
+    def set_visible(self, lanes: Fragments, places: Ints, winners: Bools | None) -> None:
         """Make lanes (those in `winners`, None: all) the visible ones."""
         if winners is not None and not every(winners):
             some = where(winners)

@@ -2,8 +2,8 @@
 
 Blending and stencil process the fragments of a pixel in order, so fragments of one pixel must be
 found. Comparing fragments takes about as long as blending them. Primitives are much fewer, and most
-do not overlap: `levels_apart` assigns them to levels so that primitives of one level share no pixel
-and overlapping ones keep their order.
+do not overlap: `disjoint_levels` assigns them to levels so that primitives of one level share no
+pixel and overlapping ones keep their order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gallette.drivers.common.vertex.masks import begins_of, lengths_from, where
 
 from .spans import Ints, Spans
 
-__all__ = ["are_large", "levels_apart", "windows"]
+__all__ = ["are_large", "disjoint_levels", "windows"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -59,8 +59,10 @@ def windows(spans: Spans, limit: int) -> Iterator[Spans]:
         start = stop
 
 
-def levels_apart(spans: Spans) -> list[Spans] | None:
-    """The spans by levels, whose primitives share no pixel; None if it does not pay."""
+def disjoint_levels(spans: Spans) -> list[Spans] | None:
+    """The spans by level (primitives of one level share no pixel); None if finding levels does not
+    pay.
+    """
     first = begins_of(spans.primitive)
     if len(first) < 2:
         return None
@@ -96,13 +98,13 @@ def levels_apart(spans: Spans) -> list[Spans] | None:
 
 
 def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
-    """Which primitives share no pixel with the previous one although their boxes overlap, and are
-    treated as one with it: the second triangles of rectangles.
+    """Marks the second triangles of rectangles. They share no pixel with the previous primitive
+    although their boxes overlap, and are treated as one with it.
     """
     low, end = boxes[2], ~boxes[3] + 1
     whole = rows == end - low  # every row has a pixel
     beside = np.zeros(len(first), np.bool_)
-    beside[1:] = _meet(boxes[:, 1:], boxes[:, :-1]) & whole[1:] & whole[:-1]
+    beside[1:] = _overlap(boxes[:, 1:], boxes[:, :-1]) & whole[1:] & whole[:-1]
     owner = np.arange(len(first)).repeat(rows)
     same = spans.y - low.take(owner - 1)
     common = beside.take(owner) & (same >= 0) & (same < rows.take(owner - 1))
@@ -118,7 +120,7 @@ def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
     return second
 
 
-def _meet(some: Ints, others: Ints) -> Bools:
+def _overlap(some: Ints, others: Ints) -> Bools:
     """Whether boxes overlap; left and top are stored ascending, right and bottom descending."""
     left, right, top, bottom = some
     meets: Bools = left < -others[1]
@@ -129,16 +131,16 @@ def _meet(some: Ints, others: Ints) -> Bools:
 
 
 @functools.lru_cache(maxsize=4)
-def _behind(count: int) -> Bools:
-    """By primitive, a mask of those after it."""
+def _later_primitives(count: int) -> Bools:
+    """For each primitive, a mask of those that come after it."""
     return ~np.tri(count, dtype=np.bool_)
 
 
 def _levels(boxes: Ints) -> Ints:
     """The level of each box: one above the highest of earlier boxes it overlaps."""
     count = boxes.shape[1]
-    meets = _meet(boxes[:, :, None], boxes[:, None, :])
-    meets &= _behind(MOST)[:count, :count]
+    meets = _overlap(boxes[:, :, None], boxes[:, None, :])
+    meets &= _later_primitives(MOST)[:count, :count]
     after = meets.view(np.uint8)
     waits = np.add.reduce(after, axis=0, dtype=np.int16)
     level = np.zeros(count, np.int64)

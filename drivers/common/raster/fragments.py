@@ -139,7 +139,7 @@ class Fragments:
     def pixel(self) -> Ints:
         return self._pixel
 
-    def number_anew(self, pixel: Ints) -> None:
+    def renumber(self, pixel: Ints) -> None:
         """Renumber the pixels; positions stay."""
         if self._x is None:
             self._place()
@@ -151,7 +151,9 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """Whether no two lanes share a pixel, as for lanes of one primitive (a cheap check)."""
+        """Whether no two lanes share a pixel, as holds for lanes of one primitive (a cheap
+        check).
+        """
         return self.apart or self.of_one
 
     @property
@@ -194,7 +196,7 @@ class Fragments:
         return some
 
     def _same(self) -> Fragments:
-        """A new record with these lanes, to be modified."""
+        """A new record with the same lanes, to be modified."""
         same = Fragments.__new__(Fragments)
         for name in Fragments.__slots__:
             setattr(same, name, getattr(self, name))
@@ -257,7 +259,7 @@ def lanes_of_quads(quads: Ints) -> Ints:
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
-    """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
+    """Split spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
     ends, total = spans.ends, spans.fragments
     if not total:
         return
@@ -277,7 +279,7 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
 
 
 def _around_large(spans: Spans, ends: Ints) -> list[int]:
-    """Where large primitives begin and end: those alone in a piece are simpler to process."""
+    """The bounds of large primitives, which are simpler to process in a piece of their own."""
     first = begins_of(spans.primitive)
     sizes = lengths_from((ends - spans.length).take(first), spans.fragments)
     large = where(sizes >= _LARGE)

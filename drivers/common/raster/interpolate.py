@@ -89,7 +89,7 @@ class PlaneSource:
         return found
 
     def _varying(self, slot: int, component: int) -> npt.NDArray[Any]:
-        """A varying of all vertices, or at least of these, which may be shaded late."""
+        """A varying of all vertices, or at least of the given ones, which may be shaded late."""
         if self.vertices.later is not None:
             self.vertices.complete(self.corners, self.provoking)
         return self.vertices.component(slot, component)

@@ -34,7 +34,7 @@ _NO_LENGTHS = np.zeros(0, np.int64)
 
 
 class PrimitiveInfo:
-    """What else a fragment reads of its primitive (arrays by primitive number)."""
+    """The other per-primitive inputs of fragments (arrays by primitive number)."""
 
     __slots__ = ("front", "identity", "points", "round", "screen", "sprite_upper_left")
 
@@ -303,7 +303,7 @@ class ChunkLanes:
         return self.flat(VaryingSlot.VIEWPORT, 0).view(np.int32)
 
     def _output(self, component: int) -> Value:
-        """What a colour buffer holds; zero if there is none."""
+        """The stored contents of a colour buffer; zero if there is none."""
         index, component = divmod(component, 4)
         found = self._held.get(index)
         if found is None:

@@ -104,8 +104,13 @@ def parallelograms(
     u, v = np.where(wide, x, y), np.where(wide, y, x)
     du, dv = np.where(wide, dx, dy), np.where(wide, dy, dx)
     slope = np.asarray(dv / du, np.float32)
-    moved_u, moved_v = _moved_ends(_Major(u, v, du, dv, slope, wide))
-    snapped_u, snapped_v = snap_away(moved_u, center), snap_away(moved_v, center)
+    # The rule for ends is applied with rows counted downwards, as windows have them elsewhere.
+    turn_u = np.where(wide, np.float32(1), np.float32(-1))
+    turn_v = -turn_u
+    moved_u, moved_v = _moved_ends(
+        _Major(u * turn_u, v * turn_v, du * turn_u, dv * turn_v, -slope, wide)
+    )
+    snapped_u, snapped_v = snap_away(moved_u * turn_u, center), snap_away(moved_v * turn_v, center)
     turned = du < 0  # the end has the smaller u
     low_u, high_u = np.where(turned, snapped_u, snapped_u[::-1])
     low_v, high_v = np.where(turned, snapped_v, snapped_v[::-1])

@@ -74,7 +74,9 @@ class FragmentSink(Protocol):
     """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Fragments of some primitives, in drawing order; may be called for many batches."""
+        """Draw the fragments of some primitives, in drawing order; may be called for many
+        batches.
+        """
         ...
 
 
@@ -113,7 +115,7 @@ def _first_of_each(groups: Ints) -> Bools:
 
 @dataclass(frozen=True, slots=True)
 class RasterContext:
-    """What every batch of draws with the same state shares."""
+    """The state that all batches of draws with the same bound state share."""
 
     state: RasterizerState
     target: Rect

@@ -80,7 +80,7 @@ class SamplePattern:
 
 @cache
 def sample_pattern(samples: int, locations: Locations = ()) -> SamplePattern:
-    """The pattern of so many samples: the standard one, or with programmable locations."""
+    """The pattern for a number of samples: the standard one, or with programmable locations."""
     if not locations:
         locations = next((p for p in STANDARD if len(p) == samples), ((0.5, 0.5),) * samples)
     return SamplePattern(np.array(locations, np.float64))

@@ -23,7 +23,7 @@ class CutByDraw:
         self._rectangles = np.ascontiguousarray(rectangles.T)
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw what the scissors leave of some primitives, in drawing order."""
+        """Draw the parts of primitives that are inside the scissors, in drawing order."""
         left, top, right, bottom = self._rectangles.take(info.identity, axis=1).take(
             spans.primitive, axis=1
         )

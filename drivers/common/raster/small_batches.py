@@ -1,7 +1,7 @@
 """Setup of small batches of triangles: all edges in one array.
 
-For a handful of triangles the time is mostly that of NumPy calls. So one call here does for all
-three edges what `setup` and `spans` do edge by edge, which is faster for many triangles because
+For a handful of triangles most of the time goes into NumPy calls. So one call here processes all
+three edges, whereas `setup` and `spans` go edge by edge, which is faster for many triangles because
 operands stay in the cache. Operands are arrays (even constants) and have one shape, for which NumPy
 has a fast path. The results are equal.
 """
@@ -71,7 +71,7 @@ class FewTriangles:
     @classmethod
     @lru_cache(maxsize=256)
     def of(cls, state: RasterizerState) -> FewTriangles | None:
-        """None if the state does more than fill triangles."""
+        """The setup for a state; None if the state does more than fill triangles."""
         if not (state.fill_front is state.fill_back is PolygonMode.FILL):
             return None
         if state.conservative or state.offset_tri:

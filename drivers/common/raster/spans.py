@@ -153,10 +153,10 @@ def bound(
     ceil(value / -slope) - 1. The quotient of two whole numbers below 2**53 rounds to a whole number
     only if it is one, so floor and ceil of the rounded quotient are exact.
 
-    An edge of the other kind must not count: `side` moves its bound out of the way, which NumPy
-    does several times faster than it applies a mask. A level edge crosses at plus or minus
-    infinity, so that all of the row is inside or nothing; where it is the row itself, the result is
-    NaN, which leaves nothing either.
+    A rising edge must not bound the end, nor a falling one the beginning: `side` moves such a bound
+    out of range, which NumPy does several times faster than it applies a mask. A horizontal edge
+    crosses at plus or minus infinity, so that the whole row is inside or none of it; if the edge
+    lies on the row, the result is NaN, and nothing is inside either.
     """
     crossing = value / slope
     np.negative(crossing, out=crossing)

@@ -59,7 +59,7 @@ class DepthOffset:
 
 @dataclass(slots=True)
 class Faced:
-    """Triangles that are left after culling, all of them clockwise (y up)."""
+    """Triangles that remain after culling, all of them clockwise (y up)."""
 
     corners: Ints  # [3, n]
     x: Doubles  # snapped, [3, n]
@@ -87,7 +87,7 @@ class Faced:
         return len(self.provoking)
 
     def parts(self, target: Rect) -> list[slice]:
-        """Cut the batch into parts with a bounded number of rows, which bounds memory."""
+        """Split the batch into parts with a bounded number of rows, which bounds memory."""
         if self.count * (target.y1 - target.y0) <= MOST_ROWS:
             return [slice(0, self.count)]
         low, high = (np.minimum(np.maximum(side, target.y0), target.y1) for side in self.box[2:])

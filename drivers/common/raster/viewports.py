@@ -100,7 +100,7 @@ class Viewports:
 
 
 class SpanSink(Protocol):
-    """Draws spans."""
+    """A sink that draws spans."""
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
         """Fragments of some primitives, in drawing order."""
@@ -130,8 +130,8 @@ def own_vertices(
 ) -> tuple[VertexSet, Ints, Ints]:
     """Vertices that no two primitives share, projected by their primitive's viewport `index`.
 
-    Returns them, the new corners and the new provoking vertices: one more of each primitive, for
-    the provoking vertex of a quad's half may be no corner of it.
+    Returns them, the new corners and the new provoking vertices: one more of each primitive,
+    because the provoking vertex of a quad's half need not be a corner of it.
     """
     count, size = corners.shape
     old = np.concatenate((corners.reshape(-1), provoking))

@@ -166,9 +166,9 @@ def _swap_by_change(
 ) -> npt.NDArray[np.intp]:
     """Execute the successes of each address one by one; fills `old`, returns the remaining lanes.
 
-    A lock that all lanes want to take changes once, however many there are. After some successes
-    the caller executes the rest another way: where every lane succeeds, this would compare all
-    lanes for each.
+    A lock that all lanes try to take changes once, however many lanes there are. After some
+    successes the caller executes the rest another way: where every lane succeeds, this would
+    compare all lanes for each.
     """
     lanes = np.arange(old.size)
     lengths = runs.last - runs.first + 1

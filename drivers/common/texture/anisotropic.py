@@ -33,7 +33,7 @@ _TARGETS = (Target.TEXTURE_2D, Target.TEXTURE_2D_ARRAY)
 
 
 def is_anisotropic(view: SamplerView, sampler: SamplerState) -> bool:
-    """Whether the sampler asks for more than one probe, of a texture that supports it."""
+    """Whether the sampler requests more than one probe, of a texture that supports it."""
     return (
         sampler.max_anisotropy > 1.0
         and view.target in _TARGETS
@@ -60,7 +60,7 @@ class AnisotropicUnit(Unit):
         quads: bool = False,
         **other: Any,
     ) -> list[Array]:
-        """See `TextureUnit.sample`."""
+        """Four components, or the size or level (see `TextureUnit.sample`)."""
         spread = [np.broadcast_to(np.asarray(c), (lanes,)) for c in coords[:2]]
         if op in ("tex", "txb") and quads:
             x, y = quad_derivatives(spread)
@@ -121,14 +121,14 @@ class AnisotropicUnit(Unit):
                 continue
             for sum_, plane in zip(total, found, strict=True):
                 sum_[which] = self.gathered(sum_[which], plane)
-        return [self.settled(sum_, probes) for sum_ in total]
+        return [self.result(sum_, probes) for sum_ in total]
 
     def gathered(self, total: Array, found: Array) -> Array:
         """Add one more probe."""
         added: Array = total + found
         return added
 
-    def settled(self, total: Array, probes: Array) -> Array:
+    def result(self, total: Array, probes: Array) -> Array:
         """The final value of all probes."""
         mean: Array = total / probes.astype(F32)
         return mean

@@ -48,7 +48,7 @@ class PaddedFilter:
     def __init__(self, padded: Padded, axes: list[Axis]) -> None:
         self._padded = padded
         self._axes = axes
-        self._remembered = [_Remembered() for _ in axes]
+        self._remembered = [_IndexCache() for _ in axes]
 
     def linear(self, place: Place) -> Array | None:
         """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
@@ -119,8 +119,8 @@ class _Line:
         return self._after[1]
 
 
-class _Remembered:
-    """Cache of the texel indices of coordinates.
+class _IndexCache:
+    """A cache of the texel indices of coordinates.
 
     Arrays are looked up by identity and then compared, since their memory may be reused. Nothing is
     stored before a lookup recurs, which most shaders never cause.
@@ -148,7 +148,7 @@ class _Remembered:
         key = id(coords), where
         if self._patience > 0:
             self._patience -= 1
-        elif not self._asked_before(key, coords):
+        elif not self._was_looked_up(key, coords):
             return
         found = self._found
         if key not in found and len(found) >= _MOST_KEPT:
@@ -158,7 +158,7 @@ class _Remembered:
         line.ends = weakref.ref(coords, partial(_forget, weakref.ref(self), key))
         found[key] = line
 
-    def _asked_before(self, key: _Key, coords: Array) -> bool:
+    def _was_looked_up(self, key: _Key, coords: Array) -> bool:
         """Whether these coordinates were looked up recently."""
         before = self._asked.get(key)
         if before is not None and before() is coords:
@@ -176,7 +176,7 @@ class _Remembered:
             self._found.pop(key, None)
 
 
-def _forget(where: weakref.ref[_Remembered], key: _Key, ended: object) -> None:
+def _forget(where: weakref.ref[_IndexCache], key: _Key, ended: object) -> None:
     remembered = where()
     if remembered is not None:
         remembered.forget(key, ended)

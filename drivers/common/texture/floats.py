@@ -36,7 +36,9 @@ _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_
 
 @dataclass(slots=True)
 class Place:
-    """What lanes sample: filtered coordinates, layer or face, level, offsets, reference value."""
+    """The sample positions of lanes: filtered coordinates, layer or face, level, offsets, reference
+    value.
+    """
 
     coords: list[Array]
     z: Array | int
@@ -285,8 +287,8 @@ class FloatFilter:
 
     @staticmethod
     def _average_others(corners: list[Planes], k: int, lanes: Array) -> None:
-        """At a corner of the cube three faces meet: the fourth texel is the mean of the other
-        three.
+        """The mean of three texels, which replaces the fourth at a corner of the cube, where three
+        faces meet.
         """
         others = [corners[m] for m in range(4) if m != k]
         for plane, first, second, third in zip(corners[k], *others, strict=True):

@@ -78,7 +78,7 @@ class Image:
 
     @property
     def wanted(self) -> frozenset[int]:
-        """The channels that its swizzle names."""
+        """The channels that its swizzle selects."""
         return _named(self.swizzle)
 
     @property

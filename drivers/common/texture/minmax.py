@@ -65,5 +65,5 @@ class AnisotropicMinmaxUnit(AnisotropicUnit):
         assert isinstance(self.floats, _MinmaxFilter)
         return self.floats.probes(total, found)
 
-    def settled(self, total: Array, probes: Array) -> Array:
+    def result(self, total: Array, probes: Array) -> Array:
         return total

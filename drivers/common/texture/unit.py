@@ -58,7 +58,7 @@ class Unit:
         self._reading: dict[int, Unit] = {}
 
     def reading(self, wanted: int) -> Unit:
-        """A unit for a reader of only the components in the mask `wanted`: the others are 0 and
+        """A unit for a reader of only the components in the mask `wanted`; the others are 0 and
         cost no time.
         """
         found = self._reading.get(wanted)
@@ -90,7 +90,7 @@ class Unit:
         min_lod: Array | None = None,
         gather_component: int = 0,
     ) -> list[Array]:
-        """See `TextureUnit.sample`."""
+        """Four components, or the size or level (see `TextureUnit.sample`)."""
         if op == "txs":
             return size_of(self.image, lod)
         if op == "query_levels":

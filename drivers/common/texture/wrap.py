@@ -77,7 +77,7 @@ def nearest_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
 
 
 def linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
-    """Both texels and the second one's weight of 256."""
+    """The two texels along an axis, and the second one's weight in 256ths."""
     i0, i1, weight = _along(addressing.linear_fixed, axis, s, n, offset)
     return i0.view(I32), i1.view(I32), weight
 

@@ -1,4 +1,5 @@
-"""What a driver adds to its shader objects: key classes, two rounds of lowering, a code generator.
+"""The parts of shader objects that a driver defines: key classes, two rounds of lowering, a code
+generator.
 
 Round one is independent of keys and does all that the null key needs. Round two starts from its
 result, runs the passes that the key's fields ask for, and optimises again, because what they
@@ -116,11 +117,11 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     @abstractmethod
     def null_key(self, stage: Stage) -> Key:
-        """The key that asks for nothing."""
+        """The key without any lowering."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """A hashable summary of a framebuffer, equal for framebuffers that `adapted`
-        treats alike.
+        """A hashable summary of a framebuffer, equal for framebuffers that `adapted` treats
+        alike.
         """
         return None
 
@@ -130,7 +131,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     @abstractmethod
     def generate(self, shader: Shader, key: Key) -> Code:
-        """Code for a shader lowered for `key`; the shader is not changed."""
+        """Code for a shader lowered for `key`, which is not changed (see `lazy_shader.reading`)."""
 
     def text(self, code: Code) -> str:
         """The code as people read it, for `explain`."""
@@ -144,12 +145,16 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The cost of a lowered shader's code, by name, for `shader-db`; empty if unknown."""
         return {}
 
+    def machine(self) -> str:
+        """What the code depends on besides shader, key and options."""
+        return ""
+
     def pack(self, code: Code) -> bytes:
         """The code as bytes for another process; empty if it depends on this one."""
         return b""
 
-    def unpack(self, data: bytes) -> Code:
-        """The code that `pack` packed."""
+    def unpack(self, data: bytes, shader: Shader) -> Code:
+        """The code that `pack` packed, and the lowered shader it was made of."""
         raise NotImplementedError(self.name)
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
@@ -159,6 +164,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         optimize(shader, self.options.optimize_options(), log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
-        """Lowering that the key asks for, on a shader that may be changed."""
+        """The lowering that the key requires, on a shader that may be modified."""
         run_passes(shader, key_passes(key), log)
         optimize(shader, self.options.optimize_options(), log)

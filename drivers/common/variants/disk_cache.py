@@ -1,9 +1,10 @@
 """The disk cache of lowered shaders and variants.
 
-It has two kinds of files, both named by hashes: a digest of NIR maps to the result of round one
-(another digest, and its `ShaderReads`); that digest and a key map to a variant's code. If both are
-cached, a shader is never parsed, optimised or translated: it stays serialized until a pass needs
-its code (`compiler/nir/text/lazy_shader.py`).
+It has three kinds of files, all named by hashes: a digest of NIR maps to the result of round one
+(another digest, and its `ShaderReads`); that digest and a key map to a variant's code; and a
+variant's digest and a description map to code that a driver emits later, for what is bound. If
+these are cached, a shader is never parsed, optimised or translated: it stays serialized until a
+pass needs its code (`compiler/nir/text/lazy_shader.py`).
 
 The cache is disabled while debug flags or recording of passes are on, because these need the passes
 to run.
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +29,8 @@ from .compiler import VariantCompiler
 from .reads import ShaderReads
 
 __all__ = ["VariantDiskCache"]
+
+Emitted = TypeVar("Emitted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,8 @@ class VariantDiskCache:
         if cache is None:
             return None
         code = code_version("compiler", "pipe", "drivers/common", compiler.home)
-        return cls(compiler, cache, f"{code}\0{sys.version} {np.__version__}\0{options!r}")
+        host = f"{sys.version} {np.__version__} {compiler.machine()}"
+        return cls(compiler, cache, f"{code}\0{host}\0{options!r}")
 
     def lowered(self, shader: Shader) -> tuple[Shader, ShaderReads] | None:
         """The cached result of round one (with a reference for the caller)."""
@@ -60,29 +65,35 @@ class VariantDiskCache:
         self._keep((stored.pack(), reads), "lowered", digest)
         return stored
 
-    def program(self, shader: Shader, key: Any) -> tuple[Any, bool, Shader | None] | None:
-        """A variant's code, whether it may be merged, and its shader (one reference) if not
-        `shader`.
+    def program(self, shader: Shader, key: Any) -> tuple[Shader, Any, bool] | None:
+        """A variant's lowered shader (one reference), its code, and whether draws with it may be
+        merged.
         """
         found = self._load("program", digest_of(shader), repr(key))
         if found is None:
             return None
         code, mergeable, body = found
-        return self.compiler.unpack(code), mergeable, LazyShader.unpack(body) if body else None
+        lowered = LazyShader.unpack(body) if body else shader.ref()
+        return lowered, self.compiler.unpack(code, lowered), mergeable
 
     def keep_program(
-        self, shader: Shader, key: Any, program: Any, mergeable: bool, changed: Shader | None
-    ) -> Shader:
-        """Store a variant; returns its shader, for the caller's reference to `changed` (or
-        `shader`).
-        """
+        self, shader: Shader, key: Any, program: Any, mergeable: bool, lowered: Shader
+    ) -> None:
+        """Store a variant of a shader."""
         code = self.compiler.pack(program)
-        if not code:
-            return shader if changed is None else changed
-        stored = LazyShader.of(changed) if changed is not None else None
-        body = stored.pack() if stored is not None else b""
-        self._keep((code, mergeable, body), "program", digest_of(shader), repr(key))
-        return shader if stored is None else stored
+        if code:
+            body = (
+                lowered.pack() if isinstance(lowered, LazyShader) and lowered is not shader else b""
+            )
+            self._keep((code, mergeable, body), "program", digest_of(shader), repr(key))
+
+    def emitted(self, digest: str, what: str, emit: Callable[[], Emitted]) -> Emitted:
+        """Code that is emitted from the lowered shader with this digest for a state, `what`."""
+        found: Emitted | None = self._load("emitted", digest, what)
+        if found is None:
+            found = emit()
+            self._keep(found, "emitted", digest, what)
+        return found
 
     def _name(self, kind: str, digest: str, *more: str) -> str:
         text = "\0".join((self.version, kind, digest, *more))
@@ -91,6 +102,6 @@ class VariantDiskCache:
     def _load(self, kind: str, digest: str, *more: str) -> Any:
         return self.cache.load(self._name(kind, digest, *more)) if digest else None
 
-    def _keep(self, what: tuple[Any, ...], kind: str, digest: str, *more: str) -> None:
+    def _keep(self, what: Any, kind: str, digest: str, *more: str) -> None:
         if digest:
             self.cache.keep(self._name(kind, digest, *more), what)

@@ -26,7 +26,7 @@ def _merged_blocks() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class VertexKey(standard.VertexKey):
-    """What a vertex (or geometry) shader's code depends on besides its NIR."""
+    """The state besides its NIR that a vertex (or geometry) shader's code depends on."""
 
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
@@ -35,7 +35,7 @@ class VertexKey(standard.VertexKey):
 
 @dataclass(frozen=True, slots=True)
 class FragmentKey(standard.FragmentKey):
-    """What a fragment shader's code depends on besides its NIR."""
+    """The state besides its NIR that a fragment shader's code depends on."""
 
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()

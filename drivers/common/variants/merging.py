@@ -25,7 +25,9 @@ _OUTSIDE = 0x7FFFFFF0
 
 
 def can_merge(shader: Shader) -> bool:
-    """Whether a shader cannot distinguish merged draws, nor read beyond its row of constants."""
+    """Whether a shader can neither distinguish merged draws nor read beyond its row of
+    constants.
+    """
     for impl in shader.impls():
         for block in impl.blocks():
             for instr in block.instrs():

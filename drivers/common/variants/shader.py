@@ -21,7 +21,7 @@ from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError, tell
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
-from gallette.compiler.nir.text.lazy_shader import digest_of, reading
+from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of, reading
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.pipe.keys import describe_key, differing_fields, needs_nir
 from gallette.pipe.state import StreamOutputInfo
@@ -57,7 +57,7 @@ class Variant(Generic[Key, Code]):
 
 
 class ShaderObject(Generic[Key, Code]):
-    """A shader as a driver keeps it."""
+    """A shader as a driver stores it: its NIR and its variants."""
 
     __slots__ = (
         "compiler",
@@ -155,8 +155,7 @@ class ShaderObject(Generic[Key, Code]):
         log = PassLog(texts=True)
         found = self.kept.program(self.shader, key) if self.kept is not None else None
         if found is not None:
-            program, mergeable, changed = found
-            shader = changed if changed is not None else self.shader.ref()
+            shader, program, mergeable = found
         else:
             shader, program, mergeable = self._generate(key, lowered, log)
         seconds = time.perf_counter() - start
@@ -185,12 +184,12 @@ class ShaderObject(Generic[Key, Code]):
             if lowered:
                 shader = mutable(shader)
                 self.compiler.second_round(shader, key, self._recorder(log))
-            code = reading(shader)
-            program = self.compiler.generate(code, key)
-            mergeable = can_merge(code)
+                if self.kept is not None:
+                    shader = LazyShader.of(shader)
+            program = self.compiler.generate(shader, key)
+            mergeable = can_merge(reading(shader))
             if self.kept is not None:
-                changed = shader if lowered else None
-                shader = self.kept.keep_program(self.shader, key, program, mergeable, changed)
+                self.kept.keep_program(self.shader, key, program, mergeable, shader)
         except BaseException:
             shader.unref()
             raise

@@ -26,7 +26,7 @@ __all__ = ["FragmentKey", "VertexKey"]
 
 @dataclass(frozen=True, slots=True)
 class VertexKey:
-    """What the code of a vertex (or geometry, ...) shader depends on besides its NIR."""
+    """The state besides its NIR that the code of a vertex (or geometry, ...) shader depends on."""
 
     clip_planes: int = lowered("clip_planes")
     clamp_color: bool = lowered("clamp_color")
@@ -50,7 +50,7 @@ class VertexKey:
 
 @dataclass(frozen=True, slots=True)
 class FragmentKey:
-    """What the code of a fragment shader depends on besides its NIR."""
+    """The state besides its NIR that the code of a fragment shader depends on."""
 
     two_sided_color: bool = lowered("two_sided_color")
     sprite_coords: int = lowered("sprite_coords")

@@ -1,6 +1,6 @@
 """Primitive assembly: the vertices of each point, line and triangle in the vertex stream.
 
-Primitive restart cuts the stream into runs. For every mode a run of L vertices has a known number
+Primitive restart splits the stream into runs. For every mode a run of L vertices has a known number
 of primitives, and primitive k of a run has its corners at fixed distances from the run's start; so
 all primitives of all runs come from one `repeat` and a few additions.
 
@@ -54,7 +54,7 @@ class Assembled:
 
 
 def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]:
-    """Positions in the stream that are not restarts, and the runs they form."""
+    """The positions in the stream that are not restarts, and the runs they form."""
     stops = np.flatnonzero(indices == restart)
     if not len(stops):
         return np.arange(len(indices)), Runs.whole(len(indices))
@@ -187,7 +187,7 @@ def assemble(
     With `part`, those from one number to another (see `assembled_units`).
 
     Mesa cuts quads that need nothing but filling (`plain_quads`) from the first to the third
-    corner, whichever corner provokes; what is drawn shows it where a quad is not flat.
+    corner, whichever corner provokes; the difference is visible where a quad is not flat.
     """
     small = part is None and len(runs.start) == 1 and runs.start[0] == 0
     if small and runs.length[0] <= _REMEMBERED:

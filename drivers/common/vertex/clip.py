@@ -116,7 +116,7 @@ def _codes_of_box(clip: Floats, sides: bool) -> Codes:
 
 @dataclass(slots=True)
 class ClipContext:
-    """What clipping needs to create vertices."""
+    """The data from which clipping creates vertices."""
 
     vertices: VertexSet
     planes: ClipPlanes

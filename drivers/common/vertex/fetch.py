@@ -54,7 +54,7 @@ class VertexSource:
         return self.count * self.instances
 
     def taking(self, lanes: Ints) -> VertexSource:
-        """The source for some lanes only, of vertices of one draw."""
+        """The source restricted to some lanes, of vertices of one draw."""
         vertices, numbers = lanes, None
         if self.instances > 1:
             instances, vertices = np.divmod(lanes, self.count)
@@ -368,7 +368,7 @@ class GatheredVertices(FetchedVertices):
         self._known = known
 
     def _column(self, index: int) -> Column | None:
-        """None, because draws read different memory."""
+        """None, because draws read different buffers."""
         return None
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:

@@ -49,6 +49,6 @@ def lengths_from(begins: Ints, end: int) -> Ints:
 
 
 def ends_of(lengths: Ints) -> Ints:
-    """Where concatenated runs of these lengths end."""
+    """The ends of concatenated runs of these lengths."""
     ends: Ints = np.add.accumulate(lengths, dtype=np.int64)
     return ends

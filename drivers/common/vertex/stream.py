@@ -159,7 +159,7 @@ class IndexStream:
         return Runs(starts, np.concatenate((stops, [end])) - starts)
 
     def _numbers(self, positions: Ints) -> Ints:
-        """The vertices at positions of the stream."""
+        """The vertex numbers at positions of the stream."""
         info, indices = self._info, self._indices
         if indices is None:
             return positions + info.start
@@ -229,7 +229,7 @@ def indices_of(info: DrawInfo) -> npt.NDArray[Any]:
 
 
 def _indices_there(info: DrawInfo) -> npt.NDArray[Any]:
-    """The index values of a draw that are inside the buffer."""
+    """The index values of a draw, those inside the buffer only."""
     resource = info.index_buffer
     assert isinstance(resource, HostResource)
     size = info.index_size

@@ -60,8 +60,8 @@ def _room(target: StreamOutputTarget) -> int:
 
 
 def _chosen(order: Ints) -> Ints | slice:
-    """Vertex numbers as a slice if they are consecutive, as for points, which copies without a
-    gather.
+    """Vertex numbers as a slice if they are consecutive (as for points), so that they are copied
+    without a gather.
     """
     first, end = int(order[0]), int(order[-1]) + 1
     if end - first == len(order) and bool((order[1:] > order[:-1]).all()):

@@ -37,7 +37,7 @@ class Domain:
 
 
 def _round(level: float, spacing: str) -> tuple[int, float]:
-    """(number of segments, clamped level); a NaN level is the smallest."""
+    """The number of segments and the clamped level; a NaN level is the smallest."""
     if spacing == "fractional_even_spacing":
         level = min(max(2.0, level), float(MAX_LEVEL))
         return 2 * math.ceil(level / 2), level

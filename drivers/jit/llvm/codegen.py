@@ -36,7 +36,7 @@ class Machine:
 
     @property
     def key(self) -> str:
-        """What compiled code depends on besides its text."""
+        """Everything but its text that compiled code depends on."""
         versions = f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
         return f"{versions} {self.cpu} {self.features} {_MODEL}"
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["LATER", "SOON", "begin", "settle", "wait_at_exit"]
+__all__ = ["LATER", "SOON", "begin", "wait_at_exit", "wait_until_idle"]
 
 Made = TypeVar("Made")
 SOON, LATER = 0, 1
@@ -125,7 +125,7 @@ def wait_at_exit() -> None:
         _working.register()
 
 
-def settle() -> None:
+def wait_until_idle() -> None:
     """Wait until every queued job is done."""
     done = begin(LATER, lambda: None)
     if _background:
@@ -137,7 +137,7 @@ def _close() -> None:
         background.close()
 
 
-def _go_on_alone() -> None:
+def _after_fork() -> None:
     """A forked child has no such thread, so jobs that had not started are run by their waiters."""
     _working.release()
     _background.clear()
@@ -146,5 +146,5 @@ def _go_on_alone() -> None:
 atexit.register(_close)
 if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of a job
     os.register_at_fork(
-        before=_working.acquire, after_in_parent=_working.release, after_in_child=_go_on_alone
+        before=_working.acquire, after_in_parent=_working.release, after_in_child=_after_fork
     )

@@ -2,7 +2,7 @@
 
 `compile_module` is the entry point. Results are cached by content: in memory for this process, and
 as object files on disk (`compiler.disk_cache`) for the next one. A background thread
-(`compile_thread`) compiles what is needed soon, and recompiles code that is used often.
+(`compile_thread`) compiles code that is needed soon, and recompiles code that is used often.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Code:
         return self._functions
 
     def ready(self) -> None:
-        """Wait until there is code, or compile it here if the job has not started."""
+        """Wait until there is code, or compile it in this thread if the job has not started."""
         if self._coming is None:
             return
         with _lock:
@@ -116,7 +116,9 @@ class Code:
                 self._better.result()  # raises if it failed
             return
         worth = _WORTH_BESIDE if thread_count() > 1 else _WORTH
-        if self._spent < max(_LEAST_USE, worth * self.seconds) or not worth_making_well(self.text):
+        if self._spent < max(_LEAST_USE, worth * self.seconds) or not is_worth_optimising(
+            self.text
+        ):
             return
         if thread_count() > 1:
             self._better = begin(LATER, lambda: self._improve(_others_tools()))
@@ -228,7 +230,7 @@ passes take more than proportional time, most of all for long blocks.
 """
 
 
-def worth_making_well(text: str) -> bool:
+def is_worth_optimising(text: str) -> bool:
     """Whether the time that slow passes take for a module is bounded."""
     most = _LONGEST_CUT if is_cut(text) else _LONGEST
     return len(text) <= most and not has_too_many_variables(text)

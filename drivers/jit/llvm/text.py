@@ -141,8 +141,8 @@ class Builder:
         return value.n in self._fixed
 
     def once(self, key: Any, of: V, make: Callable[[], V]) -> V:
-        """Compute what depends on `of` alone only once, in the entry block if `of` is
-        there, too.
+        """Compute an instruction that depends only on `of` once, in the entry block if `of` is
+        computed there.
         """
         if not self.is_fixed(of):
             return make()
@@ -153,7 +153,7 @@ class Builder:
         return found
 
     def reserve(self) -> list[Any]:
-        """Reserve a place here that is written later, with `into`."""
+        """Reserve a place in the text that is written later, with `into`."""
         place: list[Any] = []
         self._lines.append(place)
         return place
@@ -249,7 +249,7 @@ class Builder:
         return self.call(f"llvm.{name}.{suffix}", first.t, values)
 
     def flagged(self, name: str, value: V, flag: bool) -> V:
-        """`ctlz`, `cttz` and `abs`: a value and a constant flag."""
+        """Call `ctlz`, `cttz` or `abs`, which take a value and a constant flag."""
         full = f"llvm.{name}.{_suffix(value.t, value.w)}"
         return self.call(full, value.t, [value, self.const("i1", flag)], value.w)
 
@@ -265,7 +265,7 @@ class Builder:
     # -- lanes -------------------------------------------------------------------------------------
 
     def extract(self, value: V, lane: V | int) -> V:
-        """One lane."""
+        """One lane of a vector."""
         if not value.w:
             return value
         index = f"i32 {lane}" if isinstance(lane, int) else f"{lane.type} {lane.n}"
@@ -300,7 +300,7 @@ class Builder:
         return self.emit("i1", w, f"bitcast {bits.type} {bits.n} to <{w} x i1>")
 
     def any(self, mask: V) -> V:
-        """Is any lane set?"""
+        """Whether any lane is set."""
         return self.bitmask(mask).ne(0) if mask.w else mask
 
     # -- memory ------------------------------------------------------------------------------------
@@ -508,7 +508,7 @@ def _flat(lines: list[Any]) -> Iterator[str]:
 
 
 def is_cut(text: str) -> bool:
-    """Whether the builder cut basic blocks of a module because they were too long."""
+    """Whether the builder splits basic blocks of a module because they are too long."""
     return "\ncut0:" in text
 
 
@@ -523,7 +523,7 @@ def has_too_many_variables(text: str) -> bool:
 
 
 def _with_short_blocks(lines: list[str]) -> list[str]:
-    """The body of a function, with long basic blocks cut into consecutive ones."""
+    """The body of a function, with long basic blocks split into consecutive ones."""
     found: list[str] = []
     cuts = 0
     for block in _blocks(lines):

@@ -1,8 +1,8 @@
 """Executes a command list (see `drivers.jit.command_lists`): calls `draw` for each of its draws.
 
-All that differs between draws that are repeated is in their commands: constants, the first vertex,
-which of the prepared blocks. Where a draw cannot be done to its end without Python, or cost more
-than anybody's budget, the run ends with it and says why.
+A command holds everything in which repeated draws differ: constants, the first vertex, and the
+prepared block. If a draw needs Python to complete, or exceeds its budget, the run ends with it and
+returns the reason.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def command_list_text() -> str:
 
 
 def _move(b: Builder, block: V, start: V) -> None:
-    """Let the columns of a draw begin at that vertex, if they do not."""
+    """Move the columns of a draw to that first vertex, unless they are there already."""
     with b.when(b.load_at(block, DrawWords.START, "i64").ne(start)):
         b.store(b.at(block, DrawWords.START, "i64"), start)
         moves = b.load_at(block, DrawWords.MOVES, "ptr")

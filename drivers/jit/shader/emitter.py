@@ -42,7 +42,9 @@ INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
 
 
 class Stage:
-    """What differs between kinds of shaders: inputs, outputs, quads. Subclasses implement it."""
+    """The part of a translation that differs between stages: inputs, outputs, quads. Subclasses
+    implement it.
+    """
 
     images: Sequence[Any] = ()
     """Keys of the bound images that code is compiled for."""
@@ -71,7 +73,7 @@ class Stage:
         return e.b.const("i1", False)
 
     def barrier(self, e: Emitter, instr: Intrinsic) -> None:
-        """Nothing to do: memory operations are executed in program order."""
+        """Emit nothing: memory operations are executed in program order."""
 
     def real(self, e: Emitter) -> V | None:
         """The lanes that are not helpers; None if no lane is one."""
@@ -221,7 +223,9 @@ class Emitter:
                     variable.set(new)
 
     def agreed(self, result: Def, values: Sequence[V]) -> list[V]:
-        """The result of the active lanes; a scalar where the lanes agree because it is uniform."""
+        """The value of the active lanes; a scalar if it is equal in all of them because it is
+        uniform.
+        """
         if result.divergent:
             return list(values)
         first = self.b.flagged("cttz", self.b.bitmask(self.mask), False) & (self.w - 1)
@@ -276,7 +280,7 @@ class Emitter:
     # -- work ------------------------------------------------------------------------------------
 
     def spend(self, units: V | int) -> None:
-        """Charge work; when the granted units are used up, ask for more, or return."""
+        """Charge work; when the granted units are used up, request more, or return."""
         b = self.b
         if self._budget is None:
             self._budget = b.var("i32")
@@ -289,13 +293,15 @@ class Emitter:
             self._budget.set(granted.to("i32"))
 
     def keep_budget(self) -> None:
-        """At the function's end, store the remaining units for the next call."""
+        """Store the remaining units for the next call, at the function's end."""
         if self._budget is not None:
             left = self._budget.get().to("i64")
             self.b.store(self.b.at(self.ctx, Words.BUDGET, "i64"), left)
 
     def call_python(self, word: int, number: V) -> V:
-        """Call the `Callback` whose address is in the word, and return if it answers so."""
+        """Call the `Callback` whose address is in the word, and return if its result is
+        negative.
+        """
         b, function = self.b, self.word(word, "ptr")
         answer = b.emit("i64", 0, f"call i64 {function.n}(i64 {number.n})")
         stop, go_on = b.block(), b.block()

@@ -177,8 +177,8 @@ class Floats:
         return self._averaged(corners, lone), weights[0], weights[1]
 
     def _averaged(self, corners: list[list[V]], lone: list[V]) -> list[list[V]]:
-        """At a corner of the cube three faces meet: the fourth texel is the mean of the other
-        three.
+        """The mean of three texels, which replaces the fourth at a corner of the cube, where three
+        faces meet.
         """
         b = self.s.b
         found = []

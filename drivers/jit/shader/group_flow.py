@@ -92,7 +92,7 @@ class _Row(Var):
         self.offset = flow.e.reserve(self.size * flow.vectors)
 
     def _place(self) -> V:
-        return self.flow.own(self.offset, self.size)
+        return self.flow.vector_part(self.offset, self.size)
 
     def get(self) -> V:
         return self.b.load(self._place(), self.t, self.w)
@@ -116,7 +116,7 @@ class GroupFlow(Flow):
         self.outside: set[object] = set()  # ifs and loops that contain segments
         self.homes: dict[Instr | If | Loop, int] = {}  # the segment of each
         self.crossing: set[Def] = set()  # values that cross segments
-        e.memory_at = self.own  # type: ignore[method-assign]
+        e.memory_at = self.vector_part  # type: ignore[method-assign]
         e.variables_for = self._rows_for  # type: ignore[method-assign]
 
     def run(self) -> None:
@@ -241,7 +241,7 @@ class GroupFlow(Flow):
             for i in range(result.num_components)
         ]
 
-    def own(self, offset: int, size: int) -> V:
+    def vector_part(self, offset: int, size: int) -> V:
         """The current vector's part of memory with `size` bytes per vector."""
         place = self.vector * size + offset
         return self.b.at(self.e.local_memory(), place, "i8")

@@ -165,7 +165,7 @@ def _clip_plane(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _nothing(e: Emitter, instr: Intrinsic) -> None:
-    """Nothing: the load that uses the barycentrics looks at this instruction."""
+    """Emit nothing: the load that uses the barycentrics reads this instruction."""
     if instr.dest is not None:
         zero = e.b.const("i32", 0)
         e.define(instr.result, [zero] * instr.result.num_components)

@@ -59,7 +59,7 @@ class Words:
 
 
 class TileWords:
-    """In place of a chunk's outputs: the words for the tiles of a draw."""
+    """The words for the tiles of a draw, which replace a chunk's outputs."""
 
     WINDOW: Final = Words.OUTPUTS  # x, y, z, 1/w of the vertices, one array after the other
     VERTICES: Final = WINDOW + 1  # how many

@@ -1,8 +1,8 @@
 """A small draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
 
-`draw` calls what a draw consists of, one after the other: the vertex shader, `place`, what cuts
-triangles that are not inside of all planes, set-up, binning, the tile function. Where it cannot go
-on, it says why in `DrawWords.STATE`; nothing that anybody could see has happened then.
+`draw` calls the stages one after the other: the vertex shader, `place`, clipping of triangles that
+are not inside of all planes, set-up, binning, the tile function. If it cannot continue, it stores
+the reason in `DrawWords.STATE`; it has had no visible effect then.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _BOXES = 1 << 12
 
 
 def plan_text(planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]) -> str:
-    """The module with `draw`: for clip planes in force, where the provoking vertex is the first
-    one or not, and how many tiles and pixels are worth threads.
+    """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
+    first one, and the numbers of tiles and pixels from which threads pay.
     """
     b = Builder()
     _Draw(b, planes, halfz, first, worth).run()
@@ -76,7 +76,7 @@ class _Draw:
         b.end()
 
     def _count(self) -> None:
-        """Add what was drawn to what was drawn before, unless it is to be drawn another way."""
+        """Add the draw's counts to the counters, unless the draw is to be executed another way."""
         b, state = self.b, self._own(DrawWords.STATE, "i64")
         with b.when(state.eq(DONE) | state.eq(THREADS)):
             tally, counted = self._own(DrawWords.TALLY), self._own(DrawWords.COUNTERS)
@@ -126,7 +126,7 @@ class _Draw:
                 self._cut()
 
     def _cut(self) -> None:
-        """What is left of the triangles inside of all planes, in order."""
+        """The parts of triangles inside of all planes, in order."""
         b, clip = self.b, self._own(DrawWords.CLIP)
         self._codes(clip)
         needing, crossed = self._sort(clip)
@@ -145,7 +145,7 @@ class _Draw:
         self._merge(clip)
 
     def _codes(self, clip: V) -> None:
-        """A bit for each plane a vertex is outside of: also what is not a number is."""
+        """A bit for each plane that a vertex is outside of; a NaN counts as outside."""
         b, codes = self.b, self._own(DrawWords.CODES)
         places, room = (
             b.load_at(clip, ClipWords.PLACES, "ptr"),
@@ -162,7 +162,9 @@ class _Draw:
             b.store(b.at(codes, i, "i32"), code)
 
     def _sort(self, clip: V) -> tuple[V, V]:
-        """Put down which triangles are to be cut; how many, and how many planes they cross."""
+        """List the triangles to be clipped; returns their number and that of the planes they
+        cross.
+        """
         b, codes, kinds = self.b, self._own(DrawWords.CODES), self._own(DrawWords.KINDS)
         corners, provoking, _ = (b.load_at(self.tile, word, "ptr") for word in _NAMED)
         cut_corners, cut_codes, cut_provoking = (
@@ -187,7 +189,7 @@ class _Draw:
         return needing.get(), crossed.get()
 
     def _merge(self, clip: V) -> None:
-        """Triangles that are whole and pieces of others, in the order of triangles."""
+        """Merge whole triangles and pieces of clipped ones, in the order of the triangles."""
         b, kinds = self.b, self._own(DrawWords.KINDS)
         given = [b.load_at(self.tile, word, "ptr") for word in _NAMED]
         merged = [self._own(DrawWords.MERGED + k) for k in range(3)]

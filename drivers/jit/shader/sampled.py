@@ -72,7 +72,7 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """The unit that an instruction names: a constant, or (`moving`) a dynamic index."""
+    """The unit that an instruction selects: a constant, or (`moving`) a dynamic index."""
 
     first: int
     moving: V | None
@@ -97,8 +97,8 @@ class _Number:
 
 @contextmanager
 def _each_unit(e: Emitter, numbers: V, units: int) -> Iterator[tuple[V, V]]:
-    """Emit code for each of `units` (a bit mask) that lanes name; yields its description and these
-    lanes.
+    """Emit code for each of `units` (a bit mask) that some lane selects; yields its description and
+    these lanes.
     """
     b = e.b
     named = numbers.ult(FIRST_HANDLE) & (b.const("i32", units).lshr(numbers & 31) & 1).ne(0)
@@ -155,7 +155,7 @@ def _components(
 ) -> list[V]:
     """The components of a lookup in a texture of this kind, given its description."""
     if instr.tg4_offsets:
-        found = _gathered_apart(e, key, look, where, instr.tg4_offsets)
+        found = _gathered_separately(e, key, look, where, instr.tg4_offsets)
     else:
         found = _looked_up(stage, e, key, look, where)
     return [v.as_int() for v in found][: instr.result.num_components]
@@ -179,7 +179,7 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
     return sample(b, key, where, w, look, derivatives)
 
 
-def _gathered_apart(
+def _gathered_separately(
     e: Emitter, key: TextureKey, look: Lookup, where: V, offsets: Sequence[tuple[int, int]]
 ) -> list[V]:
     """One texel of each of four gathers, with separate offsets."""

@@ -389,7 +389,7 @@ def sample(
     look: Lookup,
     derivatives: tuple[list[V], list[V]] | None,
 ) -> list[V]:
-    """`tex`, `txb`, `txl`, `txd`."""
+    """Emit `tex`, `txb`, `txl` or `txd`."""
     sampler = Sampler(b, key, where, w)
     along = (look.ddx, look.ddy) if look.op == "txd" else derivatives
     if key.probes and along is not None:
@@ -416,7 +416,7 @@ def lod_query(
 
 
 def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
-    """`tg4`: one component of the four texels a linear filter would use."""
+    """Emit `tg4`: one component of the four texels a linear filter would use."""
     sampler = Sampler(b, key, where, w)
     coords, z = sampler.place(look.coords)
     kit = Floats(sampler, look.compare)

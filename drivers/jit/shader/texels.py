@@ -1,4 +1,4 @@
-"""Gathers texels by index and decodes them, format by format."""
+"""Gathers texels by index and decodes them, by format."""
 
 from __future__ import annotations
 

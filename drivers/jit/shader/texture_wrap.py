@@ -47,7 +47,7 @@ def nearest_fixed(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> V:
 
 
 def linear_fixed(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> tuple[V, V, V]:
-    """Both texels and the second one's weight of 256."""
+    """The two texels along an axis, and the second one's weight in 256ths."""
     i0, i1, weight = _along(b, addressing.linear_fixed(axis, offset is not None), s, n, offset)
     return i0, i1, weight
 

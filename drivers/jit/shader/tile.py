@@ -63,11 +63,11 @@ class TileStage(Stage):
         self._w: V | None = None
         self._centroid: tuple[V, V] | None = None
 
-    def stand(self, x: V, y: V) -> None:
+    def move_to_centres(self, x: V, y: V) -> None:
         """Set the lanes' positions to their pixels' centres."""
         self.x, self.y = self._middle = [x, y]
 
-    def stand_at_sample(self, sample: V, place: list[V]) -> None:
+    def move_to_sample(self, sample: V, place: list[V]) -> None:
         """Set the lanes' positions to a sample at this place in the pixel."""
         self.sample, self._place = sample, place
         self.x, self.y = (at + (p - 0.5) for at, p in zip(self._middle, place, strict=True))

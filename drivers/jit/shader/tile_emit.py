@@ -240,7 +240,7 @@ class _Tiles:
         return found
 
     def _wanted(self, masks: list[V]) -> list[V]:
-        """The samples that the bound sample mask lets through."""
+        """The samples that the bound sample mask enables."""
         if not self.key.samples:
             return masks
         bits = self.e.word(TileWords.SAMPLES).to("i32")
@@ -252,7 +252,7 @@ class _Tiles:
         """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
         half = 0.5 if self.places else 0.0  # these are relative to the corner
-        stage.stand(lane_x.to_float() + half, lane_y.to_float() + half)
+        stage.move_to_centres(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
@@ -301,7 +301,7 @@ class _Tiles:
             left = b.load_at(bits, sample, t)
             b.branch(left.ne(0), shading, leave)
             b.place(shading)
-            stage.stand_at_sample(sample.to("i32"), [b.load_at(p, sample, "float") for p in places])
+            stage.move_to_sample(sample.to("i32"), [b.load_at(p, sample, "float") for p in places])
             e.leave, e.start = leave, b.reserve()
             stage.covered = b.mask_of(left)
             self._shade(record, x, y, [stage.covered], [sample])
@@ -350,7 +350,9 @@ class _Tiles:
         )
 
     def _left(self, masks: list[V], samples: Sequence[int | V]) -> list[V]:
-        """The lanes that the shader did not discard, by its sample mask or its alpha, either."""
+        """The lanes that the shader did not discard, neither directly nor by its sample mask or
+        alpha.
+        """
         b, e, key = self.b, self.e, self.key
         if e.alive is not None:
             alive = e.alive.get()

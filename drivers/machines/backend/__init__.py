@@ -1,1 +1,1 @@
-"""From selected instructions to code: registers, order, and what is left out."""
+"""From selected instructions to code: register allocation, scheduling, removal of dead code."""

@@ -1,7 +1,7 @@
-"""Register allocation: colouring the interference graph, and spilling what has no colour.
+"""Register allocation: colours the interference graph, and spills registers without a colour.
 
-What gets no register is spilled: it lives in memory, and every instruction that touches it has a
-register of its own for it.
+A spilled register is kept in memory; every instruction that reads or writes it gets a short-lived
+register for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROUNDS = 60
 
 @dataclass(slots=True)
 class Allocation(Generic[CodeOf]):
-    """Where everything went."""
+    """The result of allocation: the place of each virtual register."""
 
     places: dict[int, int] = field(default_factory=dict)  # first register by virtual one
     spills: int = 0  # virtual registers that live in memory
@@ -32,7 +32,7 @@ class Allocation(Generic[CodeOf]):
 def allocate(
     code: CodeOf, room: int, *, may_spill: bool = True, record: bool = False
 ) -> Allocation[CodeOf] | None:
-    """Registers for everything, in place; None if that needs spills and none are wanted."""
+    """Assign registers, in place; returns None if that needs spills and they are not allowed."""
     result: Allocation[CodeOf] = Allocation()
     for _ in range(_ROUNDS):
         graph = interference(code)
@@ -64,7 +64,7 @@ def allocate(
 
 
 def _costs(code: Code[Instr]) -> dict[int, float]:
-    """What spilling each register would cost: its uses, those in loops ten times."""
+    """The cost of spilling each register: its uses, those in loops ten times."""
     found: dict[int, float] = {}
     for instr, scale in zip(code.instrs, code.weights(), strict=True):
         for operand in (instr.dst, *instr.srcs):
@@ -77,7 +77,7 @@ def _costs(code: Code[Instr]) -> dict[int, float]:
 
 
 def _spill(code: Code[Instr], nr: int) -> None:
-    """Move a register to memory."""
+    """Spill a register: keep it in memory."""
     size = code.sizes[nr]
     slot = code.reserve(size)
     out: list[Instr] = []

@@ -1,4 +1,4 @@
-"""Before allocation: dead code goes, values are made where a message wants them, copies vanish."""
+"""Before allocation: removes dead code, computes values directly in payloads, coalesces copies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["cleaned", "coalesce", "dead_code", "forward"]
 
 
 def cleaned(code: Code[Instr]) -> None:
-    """All of this module, in order."""
+    """The code after all passes of this module, in order."""
     dead_code(code)
     forward(code)
     coalesce(code)
 
 
 def _is_pure(instr: Instruction) -> bool:
-    """May the instruction go if nothing reads what it writes?"""
+    """Whether an instruction can be removed if its result is not read."""
     if instr.op.kind in ("flow", "kill", "label"):
         return False
     message = instr.message
@@ -30,7 +30,9 @@ def _is_pure(instr: Instruction) -> bool:
 
 
 def dead_code(code: Code[Instr]) -> None:
-    """Drop what nothing reads; a comparison of which only the flag is read writes nothing else."""
+    """Remove instructions whose results are not read; a comparison of which only the flag is read
+    gets no destination.
+    """
     readers = reader_counts(code.instrs)
     progress = True
     while progress:
@@ -59,7 +61,7 @@ def dead_code(code: Code[Instr]) -> None:
 
 
 def forward(code: Code[Instr]) -> None:
-    """A value made only to be copied into a payload is made there.
+    """Compute a value directly in the payload if it is only copied there.
 
     add v1, a, b                  add v9+2, a, b
     mov v9+2, v1         =>
@@ -78,7 +80,7 @@ def forward(code: Code[Instr]) -> None:
 
 
 def _moved(code: Code[Instr], block_of: Sequence[int]) -> set[int]:
-    """Copies whose values are made in their place from now on."""
+    """The copies that are removed because their values are computed in the copies' destinations."""
     instrs = code.instrs
     writers: dict[int, list[int]] = {}
     readers: dict[int, list[int]] = {}
@@ -117,7 +119,7 @@ def _moved(code: Code[Instr], block_of: Sequence[int]) -> set[int]:
 
 
 def coalesce(code: Code[Instr]) -> None:
-    """Give both sides of a copy one register where their lives allow it."""
+    """Give both sides of a copy one register where their live ranges allow it."""
     copies, fit = code.coalescable()
     if not copies:
         return

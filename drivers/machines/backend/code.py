@@ -1,8 +1,7 @@
 """Code between selection and encoding: instructions over virtual registers, in blocks.
 
-A virtual register is a run of whole registers. Everything a machine has to say for its registers to
-be allocated is a method of its `Code`: where its branches lead, what a copy is, and how registers
-go to memory and come back.
+A virtual register is a run of whole registers. What allocation needs to know about a machine are
+methods of its `Code`: branch targets, what a copy is, and how registers are spilled and filled.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Instr = TypeVar("Instr", bound=Instruction)
 
 @dataclass(slots=True)
 class Block:
-    """A straight run of instructions, and what lives around it (bit masks of registers)."""
+    """A straight run of instructions, and its live registers (bit masks)."""
 
     start: int
     stop: int
@@ -54,12 +53,12 @@ class Code(ABC, Generic[Instr]):
         self.scratch = 0  # registers of scratch per thread
 
     def new(self, size: int) -> int:
-        """A fresh virtual register."""
+        """A new virtual register."""
         self.sizes.append(size)
         return len(self.sizes) - 1
 
     def copy(self) -> Self:
-        """The code as it is, whatever becomes of this one."""
+        """A copy of the code, unaffected by changes of this one."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.instrs = [instr.copy() for instr in self.instrs]
@@ -70,10 +69,10 @@ class Code(ABC, Generic[Instr]):
 
     @abstractmethod
     def jumps(self) -> dict[int, int]:
-        """By branch, the instruction its channels may go to."""
+        """For each branch, the instructions its channels may jump to."""
 
     def weights(self) -> list[float]:
-        """By instruction, ten to the number of loops around it."""
+        """For each instruction, ten to the power of the number of loops around it."""
         found = [1.0] * len(self.instrs)
         for at, target in self.jumps().items():
             for k in range(target, at + 1):  # nothing, but for a jump back
@@ -81,7 +80,7 @@ class Code(ABC, Generic[Instr]):
         return found
 
     def block_numbers(self) -> list[int]:
-        """By instruction, a number that is the same in a straight run."""
+        """For each instruction, the number of its basic block."""
         number, found = 0, []
         for instr in self.instrs:
             number += instr.is_label
@@ -93,67 +92,71 @@ class Code(ABC, Generic[Instr]):
 
     @abstractmethod
     def liveness(self) -> Liveness[Instr]:
-        """What lives where."""
+        """The live ranges of the code."""
 
     @abstractmethod
     def is_copy(self, instr: Instr) -> bool:
-        """The instruction copies the bits of one virtual register into another."""
+        """Whether the instruction copies the bits of one virtual register into another."""
 
     @abstractmethod
     def may_write(self, maker: Instr, copy: Instr) -> bool:
-        """Can an instruction write at once to where its value is copied?"""
+        """Whether an instruction can write directly to the destination of a copy of its value."""
 
     @abstractmethod
     def retargeted(self, maker: Instr, copy: Instr) -> Any:
-        """The destination of an instruction that writes where its value was copied."""
+        """The destination of an instruction that writes directly to the copy's destination."""
 
     @abstractmethod
     def coalescable(self) -> tuple[list[Instr], Callable[[int, int], bool]]:
-        """Copies of whole registers, and whether two registers could be one at all."""
+        """The copies of whole registers, and a predicate: whether two registers may be coalesced at
+        all.
+        """
 
     @property
     def first_register(self) -> int:
-        """Registers below are taken."""
+        """The first register that can be assigned; those below are reserved."""
         return 0
 
     def alignments(self) -> dict[int, int]:
-        """What the place of a virtual register is a multiple of, where that is not 1."""
+        """The alignment of virtual registers, where it is not 1."""
         return {}
 
     def misplaced(self, places: dict[int, int]) -> list[int]:
-        """Virtual registers that cannot be used where they are."""
+        """Virtual registers whose assigned registers their instructions cannot use."""
         return []
 
     def reluctance(self, operand: Any) -> float:
-        """What speaks against spilling the register of an operand, besides its being used."""
+        """The extra cost of spilling the register of an operand, besides its uses."""
         return 0.0
 
     @abstractmethod
     def whole_writes(self) -> list[bool]:
-        """By instruction, whether it writes all of its destination, in all channels."""
+        """For each instruction, whether it writes all of its destination, in all channels."""
 
     @abstractmethod
     def reserve(self, size: int) -> int:
-        """Room in memory for a spilled register."""
+        """Reserve memory for a spilled register."""
 
     @abstractmethod
     def fill(self, register: int, slot: int, size: int) -> list[Instr]:
-        """Instructions that take a register from memory."""
+        """Instructions that load a spilled register."""
 
     @abstractmethod
     def spill(self, register: int, slot: int, size: int) -> list[Instr]:
-        """Instructions that put a register into memory."""
+        """Instructions that store a spilled register."""
 
     @abstractmethod
     def real(self, operand: Any, place: int) -> Any:
-        """A virtual register's operand, once its first register is known."""
+        """The operand in the assigned register."""
 
 
 CodeOf = TypeVar("CodeOf", bound=Code[Any])
 
 
 def blocks_of(instrs: Sequence[Instr], jumps: dict[int, int]) -> dict[int, Block]:
-    """Blocks by their first instruction: labels and targets begin one, branches end one."""
+    """The basic blocks by their first instruction: labels and targets begin one, branches end
+    one.
+    """
     starts = {0, *jumps.values()}
     starts.update(at for at, instr in enumerate(instrs) if instr.is_label)
     starts.update(at + 1 for at, instr in enumerate(instrs) if instr.op.kind == "flow")
@@ -172,7 +175,7 @@ def blocks_of(instrs: Sequence[Instr], jumps: dict[int, int]) -> dict[int, Block
 
 
 def renamed(instr: Instr, names: dict[int, int]) -> None:
-    """Give virtual registers other numbers."""
+    """Renumber virtual registers."""
     if instr.dst.file == "v" and instr.dst.nr in names:
         instr.dst = instr.dst._replace(nr=names[instr.dst.nr])
     if any(src.file == "v" and src.nr in names for src in instr.srcs):

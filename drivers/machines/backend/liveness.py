@@ -1,7 +1,7 @@
-"""What lives where, and which virtual registers must not share one.
+"""Live ranges, and which virtual registers must not share a register.
 
-This is the way of one channel: from a value's definition to its uses. A machine whose channels may
-write over each other's parts has more to say (`against`).
+They are those of one channel: from a value's definition to its uses. A machine whose channels may
+overwrite each other's values adds conflicts (`against`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Liveness"]
 
 
 class Liveness(Generic[Instr]):
-    """Live ranges of a code."""
+    """The live ranges of a shader's code."""
 
     def __init__(self, code: Code[Instr]) -> None:
         self.instrs = code.instrs
@@ -42,7 +42,7 @@ class Liveness(Generic[Instr]):
                     changed = True
 
     def backwards(self, block: Block) -> Iterator[tuple[Instr, int]]:
-        """Instructions of a block from its end, each with the registers live after it."""
+        """The instructions of a block from its end, each with the registers live after it."""
         live = block.live_out
         for instr in reversed(self.instrs[block.start : block.stop]):
             yield instr, live
@@ -53,7 +53,7 @@ class Liveness(Generic[Instr]):
                     live |= 1 << src.nr
 
     def against(self, block: Block, instr: Instr, live: int) -> int:
-        """Everything the destination of `instr` must not share a register with."""
+        """All registers that the destination of `instr` must not share a register with."""
         if instr.message is not None:  # the answer comes while the payload may still be read
             for src in instr.srcs:
                 if src.file == "v":

@@ -1,8 +1,8 @@
 """Scheduling: an order of straight code that hides latencies.
 
-Registers are assigned by now, so what must come before what is read off the registers, flags and
-memory that instructions touch. A list scheduler takes, of the instructions that could issue
-soonest, the one with the longest way to the block's end.
+Registers are assigned by now, so dependencies follow from the registers, flags and memory that
+instructions read and write. Of the instructions that could issue soonest, the list scheduler takes
+the one with the longest path to the block's end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST = 1200
 
 @dataclass(slots=True)
 class Node(Generic[Instr]):
-    """An instruction, its predecessors, and the cycles that must lie between."""
+    """An instruction, its predecessors, and the minimum cycles between them."""
 
     instr: Instr
     before: dict[int, int] = field(default_factory=dict)
@@ -35,14 +35,14 @@ class Node(Generic[Instr]):
 
 @dataclass(slots=True)
 class Timing:
-    """Cycles of a block, and the stall before each of its instructions."""
+    """The cycles of a block, and the stall before each of its instructions."""
 
     cycles: int
     stalls: list[int]
 
 
 def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> None:
-    """Make `second` issue at least so many cycles after `first`."""
+    """Require that `second` issues at least this many cycles after `first`."""
     if first == second:
         return
     before = nodes[second].before
@@ -52,39 +52,39 @@ def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> 
 
 
 class Pipe(ABC, Generic[Instr]):
-    """What a machine says of the time its instructions take."""
+    """A machine's description of the time its instructions take."""
 
     @abstractmethod
     def reads(self, instr: Instr) -> set[int]:
-        """Registers, flags and memory an instruction reads."""
+        """The registers, flags and memory that an instruction reads."""
 
     @abstractmethod
     def writes(self, instr: Instr) -> set[int]:
-        """Registers, flags and memory an instruction writes."""
+        """The registers, flags and memory that an instruction writes."""
 
     @abstractmethod
     def latency(self, instr: Instr) -> int:
-        """Cycles until what an instruction writes can be read."""
+        """The cycles until an instruction's result can be read."""
 
     @abstractmethod
     def issue_cycles(self, instr: Instr) -> int:
-        """Cycles an instruction keeps the pipe."""
+        """The cycles that an instruction occupies the pipe."""
 
     @abstractmethod
     def until_read(self, maker: Instr, reader: Instr, place: int) -> int:
-        """Cycles from a writer of a place to its reader."""
+        """The cycles from a write of a place to a read."""
 
     @abstractmethod
     def until_overwritten(self, maker: Instr, place: int) -> int:
-        """Cycles from a writer of a place to the next one."""
+        """The cycles from a write of a place to the next write."""
 
     @abstractmethod
     def timing(self, block: Sequence[Instr]) -> Timing:
-        """What a straight run costs."""
+        """The time that a straight run takes."""
 
 
 def dependencies(block: Sequence[Instr], pipe: Pipe[Instr]) -> list[Node[Instr]]:
-    """What must come before what in a block, and how many cycles should lie between."""
+    """The dependencies between instructions of a block, with the cycles between them."""
     nodes = [Node(instr) for instr in block]
     writer: dict[int, int] = {}
     readers: dict[int, list[int]] = {}
@@ -114,7 +114,7 @@ def dependencies(block: Sequence[Instr], pipe: Pipe[Instr]) -> list[Node[Instr]]
 
 
 def schedule(instrs: Iterable[Instr], pipe: Pipe[Instr]) -> list[Instr]:
-    """The code, block by block in a better order; what begins or ends a block stays in place."""
+    """The code with each block reordered; instructions that begin or end a block stay in place."""
     found: list[Instr] = []
     block: list[Instr] = []
     for instr in instrs:

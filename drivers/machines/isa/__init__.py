@@ -1,1 +1,1 @@
-"""Instruction sets: what their tables are made of, and the messages all machines know."""
+"""Instruction sets: the parts of their tables, and the messages common to all machines."""

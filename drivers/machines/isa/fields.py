@@ -1,4 +1,4 @@
-"""Fields of instruction words: how a value is written as bits, and as text."""
+"""Fields of instruction words: how a value is encoded as bits, and as text."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ __all__ = ["Bits", "Choice", "Field", "Flag", "FromOne", "Letters", "Scaled", "S
 
 
 class Field:
-    """A number, in decimal. Other fields differ in what they override."""
+    """A number, in decimal. Other fields override parts of this."""
 
     pattern = r"\d+"
     default: Any = 0
     meaning = "a number"  # for the reference page
 
     def code(self, value: Any, bits: int) -> int:
-        """The bits of a value."""
+        """The bits that encode a value."""
         return int(value)
 
     def value(self, code: int, bits: int) -> Any:
-        """The value of bits."""
+        """The value that bits encode."""
         return code
 
     def text(self, value: Any) -> str:
-        """A value as assembly has it."""
+        """A value in assembly."""
         return str(value)
 
     def read(self, text: str) -> Any:
-        """The value of a text that matches `pattern`; a ValueError if there is none."""
+        """The value of a text that matches `pattern`; raises ValueError if there is none."""
         return int(text)
 
 
 class Text(Field):
-    """A piece of text that no word has."""
+    """A text that is not encoded in words."""
 
     default = ""
 
@@ -45,7 +45,7 @@ class Text(Field):
 
 
 class Flag(Field):
-    """Yes or no. A template says what stands for yes."""
+    """A boolean. A template contains the text for true."""
 
     default = False
     meaning = "yes or no"
@@ -55,7 +55,7 @@ class Flag(Field):
 
 
 class Bits(Field):
-    """A pattern of bits, in hexadecimal."""
+    """A bit pattern, in hexadecimal."""
 
     pattern = r"-?(?:0x[0-9a-f]+|[1-9]\d*|0)"
     meaning = "bits"
@@ -68,7 +68,7 @@ class Bits(Field):
 
 
 class Signed(Bits):
-    """A pattern of 32 bits that are the sign extension of fewer."""
+    """A 32-bit pattern that is the sign extension of fewer bits."""
 
     meaning = "bits, extended by their sign"
 
@@ -83,7 +83,7 @@ class Signed(Bits):
 
 
 class Scaled(Field):
-    """A multiple of a number."""
+    """A multiple of a constant."""
 
     def __init__(self, unit: int) -> None:
         self.unit = unit
@@ -97,7 +97,7 @@ class Scaled(Field):
 
 
 class FromOne(Field):
-    """A number that is never 0: its bits are one less."""
+    """A number that is never 0; the encoding is one less."""
 
     meaning = "a number, less one"
 
@@ -109,7 +109,7 @@ class FromOne(Field):
 
 
 class Choice(Field):
-    """One of several values, by its place among them or by a code of its own."""
+    """One of several values, encoded as its index or by an explicit code."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Choice(Field):
 
 
 class Letters(Field):
-    """A register or component by letters: `r3.y` is number 13, `.yxwz` picks four."""
+    """A register or component by letters: `r3.y` is number 13, `.yxwz` selects four."""
 
     meaning = "four times the first number, and x, y, z or w"
 

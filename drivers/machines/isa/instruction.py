@@ -1,8 +1,9 @@
-"""What instructions of all machines have: a row of the opcode table, operands, maybe a message.
+"""The parts of instructions of all machines: a row of the opcode table, operands, perhaps a
+message.
 
 An instruction is the same object before and after register allocation. An operand is a named tuple
-with a `file` (`v`: a virtual register, `n`: nothing), a number `nr` and an `offset`; the rest is
-its machine's.
+with a `file` (`v`: a virtual register, `n`: nothing), a number `nr` and an `offset`; the rest
+depends on the machine.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Opcode:
 
 
 class Message(NamedTuple):
-    """What an instruction asks of a shared unit: its descriptor, and lengths in registers."""
+    """A request to a shared unit: its descriptor, and lengths in registers."""
 
     unit: str
     desc: int
@@ -66,17 +67,19 @@ class Instruction:
 
     @property
     def is_label(self) -> bool:
-        """Whether this is a label, which branches lead to, and no instruction of the machine."""
+        """Whether this is a label, which branches lead to, and not an instruction of the
+        machine.
+        """
         return False
 
     @property
     def falls(self) -> bool:
-        """Channels may go on to the next instruction."""
+        """Whether channels may continue at the next instruction."""
         return True
 
     @property
     def ends_block(self) -> bool:
-        """Nothing is moved across it."""
+        """Whether no instruction may be moved across it."""
         return self.op.kind == "flow" or self.is_label
 
     @property
@@ -91,12 +94,12 @@ class Instruction:
 
     @property
     def flags_read(self) -> tuple[int, ...]:
-        """Flags (predicates) its effect depends on."""
+        """The flags (predicates) that its effect depends on."""
         return ()
 
     @property
     def flags_written(self) -> tuple[int, ...]:
-        """Flags (predicates) it sets."""
+        """The flags (predicates) that it sets."""
         return ()
 
     @property
@@ -111,12 +114,12 @@ class Instruction:
         return made
 
     def key(self) -> tuple[Any, ...]:
-        """Everything that is encoded, for comparing."""
+        """Everything that is encoded, for comparison."""
         names = (each.name for each in fields(self))
         return tuple(getattr(self, name) for name in names if name not in self.unencoded)
 
     def virtual(self) -> Iterator[int]:
-        """The virtual registers it names."""
+        """The virtual registers among its operands."""
         if self.dst.file == "v":
             yield self.dst.nr
         for src in self.srcs:

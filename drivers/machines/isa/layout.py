@@ -1,4 +1,4 @@
-"""Where the fields of instructions stand in words, and how words are made and taken apart.
+"""The positions of fields in instruction words, and their encoding and decoding.
 
 A layout is a text: `nr:7` is the field `nr` in the next seven bits, `bits:32@96` stands at bit 96,
 `stride=0` is a field that has this value and takes no bits, and `src0(short)@39` is an operand in
@@ -21,9 +21,9 @@ _ITEM = re.compile(r"(\w+)(?:=(\d+)|\((\w+)\)|:(\d+))(?:@(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What an operand may be at some place: a layout for each register file it may be in.
+    """The possible operands at some place: a layout for each register file.
 
-    `files` are all that the bits of the file can say, in the order of their codes.
+    `files` are the register files that the file's bits can encode, in the order of their codes.
     """
 
     files: str
@@ -33,9 +33,9 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How some instructions are encoded, and what stands after their name in assembly.
+    """How some instructions are encoded, and what follows their name in assembly.
 
-    At most one source may be in one of the files `once`.
+    Of the files in `once`, at most one source may use one.
     """
 
     layout: str
@@ -54,7 +54,7 @@ class Token:
     fixed: int | None = None
 
     def code(self, value: Any) -> int:
-        """The bits of a value; a ValueError if it has none."""
+        """The bits of a value; raises ValueError if there are none."""
         code = self.field.code(value, self.bits)
         if not 0 <= code < 1 << self.bits:
             raise ValueError(f"{code} does not fit into {self.bits} bits of an instruction")
@@ -94,25 +94,25 @@ def items_of(
 
 
 class Word:
-    """An instruction word that is written, or read, from its lowest bit on."""
+    """An instruction word that is written or read, from its lowest bit on."""
 
     def __init__(self, bits: int = 0) -> None:
         self.bits = bits
         self.at = 0
 
     def take(self, count: int, at: int | None = None) -> int:
-        """The next `count` bits, or those from `at` on."""
+        """Read the next `count` bits, or those from `at` on."""
         code = self.bits >> (self.at if at is None else at) & (1 << count) - 1
         self.at += count if at is None else 0
         return code
 
     def put(self, code: int, count: int, at: int | None = None) -> None:
-        """`count` more bits, or those from `at` on."""
+        """Write `count` more bits, or those from `at` on."""
         self.bits |= code << (self.at if at is None else at)
         self.at += count if at is None else 0
 
     def take_value(self, token: Token) -> Any:
-        """The value of a field."""
+        """Read the value of a field."""
         if token.fixed is not None:
             return token.fixed
         return token.field.value(self.take(token.bits, token.at), token.bits)

@@ -110,12 +110,12 @@ def unit_code(unit: str) -> int:
 
 
 def latency_of(unit: str) -> int:
-    """Cycles until an idle unit answers."""
+    """The cycles until an idle unit replies."""
     return UNITS[unit][0]
 
 
 def only_reads(unit: str, desc: int) -> bool:
-    """Whether a message changes nothing outside the thread, so that it is dead if its answer is
+    """Whether a message changes nothing outside the thread, so that it is dead if its reply is
     unused.
     """
     if unit in ("sampler", "input", "constant"):

@@ -1,11 +1,11 @@
-"""Opcode tables, which are texts: a row per instruction, its columns named in the first line.
+"""Opcode tables as text: a row per instruction, with the names of the columns in the first line.
 
     name  sources  computes  kind  latency  doc
     add   2        np.add    alu   8        a + b; integers saturate with .sat
 
-Columns are apart by two spaces. What an instruction computes is a function over arrays, of NumPy or
-of NIR's own semantics, so that an addition here is an addition there, to the last bit; `-` if it
-depends on more than operands.
+Columns are separated by two spaces. An instruction's semantics are a function over arrays, of NumPy
+or of NIR's own table, so that results agree to the last bit; `-` if the result depends on more than
+the operands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ __all__ = ["opcode_rows"]
 def opcode_rows(
     module: str, name: str, own: Mapping[str, Callable[..., Any]] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The rows of the table in a file beside a module, by column; `own` are functions more."""
+    """The rows of the table in a file beside a module, by column; `own` are additional
+    functions.
+    """
     text = Path(module).with_name(name).read_text("ascii")
     header, *lines = re.sub(r"(?m)^(#.*)?\n", "", text).splitlines()
     columns = header.split()

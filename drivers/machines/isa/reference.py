@@ -1,4 +1,4 @@
-"""An instruction set for people: the list of a command, and the page of the documentation."""
+"""An instruction set as text: the list of a command, and the page of the documentation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def listed(isa: Isa[Any]) -> str:
 
 
 def page(isa: Isa[Any]) -> str:
-    """Formats bit by bit, what operands may be, fields, instructions and messages."""
+    """The page: formats bit by bit, forms of operands, fields, instructions and messages."""
     bits = 8 * isa.word_bytes
     lines = [
         f"# Instructions of {isa.name}",
@@ -76,7 +76,7 @@ def _shown(fields: tuple[tuple[str, int], ...]) -> str:
 
 
 def _places(items: list[Token | Slot]) -> Iterator[tuple[str, str]]:
-    """Where the items of a format stand."""
+    """The positions of a format's items."""
     at = 0
     for item in items:
         at = item.at if item.at is not None else at

@@ -1,10 +1,10 @@
-"""Templates of assembly text, written and read by the same description.
+"""Templates of assembly text, used for both writing and reading.
 
     {neg?-}{file}{nr}[.{offset}]<{stride}>:{type}
 
-`{nr}` is a field, `{neg?-}` a flag and what stands for it, and what is in brackets is left out
-where its first field has its usual value. A flag that stands twice is there both times or not at
-all. A backslash takes the next character as it is.
+`{nr}` is a field and `{neg?-}` a flag with the text that stands for true. Brackets are left out if
+the first field in them has its default value. A flag that occurs twice is present both times or not
+at all. A backslash escapes the next character.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Syntax"]
 
 @dataclass(slots=True)
 class _Group:
-    """What stands in brackets, or the whole template."""
+    """The contents of brackets, or the whole template."""
 
     parts: list[str | _Value | _Group] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class Syntax:
 
     @property
     def optional(self) -> bool:
-        """Whether this part is a flag, or can be left out."""
+        """Whether this part is a flag, or can be omitted."""
         return not any(
             isinstance(part, str) or (isinstance(part, _Value) and part.flag is None)
             for part in self._root.parts
@@ -92,7 +92,7 @@ class Syntax:
         return found
 
     def read(self, text: str) -> dict[str, Any] | None:
-        """The values in a text, without those that are left out; None if it does not match."""
+        """The values in a text, without omitted ones; None if it does not match."""
         match = self._pattern.fullmatch(text)
         if match is None:
             return None

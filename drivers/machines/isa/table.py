@@ -1,7 +1,7 @@
-"""An instruction set as a table, and all that follows from it.
+"""An instruction set as a table, and everything derived from it.
 
-A machine declares its fields, the forms an operand may have, and the formats of its instructions;
-words, assembly, checks of operands and the reference page are derived from these here.
+A machine declares its fields, the forms of operands, and the formats of its instructions; encoding,
+assembly, checks of operands and the reference page are derived from these here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PLACES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description(Generic[Instr]):
-    """What a machine declares."""
+    """The declarations of a machine."""
 
     name: str
     word_bytes: int
@@ -102,7 +102,7 @@ class Isa(Generic[Instr]):
         }
 
     def _fields_in(self, files: str) -> dict[str, Field]:
-        """All fields, the file being one of some."""
+        """All fields, with the register file as one of these."""
         names = {self.given.files[file][0]: file for file in files}
         pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         file = Choice(list(names.values()), "file", pattern, {f: n for n, f in names.items()})
@@ -114,9 +114,10 @@ class Isa(Generic[Instr]):
     # -- operands ----------------------------------------------------------------------------------
 
     def refusal(self, op: Opcode, name: str, operand: Any) -> str:
-        """Why an operand cannot stand at a place (`dst`, `src0`, ...) of an instruction, or "".
+        """Why an operand cannot be used at a place (`dst`, `src0`, ...) of an instruction, or
+        "".
 
-        A virtual register is looked at as the register it will be.
+        A virtual register is checked as the kind of register that it will become.
         """
         virtual = operand.file == "v"
         file = self.given.physical(operand) if virtual else operand.file
@@ -138,7 +139,7 @@ class Isa(Generic[Instr]):
     # -- words -------------------------------------------------------------------------------------
 
     def encode(self, instr: Instr) -> int:
-        """The instruction as an integer; a ValueError says what it cannot have."""
+        """The instruction as an integer; raises ValueError if an operand cannot be encoded."""
         word, once = Word(), self.formats[instr.op.format].once
         if once and sum(src.file in once for src in instr.srcs) > 1:
             names = " or ".join(self.given.files[file][1] for file in once)
@@ -163,7 +164,9 @@ class Isa(Generic[Instr]):
         return word.bits
 
     def decode(self, bits: int) -> Instr:
-        """The instruction of a word: `encode(decode(w)) == w` for every `w` that `encode` makes."""
+        """The instruction that a word encodes: `encode(decode(w)) == w` for every `w` that `encode`
+        makes.
+        """
         code = bits & (1 << self.given.opcode_bits) - 1
         op = self._by_code.get(code)
         if op is None:
@@ -185,7 +188,7 @@ class Isa(Generic[Instr]):
     def _made(
         self, op: Opcode, values: dict[str, Any], operands: Mapping[str, dict[str, Any]]
     ) -> Instr:
-        """The instruction of an opcode that has these fields and operands."""
+        """The instruction with this opcode and these fields and operands."""
         made = {}
         for name, found in operands.items():
             own = {key: found[key] for key in found if key in self.given.operand._fields}
@@ -225,7 +228,7 @@ class Isa(Generic[Instr]):
         raise ValueError(f"nothing is written for {self.given.files[operand.file][1]}")
 
     def read_line(self, text: str) -> Instr:
-        """The instruction of a line."""
+        """The instruction that a line of assembly describes."""
         head = self._head.read(" ".join(text.split()))
         if head is None:
             raise ValueError(f"an instruction is {self.given.grammar}")
@@ -264,11 +267,13 @@ class Isa(Generic[Instr]):
         raise ValueError(f"{word!r} is no operand")
 
     def disassemble(self, code: Iterable[Instr]) -> str:
-        """Numbered lines; the numbers are what branches mean."""
+        """Numbered lines of assembly; branches refer to the numbers."""
         return "".join(f"{at:4}: {self.line(instr)}\n" for at, instr in enumerate(code))
 
     def assemble(self, text: str, name: str = "<assembly>") -> list[Instr]:
-        """Instructions of a text as `disassemble` writes it; `;` begins a comment."""
+        """The instructions of a text in the form that `disassemble` writes; `;` begins a
+        comment.
+        """
         found = []
         for number, line in enumerate(text.splitlines(), 1):
             body = re.sub(r"^\s*\d+:", "", line.split(";")[0])
@@ -291,7 +296,7 @@ def _operand(instr: Instruction, name: str) -> Any:
 
 
 def _first(syntaxes: Iterable[Syntax], word: str, what: str) -> dict[str, Any]:
-    """What a word says in the first of some templates that it matches."""
+    """The values that a word yields for the first of some templates that it matches."""
     for syntax in syntaxes:
         found = syntax.read(word)
         if found is not None:

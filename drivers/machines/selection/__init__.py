@@ -1,1 +1,1 @@
-"""Instruction selection that is the same for all machines: what is asked of the shared units."""
+"""Instruction selection common to all machines: the messages to the shared units."""

@@ -1,6 +1,7 @@
-"""Selection of arithmetic: vectors are no instructions, the rest is a machine's table of patterns.
+"""Selection of arithmetic: vectors need no instructions, a machine's table of patterns covers the
+rest.
 
-What has no pattern may be a formula of opcodes that have one.
+An opcode without a pattern may be a formula of opcodes that have one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ FORMULAS = Formulas.beside(__file__, "formulas.txt")
 
 
 class ArithmeticSelector(MemorySelector, FlowSelector):
-    """Copies and vectors only say where components are; the table says what the rest is."""
+    """Selects arithmetic. Copies and vectors only rename components; everything else is looked up
+    in the table.
+    """
 
     patterns: ClassVar[Mapping[str, Pattern]]
     uses_formulas = False  # else they have been applied to the shader
@@ -56,14 +59,14 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
         return self.patterns.get(f"{op.name}@{bits}") or self.patterns.get(op.name)
 
     def operands(self, instr: Alu) -> list[Any]:
-        """The sources, as operands of the types that the operation reads."""
+        """The sources as operands, in the types that the operation reads."""
         return [
             self.read(src, type_of(t.base, t.bits or src.value.bit_size))
             for src, t in zip(instr.srcs, instr.op.input_types, strict=True)
         ]
 
     def made(self, op: Opcode, pattern: Pattern, srcs: Sequence[Operand], bits: int) -> Operand:
-        """The instructions of a pattern; `bits` are those of the result."""
+        """The instructions of a pattern; `bits` is the size of the result."""
         out = op.output_type
         type = type_of(out.base, out.bits or bits)
         operands = []
@@ -86,7 +89,7 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
     @abstractmethod
     def emit_pattern(self, pattern: Pattern, operands: Sequence[Operand], type: RegType) -> Operand:
-        """One instruction with a result of a type."""
+        """Emit one instruction with a result of this type."""
 
     @abstractmethod
     def negated(self, operand: Operand, base: str) -> Operand:
@@ -98,7 +101,7 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
     @abstractmethod
     def placed(self, operand: Operand) -> Operand:
-        """An operand that is no immediate."""
+        """An operand that is not an immediate."""
 
     # -- formulas ----------------------------------------------------------------------------------
 
@@ -133,7 +136,7 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
     @abstractmethod
     def bits_of(self, operand: Operand) -> int:
-        """How large a number is."""
+        """The size of a number in bits."""
 
     @abstractmethod
     def choice(self, condition: Operand, a: Operand, b: Operand) -> Operand:
@@ -141,7 +144,7 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
 
 class _Maker:
-    """Builds formulas of operands (`nir.builder.formulas.Maker`); vectors are lists."""
+    """Builds formulas over operands (`nir.builder.formulas.Maker`); vectors are lists."""
 
     def __init__(self, selector: ArithmeticSelector) -> None:
         self.selector = selector

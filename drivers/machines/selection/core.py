@@ -116,7 +116,7 @@ class MessageSelector(ABC):
     # -- messages ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -125,13 +125,13 @@ class MessageSelector(ABC):
         count: int,
         note: str = "",
     ) -> list[Operand]:
-        """Send a message with an answer of `count` components."""
+        """Send a message with a reply of `count` components."""
 
     @abstractmethod
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
     ) -> None:
-        """Send a message without an answer."""
+        """Send a message without a reply."""
 
     # -- fragment results --------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class MessageSelector(ABC):
 
     @abstractmethod
     def assign(self, target: Operand, value: Operand) -> None:
-        """Write a result's register."""
+        """Write the register of a result."""
 
     @abstractmethod
     def discard_where(self, condition: Operand | None) -> None:

@@ -39,9 +39,9 @@ __all__ = ["FlowSelector", "is_empty", "only_jumps"]
 class FlowSelector(MessageSelector):
     """Goes through bodies, blocks and instructions; the machine says what each becomes.
 
-    A phi has a register of its own that every predecessor writes before it leaves; at the phi's
-    place it is copied once more, so that what still needs the old value does not see the new one.
-    Coalescing removes the copies that are not needed.
+    A phi has a register of its own that every predecessor writes before it leaves; at the phi it is
+    copied once more, so that later uses of the old value do not read the new one. Coalescing
+    removes the copies that are not needed.
     """
 
     code: Code[Any]
@@ -110,14 +110,14 @@ class FlowSelector(MessageSelector):
     # -- phis --------------------------------------------------------------------------------------
 
     def phi_registers(self, phi: Phi) -> list[Operand]:
-        """Where predecessors put a phi's components."""
+        """The registers to which predecessors write a phi's components."""
         d = phi.result
         if d not in self.phis:
             self.phis[d] = [self.register(d.bit_size) for _ in range(d.num_components)]
         return self.phis[d]
 
     def begin_phi(self, phi: Phi) -> None:
-        """Take a phi's values over at its place."""
+        """Copy a phi's values at its place."""
         values = []
         for source in self.phi_registers(phi):
             values.append(self.register(phi.result.bit_size))
@@ -125,19 +125,21 @@ class FlowSelector(MessageSelector):
         self.values[phi.result] = values
 
     def leave(self, block: Block) -> None:
-        """Write the phis of whatever comes next."""
+        """Write the phis of the blocks that follow."""
         for phi, src in incoming(block):
             for k, target in enumerate(self.phi_registers(phi)):
                 self.assign(target, self.value(src, k))
 
     @abstractmethod
     def register(self, bits: int) -> Operand:
-        """A fresh register for a number of so many bits."""
+        """A new register for a number of this size."""
 
     # -- fragment results --------------------------------------------------------------------------
 
     def finish_fragment(self) -> None:
-        """Zeros at the start for results that not every channel writes; the writes at the end."""
+        """Write zeros at the start to results that not every channel writes, and write the results
+        at the end.
+        """
         written, self.code.instrs = self.code.instrs, []
         for place in sorted(self.early):
             self.note = "output"
@@ -151,8 +153,8 @@ class FlowSelector(MessageSelector):
             self.write_target(fields, list(parts.values()))
 
     def write_target(self, fields: dict[str, int], values: list[Operand]) -> None:
-        """Components of one result go to the render cache."""
-        self.tell("render", fields, values, "render target")
+        """Write components of one result to the render cache."""
+        self.send_message("render", fields, values, "render target")
 
     # -- what a machine says -----------------------------------------------------------------------
 
@@ -164,7 +166,7 @@ class FlowSelector(MessageSelector):
 
     @abstractmethod
     def bits(self, value: int, size: int) -> Operand:
-        """A constant of so many bits; one of 1 bit is a boolean."""
+        """A constant of this many bits; one of 1 bit is a boolean."""
 
 
 def is_empty(body: Body) -> bool:

@@ -50,7 +50,7 @@ class IoSelector(MessageSelector):
             "corner": corner,
             "wide": bits == 64,
         }
-        return self.ask(
+        return self.send_for_reply(
             "input", fields, payload, type_of("uint", bits), dest.num_components, note or kind
         )
 
@@ -185,7 +185,7 @@ class IoSelector(MessageSelector):
             "count": count,
             "size": size.bit_length() - 1,
         }
-        return self.ask("constant", fields, payload, type, count, "load_ubo")
+        return self.send_for_reply("constant", fields, payload, type, count, "load_ubo")
 
     def whole_block(self, block: int, offset: int, count: int) -> list[Operand] | None:
         """Load words at a constant offset for all channels at once, if the machine can."""
@@ -235,10 +235,10 @@ class IoSelector(MessageSelector):
                 for moved in range(slots if offset is None else 1):
                     place = (slot + (offset or 0) + moved + cell // 4, cell % 4, table)
                     self.places[place] = bits
-            self.tell("urb", fields, payload, "store_output")
+            self.send_message("urb", fields, payload, "store_output")
 
     def framebuffer(self, instr: Intrinsic) -> list[Operand]:
-        """Load what a colour buffer holds at the fragment's pixel."""
+        """Load the stored contents of a colour buffer at the fragment's pixel."""
         self.system_values.add("output")
         at = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
         return self.input(instr, "target", at // 4, at % 4, note="framebuffer")
@@ -268,14 +268,16 @@ class IoSelector(MessageSelector):
                 "table": table,
                 "wide": type.size == 8,
             }
-            options.append(self.ask("urb", fields, payload, type, count, "load_output"))
+            options.append(self.send_for_reply("urb", fields, payload, type, count, "load_output"))
         if offset is not None:
             return options[0]
         return self.choose(options, self.read(instr.srcs[-1], D))
 
     def emit_vertex(self, instr: Intrinsic) -> list[Operand]:
         op = "emit" if instr.name == "emit_vertex" else "cut"
-        self.tell("urb", {"op": URB_OPS.index(op), "stream": instr["stream"]}, [], instr.name)
+        self.send_message(
+            "urb", {"op": URB_OPS.index(op), "stream": instr["stream"]}, [], instr.name
+        )
         return []
 
     # -- fragment results --------------------------------------------------------------------------
@@ -319,13 +321,13 @@ class IoSelector(MessageSelector):
         return []
 
     def barycentric(self, instr: Intrinsic) -> list[Operand]:
-        """Select nothing: the load that uses the barycentrics looks at this instruction."""
+        """Select nothing: the load that uses the barycentrics reads this instruction."""
         return []
 
     def barrier(self, instr: Intrinsic) -> list[Operand]:
         if self.stage in ("compute", "tess_ctrl"):
             self.has_barriers = True
-            self.tell("gateway", {}, [], "barrier")
+            self.send_message("gateway", {}, [], "barrier")
         return []
 
 

@@ -101,9 +101,9 @@ class MemorySelector(IoSelector):
     ) -> list[Operand]:
         """Send a message and name the components of its answer."""
         if instr.dest is None:
-            self.tell(unit, fields, payload, instr.name)
+            self.send_message(unit, fields, payload, instr.name)
             return []
-        return self.ask(unit, fields, payload, type_of("uint", bits), count, instr.name)
+        return self.send_for_reply(unit, fields, payload, type_of("uint", bits), count, instr.name)
 
     def load_ssbo(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "load")
@@ -229,7 +229,9 @@ class MemorySelector(IoSelector):
         count = instr.result.num_components
         fields = self.own_memory("load", bits)
         fields["count"] = count
-        found = self.ask("memory", fields, [offset], type_of("uint", bits), count, "load_deref")
+        found = self.send_for_reply(
+            "memory", fields, [offset], type_of("uint", bits), count, "load_deref"
+        )
         return [self.as_bool(r) for r in found] if instr.result.bit_size == 1 else found
 
     def store_deref(self, instr: Intrinsic) -> list[Operand]:
@@ -243,7 +245,7 @@ class MemorySelector(IoSelector):
             value = self.as_mask(src, k, bits)
             at = self.add(offset, self.number(k * bits // 8, UD)) if k else offset
             fields = self.own_memory("store", bits)
-            self.tell("memory", {**fields, "count": 1}, [at, value], "store_deref")
+            self.send_message("memory", {**fields, "count": 1}, [at, value], "store_deref")
         return []
 
     def own_memory(self, op: str, bits: int) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Instruction selection as a table: what each opcode of NIR is in instructions of a machine.
+"""Instruction selection as a table: the instructions of a machine for each NIR opcode.
 
     fsub isub: add a -b
     fmin imin umin: sel{l}
@@ -7,11 +7,11 @@
     fabs: |a|
     bcsel: =select
 
-A row is opcodes of NIR and an expression: an instruction, its modifiers in braces, and operands; if
-none are named, those of the opcode. `a`, `b`, `c`, `d` are the opcode's operands, `@a` is one in a
-register, `#1` a number, and what is in parentheses an instruction of its own. `name@1` is the
-opcode where its result has so many bits, and `*` stands for any letters. `=select` is a method of
-the selector, which gets the NIR instruction.
+A row has opcodes of NIR and an expression: an instruction, its modifiers in braces, and operands
+(by default those of the opcode). `a`, `b`, `c`, `d` are the opcode's operands, `@a` is one in a
+register, `#1` a number; parentheses enclose a nested instruction. `name@1` is the opcode with a
+result of one bit, and `*` stands for any letters. `=select` is a method of the selector, which gets
+the NIR instruction.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An instruction; `method` if it is not one. Without a name it is its only operand."""
+    """An instruction, or a `method` of the selector. Without a name it is its only operand."""
 
     name: str
     modifiers: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Pattern:
 def pattern_table(module: str, name: str) -> Mapping[str, Pattern]:
     """The patterns in a file beside a module: by opcode, and by `opcode@bits`.
 
-    What has a row of its own is no matter of rows with `*`.
+    A row for one opcode takes precedence over rows with `*`.
     """
     text = Path(module).with_name(name).read_text("ascii")
     found: dict[str, Pattern] = {}
@@ -100,6 +100,6 @@ def _leaf(token: str) -> Leaf:
 
 
 def parts_wanted(instr: Alu) -> range:
-    """Which parts of its operand an opcode that unpacks gives: `_split_x`, `_split_y`, or all."""
+    """The parts of the operand that an unpacking opcode returns: `_split_x`, `_split_y`, or all."""
     chosen = {"_x": range(1), "_y": range(1, 2)}
     return chosen.get(instr.op.name[-2:], range(instr.result.num_components))

@@ -77,7 +77,7 @@ def _finished(
 
 
 def _used_registers(code: Code) -> int:
-    """One past the highest register that is touched."""
+    """One past the highest register in use."""
     most = code.first_register
     for instr in code.instrs:
         if instr.dst.file == "g":

@@ -9,7 +9,7 @@ __all__ = ["listing"]
 
 
 def listing(compiled: Compiled) -> str:
-    """Numbered instructions, the cycles they wait, and the NIR operation that begins there."""
+    """Numbered instructions, the cycles they stall, and the NIR operation that begins there."""
     executable = compiled.executable
     lines = [
         f"; SIMD{executable.width}, {compiled.instructions} instructions, "

@@ -100,7 +100,7 @@ class DeviceMemory:
                 continue
             assert isinstance(resource, HostResource)
             data = thing.data()
-            seen = manager.seen(thing)[: data.size]
+            seen = manager.device_bytes(thing)[: data.size]
             if not np.array_equal(data, seen):
                 wrong.append((resource, data.copy(), seen))
         try:
@@ -136,11 +136,11 @@ class SimdContext(HostContext):
 
     def draw_vbo(self, info: DrawInfo) -> None:
         if self._memory.manager.space.break_rule:
-            self.settle()
+            self.execute_deferred()
             self._execute(info.index_buffer)
             with self._memory.as_the_device_reads(self._sources(info.index_buffer)):
                 super().draw_vbo(info)
-                self.settle()
+                self.execute_deferred()
             return
         super().draw_vbo(info)
         self._execute(info.index_buffer)
@@ -176,7 +176,7 @@ class SimdContext(HostContext):
         self._presumed = {word.target: word.presumed for word in words}
 
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """A shader's explanation, with the address space once something has run."""
+        """A shader's explanation, with the address space after the first execution."""
         explained = super().explain(handle)
         manager = self._memory.manager
         if manager.executions:

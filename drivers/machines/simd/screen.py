@@ -120,7 +120,7 @@ class SimdScreen(HostScreen):
 
     @property
     def counters(self) -> Counters:
-        """What the machine has executed: threads, instructions, cycles."""
+        """The counts of the machine: threads, instructions, cycles."""
         return self.simd_compiler.counters
 
     def describe(self) -> str:

@@ -1,1 +1,1 @@
-"""Threads that run together, launches of them, and the shared units their messages go to."""
+"""Threads that run together, their launches, and the shared units that execute their messages."""

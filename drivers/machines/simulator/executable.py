@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutableFacts:
-    """What a launch must know about a program besides its instructions."""
+    """Facts about a program that a launch needs, besides its instructions."""
 
     registers: int
     scratch: int = 0  # scratch registers per thread, for spills
@@ -97,7 +97,7 @@ class Executable(ABC, Generic[Instr]):
     def prepare(self, words: npt.NDArray[np.uint32], constants: npt.NDArray[Any]) -> None:
         """Set the initial contents of registers."""
 
-    def settle(self, m: Threads) -> None:
+    def deliver_results(self, m: Threads) -> None:
         """Deliver results that are still in flight to the threads' registers."""
 
     def execute(self, block: Block, m: Threads) -> None:

@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 
 
 class Launch:
-    """What the threads of a call share."""
+    """The state that all threads of a call share."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Launch:
         return from_lanes(lanes, self.halves, self.channels)
 
     def input(self, key: Any, make: Any) -> Array:
-        """An input for all threads, made once: a scalar or `(half, thread, channel)`."""
+        """An input for all threads, computed once: a scalar or `(half, thread, channel)`."""
         found = self.inputs.get(key)
         if found is None:
             value = np.asarray(make())

@@ -1,5 +1,5 @@
-"""The back edge of a loop: which threads repeat it, and whether they continue in a copy of their
-own.
+"""The back edge of a loop: which threads repeat it, and whether they continue in a separate
+copy.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def loop_back_edge(m: Threads, at: int, target: int) -> int:
 def _separately(m: Threads, chosen: npt.NDArray[Any], target: int) -> None:
     """Run the few threads that are still in the loop without the many that have left it."""
     executable = m.launch.executable
-    executable.settle(m)
+    executable.deliver_results(m)
     part = m.take(chosen)
     executable.run(part, target, min(m.waiting))
-    executable.settle(part)
+    executable.deliver_results(part)
     assert not (part.pc == RUNNING).any()
     m.put(chosen, part)

@@ -70,7 +70,7 @@ class Threads:
         self.look()
 
     def look(self) -> None:
-        """Derive the active mask from `pc`."""
+        """Compute the active mask from `pc`."""
         running = self.pc == RUNNING
         self.waiting = {int(at) for at in np.unique(self.pc)} - {RUNNING, DONE}
         self.total = int(np.count_nonzero(self.pc != DONE))

@@ -136,7 +136,7 @@ def _reach(context: RasterContext, vertices: VertexSet, batch: Batch) -> float:
 def _turned_away(
     context: RasterContext, vertices: VertexSet, batch: Batch
 ) -> npt.NDArray[np.bool_]:
-    """Filled triangles that are culled by facing, or have no area."""
+    """Which filled triangles are culled by facing, or have no area."""
     state = context.state
     gone = np.zeros(len(batch.corners), np.bool_)
     filled = state.fill_front is state.fill_back is PolygonMode.FILL

@@ -13,9 +13,9 @@ from gallette.drivers.machines.compiled import facts_of
 
 from .backend.code import ROOM, Code, laid_out
 from .backend.repeats import fold_repeats
+from .backend.scoreboard import Barriers, fill, scoreboard
 from .backend.select import Selector
 from .backend.timing import PIPE
-from .backend.waiting import Barriers, fill, scoreboard
 from .isa.instruction import Instruction
 from .isa.table import ISA
 from .simulator.executable import Executable, TextureWrites

@@ -61,13 +61,15 @@ class TilerContext(HostContext):
 
     # -- render passes -----------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        super().settle()
+    def execute_deferred(self) -> None:
+        super().execute_deferred()
         self._execute()
 
     def retargeting(self) -> None:
-        """Do not end the pass, which knows its framebuffer, before something else is drawn to."""
-        super().settle()
+        """Called before another framebuffer is bound. The pass continues until something else is
+        drawn to.
+        """
+        super().execute_deferred()
 
     def _execute(self) -> None:
         """Execute the recorded pass."""
@@ -98,7 +100,7 @@ class TilerContext(HostContext):
         return self._pass
 
     def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
-        """Record a draw in the pass; false if it must go to memory directly."""
+        """Record a draw in the pass; returns false if it must go to memory directly."""
         bound = draw.bound
         assert bound is not None
         if not self._can_be_binned(draw, bound.framebuffer):
@@ -141,7 +143,7 @@ class TilerContext(HostContext):
 
     def draw_vbo(self, info: DrawInfo) -> None:
         if not self._queue.joins(info):
-            super().settle()  # pending draws are recorded, and the pass goes on
+            super().execute_deferred()  # pending draws are recorded, and the pass goes on
         super().draw_vbo(info)
 
     def clear(
@@ -154,7 +156,7 @@ class TilerContext(HostContext):
         color_mask: ColorMask = EVERY_CHANNEL,
         stencil_mask: int = 0xFF,
     ) -> None:
-        super().settle()
+        super().execute_deferred()
         values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
         framebuffer = self.bound.framebuffer
         fast = (
@@ -175,19 +177,19 @@ class TilerContext(HostContext):
 
     def blit(self, info: BlitInfo) -> None:
         """Resolve samples of the pass's attachments in its tiles."""
-        super().settle()
+        super().execute_deferred()
         found = self._pass
         if found is None or self.skipped or not (self._resolve_in_tile and found.resolve(info)):
             super().blit(info)
 
     def invalidate_resource(self, resource: Resource) -> None:
-        super().settle()
+        super().execute_deferred()
         if self._pass is not None:
             self._pass.forget(resource)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         """Map resources that the pass does not use without executing it."""
-        super().settle()
+        super().execute_deferred()
         if self._pass is not None and self._pass.names(resource):
             self._execute()
         self.raise_failure()
@@ -204,7 +206,7 @@ class TilerContext(HostContext):
         return explained
 
     def destroy(self) -> None:
-        self.settle()
+        self.execute_deferred()
         super().destroy()
         self._states.recorder = None
 

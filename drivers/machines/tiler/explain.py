@@ -12,8 +12,8 @@ __all__ = ["listing"]
 
 
 def listing(compiled: Compiled) -> str:
-    """Numbered instructions, the cycles of their issue within the block, the cycles they wait, and
-    the NIR operation that begins there.
+    """Numbered instructions, the cycle in which they issue within the block, the cycles they wait,
+    and the NIR operation that begins there.
     """
     executable = compiled.executable
     lines = [

@@ -29,7 +29,7 @@ class CoarseSink:
         blocks = self.blocks
         plain = type(engine) is FragmentEngine and spans.bounds is None
         if blocks is not None and spans.count and plain and can_be_hidden(engine, source):
-            spans = blocks.seen(engine, spans, source)
+            spans = blocks.visible_spans(engine, spans, source)
         if spans.count:
             self.run.draw(spans, source, info)
         if blocks is not None and engine.tests.depth and engine.state.tests.depth_writemask:

@@ -12,7 +12,7 @@ __all__ = ["FragmentKey", "VariantKey", "VertexKey"]
 
 @dataclass(frozen=True, slots=True)
 class VertexKey(keys.VertexKey):
-    """What a vertex shader's code depends on besides its NIR."""
+    """The state besides its NIR that a vertex shader's code depends on."""
 
     binning: bool = lowered_by(
         False, "only what sorts primitives into bins: position and its like", "lower_depth_only"
@@ -21,7 +21,7 @@ class VertexKey(keys.VertexKey):
 
 @dataclass(frozen=True, slots=True)
 class FragmentKey(keys.FragmentKey):
-    """What a fragment shader's code depends on besides its NIR."""
+    """The state besides its NIR that a fragment shader's code depends on."""
 
     half_colors: bool = steers(
         False, "colours in half precision: no colour buffer has more than 16 bits a channel"

@@ -1,6 +1,6 @@
 """Lowers operations for which the machine has no instruction.
 
-The formulas stand in `lowering.txt`, and those that any machine may use in `selection`.
+The formulas are in `lowering.txt`, and those that any machine may use in `selection`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _FORMULAS = Formulas.beside(__file__, "lowering.txt")
 
 @nir_pass("tiler_lower_alu", preserves=Metadata.CONTROL_FLOW)
 def tiler_lower_alu(shader: Shader) -> bool:
-    """Take apart what is left of divisions, square roots, products' upper halves and packing.
+    """Lower the remaining divisions, square roots, upper halves of products, and packing.
 
     Before: `32 %2 = fsqrt %0`; after: `frsq`, `fmul`, two `ffma` and a selection. Needs
     `lower_alu_to_scalar`, `lower_doubles` and `lower_int64`.

@@ -47,7 +47,7 @@ Ints = npt.NDArray[np.intp]
 
 @dataclass(slots=True)
 class TileReport:
-    """What one tile cost."""
+    """The costs of one tile."""
 
     rect: Rect
     primitives: int = 0
@@ -72,7 +72,7 @@ class TileReport:
 
 @dataclass(slots=True)
 class PassReport:
-    """What a render pass did."""
+    """What a render pass did, tile by tile."""
 
     grid: Grid
     draws: int = 0
@@ -179,7 +179,7 @@ class RenderPass:
         self.draws.append(_Draw(state, info, merged, binning, found[1]))
 
     def resolve(self, info: BlitInfo) -> bool:
-        """Record a blit to be executed in the tiles; false if it cannot be."""
+        """Record a blit to be executed in the tiles; returns false if that is impossible."""
         found = None
         if not self.names(info.dst):
             found = resolve_of(info, self.framebuffer, self.memory.tile)

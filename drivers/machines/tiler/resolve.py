@@ -25,7 +25,7 @@ class Resolve:
     chip: Surface
 
     def run(self, tile: Rect) -> int:
-        """Execute the tile's part; returns the bytes written to memory."""
+        """Execute the tile's part of the blit; returns the bytes written to memory."""
         info = self.info
         src, dst = info.src_box, info.dst_box
         x0, y0 = max(src.x, tile.x0), max(src.y, tile.y0)
@@ -53,8 +53,8 @@ class Resolve:
 def resolve_of(
     info: BlitInfo, framebuffer: FramebufferState, tile: FramebufferState
 ) -> Resolve | None:
-    """A blit in the form that tiles can execute, or None: samples of an attachment, unscaled, not
-    flipped.
+    """A blit in the form that tiles can execute, or None. It must resolve samples of an attachment,
+    unscaled and not flipped.
     """
     src, dst = info.src_box, info.dst_box
     inside = (

@@ -20,7 +20,7 @@ from gallette.pipe.state import FramebufferState
 
 from .backend.code import ROOM
 from .backend.register_map import register_map
-from .backend.waiting import Barriers
+from .backend.scoreboard import Barriers
 from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
 from .explain import listing
@@ -163,7 +163,7 @@ class TilerScreen(HostScreen):
 
     @property
     def counters(self) -> Counters:
-        """What the machine has executed: waves, instructions, cycles."""
+        """The counts of the machine: waves, instructions, cycles."""
         return self.tiler_compiler.counters
 
     def describe(self) -> str:

@@ -158,11 +158,11 @@ class Emitter(LoopEmitter):
                 self.line(f"if {inner.count} == {outer.count}:")
                 with self.indented():
                     self.line(f"{inner.index} = None")
-                    self.bring(side, inner, "")
+                    self.gather_reads(side, inner, "")
                 self.line("else:")
                 with self.indented():
                     self.line(f"{inner.index} = {mask}.nonzero()[0]")
-                    self.bring(side, inner, inner.index)
+                    self.gather_reads(side, inner, inner.index)
             else:
                 chosen = f"lanes_of({mask}, quads)" if side.quads else f"{mask}.nonzero()[0]"
                 self.line(f"{inner.index} = {chosen}")
@@ -170,13 +170,13 @@ class Emitter(LoopEmitter):
                     self.line(f"{inner.count} = {inner.index}.size")
                 if inner.live:
                     self.line(f"{inner.live} = {mask}.take({inner.index})")
-                self.bring(side, inner, inner.index)
+                self.gather_reads(side, inner, inner.index)
             if touches_memory(side):
                 inner.lanes = f"lanes{tag}"
                 self.line(f"{inner.lanes} = sub({outer.lanes}, {inner.index})")
             self.scope = inner
             self.region(side)
-            self.hand_over([j for j in joins if j.inside[which]], which, side, shortcut)
+            self.scatter_results([j for j in joins if j.inside[which]], which, side, shortcut)
             self.scope = outer
 
     def side_mask(self, condition: str, wants_true: bool, tag: int) -> str:
@@ -196,7 +196,7 @@ class Emitter(LoopEmitter):
         """Whether some of the side's lanes may leave the loop before the side ends."""
         return any(isinstance(i, IfOp) and has_jump_inside(i) for i in side.items)
 
-    def bring(self, side: Region, inner: Scope, index: str) -> None:
+    def gather_reads(self, side: Region, inner: Scope, index: str) -> None:
         """Emit the reads of values defined outside a branch, for the lanes that take the branch."""
         for value in side.livein:
             outer = self.read(value)
@@ -210,7 +210,7 @@ class Emitter(LoopEmitter):
                 else f"{register.name} = {outer}"
             )
 
-    def hand_over(self, joins: list[_Join], which: int, side: Region, shortcut: bool) -> None:
+    def scatter_results(self, joins: list[_Join], which: int, side: Region, shortcut: bool) -> None:
         """Scatter the side's values into the results."""
         if not joins:
             return

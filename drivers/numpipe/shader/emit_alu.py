@@ -215,7 +215,7 @@ _Special = Callable[[AluEmitter, Op, list[str]], None]
 
 
 def _select(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """`putmask` into a copy of the "no" value is twice as fast as `where`."""
+    """Emit a selection: `putmask` into a copy of the "no" value is twice as fast as `where`."""
     cond, yes, no = op.srcs
     dst = op.dsts[0]
     if not cond.varying:
@@ -253,9 +253,10 @@ def _saturate(e: AluEmitter, op: Op, kinds: list[str]) -> None:
 
 
 def _extremum(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """Adding +0 makes (+0, -0) give +0 in any order; see `compiler.nir.ir.semantics.fmin`.
+    """Emit fmin or fmax. Adding +0 makes (+0, -0) give +0 in any order; see
+    `compiler.nir.ir.semantics.fmin`.
 
-    A source that may be a signalling NaN needs an addition before, which is rare, since arithmetic
+    A source that may be a signalling NaN needs an addition first, which is rare, since arithmetic
     produces none.
     """
     kind, name = op.dsts[0].kind, op.data.name

@@ -1,4 +1,4 @@
-"""What all emitters share: lines and indentation, names, and reading a value as an expression.
+"""The base of all emitters: lines and indentation, names, and reading a value as an expression.
 
 The text is executed, so it contains nothing from an application: names in a shader (any text, see
 SPIR-V's `OpName`) are replaced by numbers.

@@ -66,7 +66,7 @@ class MemoryEmitter(AluEmitter):
         slot, component = op.data
         index = self.read(op.srcs[0], "i4", lanes=False)
         text = f"lanes.corner_at({slot}, {component}, {index}, {self.scope.lanes})"
-        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})", owned=False)
+        self.fresh(op, op.dsts[0], f"viewed({text}, {op.dsts[0].kind})", owned=False)
 
     def op_choose(self, op: Op) -> None:
         kind = op.dsts[0].kind
@@ -79,13 +79,13 @@ class MemoryEmitter(AluEmitter):
         index = self.read(op.srcs[0], "i4", lanes=False)
         size, scope = self.program.patch_size, self.scope
         text = f"peer_load({self.array_name(array)}, {index}, {size}, count, {scope.lanes})"
-        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})")
+        self.fresh(op, op.dsts[0], f"viewed({text}, {op.dsts[0].kind})")
 
     def op_output_load(self, op: Op) -> None:
         array, scope = self.program.output_arrays[op.data], self.scope
         size = self.program.patch_size if op.data[2] else 1
         text = f"own_load({self.array_name(array)}, {size}, count, {scope.lanes})"
-        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})")
+        self.fresh(op, op.dsts[0], f"viewed({text}, {op.dsts[0].kind})")
 
     def op_system(self, op: Op) -> None:
         name, component = op.data

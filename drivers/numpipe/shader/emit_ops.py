@@ -96,7 +96,7 @@ _OF_TEXELS = frozenset(("tex", "txb", "txl", "txd", "txf", "txf_ms"))
 
 
 def _wanted(name: str, components: Sequence[LaneValue]) -> str:
-    """The argument with the mask of texel components that are read, unless all are."""
+    """The argument with the mask of texel components that are read; empty if all are."""
     used = sum(dst.used << number for number, dst in enumerate(components))
     if name not in _OF_TEXELS or len(components) != 4 or used in (0, 15):
         return ""

@@ -70,7 +70,7 @@ class StorageEmitter(MemoryEmitter):
         return f"shared(lanes, {self.scope.lanes}, count)" if data.shared else "state"
 
     def storage_kind(self, value: LaneValue, kind: str) -> str:
-        """Values are passed as raw bits, floats included."""
+        """The dtype in which values are passed: raw bits, floats included."""
         return kind if value.bits > 1 else "b1"
 
     def storage_sources(self, op: Op) -> tuple[str, str, list[LaneValue]]:

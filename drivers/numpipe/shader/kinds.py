@@ -112,7 +112,7 @@ def _vote_alu(op: Op) -> None:
 
 
 def _settle_agnostic(op: Op) -> None:
-    """Unsigned if every operand is, else signed; either computes the same bits."""
+    """Choose unsigned if every operand is unsigned, else signed; either computes the same bits."""
     dst = op.dsts[0]
     if dst.kind == "b1":
         return

@@ -196,7 +196,7 @@ class LaneArray:
 
 @dataclass(slots=True)
 class LaneProgram:
-    """A whole shader as a lane program, with what translation found out about it."""
+    """A whole shader as a lane program, with the facts that translation has found."""
 
     stage: str
     root: Region

@@ -38,7 +38,6 @@ __all__ = [
     "sample",
     "scalar_row_load",
     "scalar_row_store",
-    "seen",
     "slot_select",
     "spread",
     "sub",
@@ -48,6 +47,7 @@ __all__ = [
     "ubo_places",
     "ubo_scalar",
     "uniform",
+    "viewed",
 ]
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -143,7 +143,7 @@ def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:
 
 
 def kill(alive: Array | None, cond: Any, count: int, lanes: Index, live: Array | None) -> Array:
-    """Take the lanes where `cond` holds out of `alive`."""
+    """Remove the lanes where `cond` holds from `alive`."""
     if alive is None:
         alive = np.ones(count, np.bool_)
     if live is not None:
@@ -344,8 +344,8 @@ def scalar_row_store(
         array[int(row)] = value
 
 
-def seen(value: Array, dtype: Any) -> Array:
-    """The bits of a value as another dtype."""
+def viewed(value: Array, dtype: Any) -> Array:
+    """The bits of a value viewed as another dtype."""
     return value if value.dtype == dtype else value.view(dtype)
 
 

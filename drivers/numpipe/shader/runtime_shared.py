@@ -34,7 +34,7 @@ class SharedMemory:
     size: int
     starts: dict[int, Array] = field(default_factory=dict)
     """`base` as an index of elements, by element size in bytes"""
-    seen: dict[int, Array] = field(default_factory=dict)
+    viewed: dict[int, Array] = field(default_factory=dict)
     """the memory viewed as elements, by element size in bytes"""
 
     def starts_of(self, size: int) -> Array:
@@ -44,10 +44,10 @@ class SharedMemory:
         return found
 
     def elements(self, size: int) -> Array:
-        found = self.seen.get(size)
+        found = self.viewed.get(size)
         if found is None:
             data = self.buffers[0]
-            found = self.seen[size] = data[: data.size // size * size].view(f"u{size}")
+            found = self.viewed[size] = data[: data.size // size * size].view(f"u{size}")
         return found
 
     def offsets(self, offset: Array) -> Array:
@@ -96,7 +96,9 @@ def shared_load(
     size: int,
     n: int,
 ) -> list[Array]:
-    """`n` consecutive elements per lane, as unsigned bits, `further` bytes after its element."""
+    """Load `n` consecutive elements per lane, as unsigned bits, `further` bytes after its
+    element.
+    """
     at, low, high = place
     first = int(further) // size
     whole = shared(lanes, None, count)

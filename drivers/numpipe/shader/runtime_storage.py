@@ -89,7 +89,7 @@ def _each(
 def ssbo_load(
     state: Memory, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
-    """`n` consecutive elements per lane, as unsigned bits."""
+    """Load `n` consecutive elements per lane, as unsigned bits."""
     bits = np.dtype(kind).itemsize * 8
     if not isinstance(state, SharedMemory) and np.ndim(address[0]) == 0 == np.ndim(index):
         return buffer_load_same(_bound(state.buffers, int(index)), int(address[0]), n, bits, count)

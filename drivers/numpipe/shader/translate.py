@@ -190,7 +190,7 @@ def _inside(block: Block, body: Body) -> bool:
 
 
 def _same_everywhere(a: LaneValue, b: LaneValue, op: IfOp) -> bool:
-    """Whether both sides of an if end with one value that is defined outside of it."""
+    """Whether both sides of an if end with the same value, defined outside of it."""
     if a.const is not None:
         return a.const == b.const
     return a is b and _is_outside(a, op)

@@ -133,14 +133,16 @@ class MemoryTranslator(SharedTranslator):
             self.emit("input_indirect", data_n, [value], [offset, *extra])
 
     def barycentric(self, instr: Intrinsic) -> None:
-        """Nothing: the load that uses the barycentrics looks at this instruction."""
+        """Emit nothing: the load that uses the barycentrics reads this instruction."""
 
     def store_output(self, instr: Intrinsic) -> None:
         patch = self.program.stage == "tess_ctrl"
         self.store(instr, self.component(instr.srcs[1], 0), 1 if patch else instr["dual_source"])
 
     def store(self, instr: Intrinsic, offset: LaneValue, dual: int) -> None:
-        """`dual` selects a table of outputs: second colours, or those of whole patches."""
+        """Store an output; `dual` selects a table of outputs: second colours, or those of whole
+        patches.
+        """
         slot = instr["location"]
         for i in range(instr.srcs[0].num_components):
             if not instr["write_mask"] >> i & 1:
@@ -253,7 +255,7 @@ class MemoryTranslator(SharedTranslator):
                 self.emit("array_store", (array, place, i), [], [value, *indices])
 
     def nothing(self, instr: Intrinsic) -> None:
-        """Nothing: operations are executed in program order, so barriers have no effect."""
+        """Emit nothing: operations are executed in program order, so barriers have no effect."""
 
 
 def _rows(type: Type) -> int:

@@ -28,7 +28,7 @@ ATOMIC_BUFFERS = 16
 
 @dataclass(frozen=True, slots=True)
 class StorageOp:
-    """What a storage operation needs besides its sources.
+    """The parameters of a storage operation besides its sources.
 
     The sources are the buffer or image index, then `address` components (a byte offset, or image
     coordinates), then values; the last value of a compare-and-exchange is the comparand.
@@ -101,7 +101,7 @@ class StorageTranslator(ValueTranslator):
     # -- images --------------------------------------------------------------------------------
 
     def image_sources(self, instr: Intrinsic) -> tuple[list[LaneValue], int, bool]:
-        """Index and address of an image operation, and how many of those are the address."""
+        """The index and address of an image operation, and the number of address components."""
         dims = image_coordinates(instr["dim"], instr["is_array"])
         address = self.named(instr, "coord")[:dims]
         sample = Dim(instr["dim"]) is Dim.MS

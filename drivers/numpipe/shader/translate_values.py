@@ -32,7 +32,7 @@ _MOVES = frozenset({"mov", "vec2", "vec3", "vec4", "vec5", "vec8", "vec16"})
 
 
 def kind_of(base: str, bits: int) -> str:
-    """`f4`, `u2`, `b1`...: every one-bit value is a boolean."""
+    """The dtype of a size and type: `f4`, `u2`, `b1`...; every one-bit value is a boolean."""
     return "b1" if bits == 1 else f"{_LETTER[base]}{bits // 8}"
 
 
@@ -63,7 +63,7 @@ class ValueTranslator:
         return value
 
     def results(self, result: Def, kind: str = "") -> list[LaneValue]:
-        """Fresh components for the result of an instruction."""
+        """New components for the result of an instruction."""
         kind = "b1" if result.bit_size == 1 else kind
         values = [self.new(result.bit_size, kind) for _ in range(result.num_components)]
         for i, value in enumerate(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.text.lazy_shader import reading
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
@@ -26,12 +27,12 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
 
     def generate(self, shader: Shader, key: VariantKey) -> CompiledShader:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        return compile_program(shader, flat_colors=flat)
+        return compile_program(reading(shader), flat_colors=flat)
 
     def pack(self, code: CompiledShader) -> bytes:
         return pack(code)
 
-    def unpack(self, data: bytes) -> CompiledShader:
+    def unpack(self, data: bytes, shader: Shader) -> CompiledShader:
         return unpack(data)
 
     def text(self, code: CompiledShader) -> str:

@@ -85,7 +85,7 @@ def struct(name: str) -> Any:
 
 
 def make(name: str, **members: Any) -> Any:
-    """A struct with these members; what pointers lead to lives as long as it does."""
+    """A struct with these members; it keeps everything alive that its pointers refer to."""
     cls = struct(name)
     made = cls()
     if cls.stype and hasattr(made, "sType"):
@@ -106,7 +106,7 @@ def make(name: str, **members: Any) -> Any:
 
 
 def array(values: list[Any] | tuple[Any, ...], type: Any = ctypes.c_uint32) -> Any:
-    """A C array of structs, of texts, or of numbers of a type."""
+    """A C array of structs, of strings, or of numbers of a type."""
     if values and isinstance(values[0], (ctypes.Structure, ctypes.Union)):
         made: Any = (values[0].__class__ * len(values))(*values)
         made.kept = list(values)
@@ -120,7 +120,7 @@ def array(values: list[Any] | tuple[Any, ...], type: Any = ctypes.c_uint32) -> A
 
 
 def address(value: Any) -> int:
-    """Where a struct or an array lies."""
+    """The address of a struct or an array."""
     return ctypes.addressof(value)
 
 
@@ -144,7 +144,7 @@ class Commands:
         return found
 
     def address(self, name: str) -> int:
-        """Where a command's code is."""
+        """The address of a command's code."""
         found = self._addresses.get(name)
         if found is None:
             found = self._addresses[name] = self._lookup(name.encode()) or 0

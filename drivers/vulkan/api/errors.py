@@ -1,4 +1,4 @@
-"""Errors of the Vulkan device as the application meets them."""
+"""Errors of the Vulkan device, as reported to the application."""
 
 from __future__ import annotations
 

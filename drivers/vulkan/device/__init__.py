@@ -1,1 +1,1 @@
-"""The Vulkan instance and device: what was found, what it can do, what is enabled."""
+"""The Vulkan instance and device, with their features and extensions."""

@@ -1,8 +1,8 @@
 """An open device: its queue, its commands, and which features and extensions are enabled.
 
 Everything the device supports of the lists below is enabled; `has` answers for an extension,
-`feature` for a single feature. What the driver cannot do without is in `NEEDED`, and a device that
-lacks it is refused by name.
+`feature` for a single feature. `NEEDED` lists the features that the driver requires; a device that
+lacks one is refused with the feature's name.
 """
 
 from __future__ import annotations
@@ -138,18 +138,18 @@ class Device:
         return made.value
 
     def drop(self, kind: str, handle: int) -> None:
-        """Destroy an object, unless the device is gone and its objects with it."""
+        """Destroy an object, unless the device is lost and its objects with it."""
         if self.live.pop((kind, handle), 0) is None:
             name = "vkFreeMemory" if kind == "Memory" else f"vkDestroy{kind}"
             getattr(self.vk, name)(self.handle, handle, None)
 
     def wait_idle(self) -> None:
-        """Until nothing runs any more."""
+        """Wait until the device is idle."""
         with self.lock:
             self.vk.vkDeviceWaitIdle(self.handle)
 
     def __del__(self) -> None:
-        """Nothing refers to the device any more: it goes with all that was made on it."""
+        """Destroy the device with its objects, because nothing refers to it."""
         if self.handle and not sys.is_finalizing():
             with suppress(ResetError):
                 self.vk.vkDeviceWaitIdle(self.handle)
@@ -162,7 +162,7 @@ class Device:
 
 
 def _lookup(instance: Instance, device: int) -> Callable[[bytes], int | None]:
-    """How entry points of a device are found."""
+    """The function that finds entry points of a device."""
 
     def lookup(name: bytes) -> int | None:
         text = ctypes.create_string_buffer(name)

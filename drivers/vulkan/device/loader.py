@@ -1,7 +1,7 @@
 """Finding the Vulkan loader, an instance and a physical device.
 
 `GALLETTE_VULKAN_DEVICE` chooses among several devices: a number, or a part of the name. Without it
-the first discrete GPU is taken, then an integrated one, then whatever there is.
+the first discrete GPU is taken, then an integrated one, then any device.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _LEAST = (1, 3)
 
 
 class NoVulkanError(GalletteError):
-    """The machine has no Vulkan loader or no Vulkan device that serves."""
+    """The machine has no Vulkan loader or no usable Vulkan device."""
 
 
 class Messages:
-    """What the validation layers say: to standard error, or appended to a file.
+    """Messages of the validation layers: printed to standard error, or appended to a file.
 
     `GALLETTE_VULKAN_VALIDATION` turns the layers on; a value with a slash is the file's path.
     """
@@ -42,7 +42,7 @@ class Messages:
         self._path = path
 
     def add(self, text: str) -> None:
-        """Take a message."""
+        """Store or print a message."""
         if len(self.texts) < self.MOST:
             self.texts.append(text)
         if self._path:
@@ -106,7 +106,7 @@ class Instance:
             self._messenger = self._listen()
 
     def _listen(self) -> int:
-        """Collect what the validation layers say of warnings and errors."""
+        """Collect warnings and errors of the validation layers."""
         signature = (
             ctypes.c_uint32,
             ctypes.c_uint32,
@@ -162,7 +162,7 @@ class Instance:
         return min(usable, key=lambda device: _PREFERENCE.get(device.type, 4))
 
     def __del__(self) -> None:
-        """Nothing refers to the instance; the collector may find it before its devices, though."""
+        """Destroy the instance; the garbage collector may finalize it before its devices."""
         self.unused = True
         self.leave()
 
@@ -202,7 +202,7 @@ class PhysicalDevice:
         return made
 
     def features(self, *names: str) -> Any:
-        """What the device supports, in a chain of the structs with these names."""
+        """The supported features, in a chain of the structs with these names."""
         links = [make(name) for name in names]
         return self._asked("VkPhysicalDeviceFeatures2", "vkGetPhysicalDeviceFeatures2", *links)
 

@@ -1,8 +1,8 @@
-"""Device memory in blocks, of which parts are given out; mapped blocks are arrays.
+"""Device memory in blocks, which are suballocated; mapped blocks are arrays.
 
-A part goes to those of its size that are free when the last reference to it goes, which may be in
-any thread and in the midst of an allocation. A block is freed by Python's own counting, too: a
-NumPy view of mapped memory keeps its block, and so the device.
+When the last reference to a part is released, which may happen in any thread and during an
+allocation, the part joins the free parts of its size. A block is freed by Python's reference
+counting, too: a NumPy view of mapped memory keeps its block, and so the device, alive.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _STREAM_OUTPUT = 0x800 | 0x1000
 
 
 class _Block:
-    """One allocation, of which parts are given out; for buffers, one buffer that is all of it."""
+    """One allocation that is divided into parts; for buffers, one buffer covers all of it."""
 
     def __init__(self, device: Device, size: int, kind: int, buffer: int = 0) -> None:
         self.device, self.buffer, self.size, self.given = device, buffer, size, 0
@@ -113,7 +113,7 @@ class Part:
 
 
 class Allocator:
-    """Gives out parts of blocks, of one kind each."""
+    """Allocates parts of blocks; each block is of one kind."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -140,7 +140,7 @@ class Allocator:
         return found
 
     def _buffers(self, size: int) -> _Block:
-        """A block that is one buffer for every purpose."""
+        """A block that is one buffer usable for every purpose."""
         device, needs = self.device, make("VkMemoryRequirements")
         buffer = device.new("Buffer", size=size, usage=self._usage)
         device.vk.vkGetBufferMemoryRequirements(device.handle, buffer, byref(needs))
@@ -148,7 +148,7 @@ class Allocator:
         return _Block(device, max(size, needs.size), kind, buffer)
 
     def buffer(self, size: int) -> Part:
-        """So many bytes of a buffer."""
+        """A part of a buffer with this size."""
         return self._part(_BUFFERS, size, ALIGN, self._buffers)
 
     def image(self, needs: Any) -> Part:

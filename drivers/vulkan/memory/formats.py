@@ -1,4 +1,4 @@
-"""What each pipe format is on a Vulkan device.
+"""The Vulkan format of each pipe format.
 
 Most names differ in spelling only. Luminance, intensity and alpha are red (and green) with a
 swizzle; formats with unused bits are those with alpha, which views read as one. Words that are
@@ -51,7 +51,7 @@ _COMPONENTS = {"0": 1, "1": 2, "R": 3, "G": 4, "B": 5, "A": 6}
 
 @dataclass(frozen=True, slots=True)
 class VulkanFormat:
-    """A format as the device stores it; `swizzle` is where a view's R, G, B and A come from."""
+    """A format as the device stores it; `swizzle` has the sources of a view's R, G, B and A."""
 
     number: int
     swizzle: tuple[int, int, int, int] = (3, 4, 5, 6)
@@ -113,7 +113,7 @@ _EXPANDED = frozenset({"L8_SRGB", "L8A8_SRGB", "R8_SRGB", "R8G8_SRGB"})
 
 
 def decoded_format(format: Format) -> Format | None:
-    """What the host converts a format to where the device does not sample it, or None."""
+    """The format to which the host converts a format that the device cannot sample, or None."""
     if not format.is_compressed and format.name not in _EXPANDED:
         return None
     plain = "R8G8B8A8_SRGB" if format.is_srgb else "R8G8B8A8_UNORM"

@@ -1,8 +1,8 @@
 """Resources: buffers in mapped memory, and textures as a device image with a mirror on the host.
 
 The mirror of a texture is laid out as `drivers/common/memory` lays out textures, so that the host
-parts of the drivers read and write it directly. A texture knows what is newer where; `copies`
-copies between the two when the other side is used.
+parts of the drivers read and write it directly. A texture records which side is newer for each
+level; `copies` copies between the two when the other side is used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _IMAGE_TYPES = {Target.TEXTURE_1D: 0, Target.TEXTURE_1D_ARRAY: 0, Target.TEXTURE
 
 
 class VulkanBuffer(HostResource):
-    """A buffer: its bytes are the device's, mapped."""
+    """A buffer, in mapped memory of the device."""
 
     __slots__ = ("allocator", "gpu")
 
@@ -53,7 +53,7 @@ class VulkanBuffer(HostResource):
         super().__init__(desc, destroy, [own[: desc.width].reshape(1, 1, -1)])
 
     def replace(self) -> None:
-        """Other memory with the same bytes: batches go on reading the old memory."""
+        """Move the contents to other memory; batches continue to read the old memory."""
         old = self.storage[0]
         self.gpu = DeviceBuffer(self.gpu.device, self.allocator, self.desc.width + TAIL)
         own = np.frombuffer(self.gpu.bytes.data, np.uint8)
@@ -139,7 +139,7 @@ def _around(a: Box, b: Box) -> Box:
 
 
 def stored_format(device: Device, format: Format) -> Format | None:
-    """Another format that stands for one the device does not sample, or None."""
+    """The format stored in place of one that the device does not sample, or None."""
     found = vulkan_format(format)
     if found is not None and device.physical.format_features(found.number)[1] & 1:
         return None
@@ -147,7 +147,7 @@ def stored_format(device: Device, format: Format) -> Format | None:
 
 
 def image_members(device: Device, desc: ResourceDesc) -> dict[str, Any] | None:
-    """What to create an image with; None where the device has no such image."""
+    """The members of an image's create info; None if the device has no such image."""
     format = vulkan_format(desc.format)
     if format is None:
         return None

@@ -1,7 +1,7 @@
 """`DeviceBuffer` and `DeviceImage`: Vulkan objects with their memory, alive while referenced.
 
-Each remembers the batches that used it last, so that host code knows what to wait for. A batch
-holds what it uses until it has been executed.
+Each remembers the batches that used it last, so that host code knows which to wait for. A batch
+holds references to the objects it uses until it has been executed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ __all__ = ["DeviceBuffer", "DeviceImage", "Used"]
 
 
 class Used:
-    """Something batches use: which read it last, and which wrote it."""
+    """An object that batches use, with the last batch that read it and the last that wrote it."""
 
     reader: Batch | None = None
     writer: Batch | None = None
 
     def wait(self, write: bool) -> None:
-        """Until the device has written it; before the host writes, also until it has read it."""
+        """Wait until the device has written it; before the host writes, also until the device has
+        read it.
+        """
         if self.writer is not None:
             self.writer.finish()
             self.writer = None
@@ -47,7 +49,7 @@ class Used:
 
 
 class DeviceBuffer(Used):
-    """Bytes for every purpose, mapped: from `offset` on in the buffer `handle`."""
+    """A buffer usable for every purpose, mapped: from `offset` on in the buffer `handle`."""
 
     def __init__(self, device: Device, allocator: Allocator, size: int) -> None:
         self.device, self.size = device, max(size, 4)

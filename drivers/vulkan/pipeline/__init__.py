@@ -1,1 +1,1 @@
-"""Pipelines and what they are made of: layouts, descriptors, samplers, views, fixed function."""
+"""Pipelines and their parts: layouts, descriptors, samplers, views, fixed function."""

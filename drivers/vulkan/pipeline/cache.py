@@ -1,4 +1,4 @@
-"""The pipelines of a screen: made when a draw first needs one, and kept."""
+"""The pipelines of a screen, created on first use and cached."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LINE_STIPPLE = 1000259000
 
 
 class Pipeline:
-    """A pipeline and what is needed to draw with it."""
+    """A pipeline, with the data that is needed to draw with it."""
 
     def __init__(self, device: Device, handle: int, link: Link) -> None:
         self.device, self.handle, self.link = device, handle, link
@@ -90,7 +90,7 @@ class PipelineCache:
         return [pipeline for pipeline in found if program in pipeline.link.programs]
 
     def forget(self, program: Program) -> None:
-        """Drop the pipelines of a program that goes."""
+        """Drop the pipelines of a deleted program."""
         with self._lock:
             self._pipelines.pop(("compute", id(program)), None)
             for links in [key for key in self._links if id(program) in key]:

@@ -1,4 +1,4 @@
-"""What a device says of its code for a pipeline, with VK_KHR_pipeline_executable_properties."""
+"""The device's description of its code for a pipeline (VK_KHR_pipeline_executable_properties)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def executables(device: Any, pipeline: int) -> list[str]:
 
 
 def _listed(ask: Any, name: str) -> Any:
-    """Vulkan's way to give a list: how many, then each."""
+    """A list from a Vulkan command that first returns the count, then the items."""
     count = ctypes.c_uint32()
     ask(byref(count), None)
     if not count.value:

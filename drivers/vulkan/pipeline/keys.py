@@ -1,4 +1,4 @@
-"""What of the state is part of a pipeline, and the tables from the pipe's words to Vulkan's."""
+"""The state that is part of a pipeline, and the tables from the pipe's enumerants to Vulkan's."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class PipelineKey:
 
 
 def topology_class(topology: int) -> int:
-    """A topology that stands for all that dynamic state can choose instead."""
+    """A topology that represents all those between which dynamic state can choose."""
     return (0, 1, 1, 3, 3, 3, 6, 6, 8, 8, 10)[topology]
 
 

@@ -30,7 +30,7 @@ DYNAMIC_UNIFORM = 8
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One descriptor of a layout: of which stage, what, and where it is in the record."""
+    """One descriptor of a layout: its stage, its kind, and its place in the record."""
 
     stage: Stage
     what: Open
@@ -81,7 +81,7 @@ class Layout:
 
 @dataclass(slots=True, eq=False)
 class Link:
-    """Programs that work together: their modules with numbers, and the layout."""
+    """Programs that are used together: their modules with numbers assigned, and the layout."""
 
     programs: tuple[Program, ...]
     modules: tuple[npt.NDArray[np.uint32], ...]
@@ -94,7 +94,7 @@ class Link:
 def linked(
     device: Device, programs: Sequence[Program], layouts: dict[object, Layout]
 ) -> Link:  # fmt: skip
-    """Number what is open in some programs."""
+    """Assign locations and bindings to some programs."""
     shape: list[tuple[int, int, int]] = []
     slots: list[Slot] = []
     modules = []

@@ -36,7 +36,7 @@ def pipeline_key(
     fill: PolygonMode,
     patch: int,
 ) -> PipelineKey:
-    """What of the state is part of a pipeline."""
+    """The key of the state that is part of a pipeline."""
     bound, device = context.bound, context.device
     raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
     samples = max(1, framebuffer.samples)
@@ -103,7 +103,7 @@ def _line_mode(context: VulkanContext, samples: int) -> int:
 def _native(
     context: VulkanContext, element: VertexElement, stride: int, offset: int, double: bool
 ) -> int:
-    """The Vulkan format of an element that the device reads as it lies, or 0."""
+    """The Vulkan format of an element that the device can read in place, or 0."""
     format = element.src_format
     if "R64" in format.name:
         if not double:
@@ -125,7 +125,7 @@ def _native(
 
 
 def vertex_layout(bound: Bound) -> tuple[Any, ...]:
-    """Of each vertex buffer, what the device must know before it reads it: stride, alignment."""
+    """The properties of vertex buffers on which reading them depends: stride, alignment."""
     return tuple([None if b is None else (b.stride, b.offset & 7) for b in bound.vertex_buffers])
 
 
@@ -158,7 +158,7 @@ def _planned(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]
 
 
 def _converted_format(format: Format, double: bool) -> tuple[int, int]:
-    """What an element that is converted becomes: Vulkan format and bytes of a vertex."""
+    """The result of converting an element: Vulkan format and bytes per vertex."""
     if double:
         return 107, 32 if format.block_bytes > 16 else 16
     if format.is_pure_integer:
@@ -209,7 +209,7 @@ def _has_buffer(context: VulkanContext, element: VertexElement) -> bool:
 def vertex_inputs(
     context: VulkanContext, doubles: frozenset[int]
 ) -> list[tuple[DeviceBuffer | VulkanBuffer, int] | None]:
-    """The buffer and offset of each binding; what the device cannot read is converted."""
+    """The buffer and offset of each binding; elements that the device cannot read are converted."""
     bound = context.bound
     found: list[tuple[DeviceBuffer | VulkanBuffer, int] | None] = []
     plan = _plan(context, doubles)

@@ -1,4 +1,4 @@
-"""Samplers and views by what they are made of, and what stands in where nothing is bound."""
+"""Samplers and views, found by their descriptions, and the dummies for empty bindings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DUMMY_FORMATS = {"f": 37, "i": 42, "u": 41}  # R8G8B8A8 as unorm, sint and uint
 
 
 class Samplers:
-    """The samplers of a screen, and the textures and buffers that stand in for none."""
+    """The samplers of a screen, and the dummy textures and buffers for empty bindings."""
 
     def __init__(self, device: Device, allocator: Allocator) -> None:
         self.device, self.allocator = device, allocator
@@ -193,7 +193,7 @@ def _border(state: SamplerState, format: Format | None) -> tuple[float, ...]:
 
 
 def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
-    """What a shader samples."""
+    """The view that a shader samples."""
     stored = texture.stored
     if stored is not None and not view.format.is_srgb and stored.is_srgb:
         stored = FORMATS[stored.name.replace("SRGB", "UNORM")]
@@ -226,7 +226,7 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
 
 
 def surface_view(texture: VulkanTexture, surface: Surface) -> int:
-    """What is drawn to."""
+    """The view that is drawn to."""
     found = vulkan_format(surface.format)
     assert found is not None
     count = surface.last_layer - surface.first_layer + 1
@@ -242,7 +242,7 @@ def image_view(
     texture: VulkanTexture, format: Format, level: int, layers: tuple[int, int],
     shape: tuple[str, bool, str, bool],
 ) -> int:  # fmt: skip
-    """What a shader loads from and stores to."""
+    """The view that a shader loads from and stores to."""
     found = vulkan_format(format)
     assert found is not None
     dim, array, _, _ = shape

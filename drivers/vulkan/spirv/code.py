@@ -31,7 +31,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 class DriverCode(Code):
-    """Writes one function."""
+    """Writes the body of one function."""
 
     interface: DriverInterface
 
@@ -96,7 +96,9 @@ class DriverCode(Code):
     def choice_of(
         self, index: Value, numbers: Sequence[int], make: Callable[[int], Value]
     ) -> Value:
-        """`make(index)` for an index that is not known: every one is made, and one selected."""
+        """`make(index)` for an index that is not constant: the result for every index, of which one
+        is selected.
+        """
         b = self.b
         result = make(numbers[0])
         type = self.values.type(result.kind, result.bits, result.components)
@@ -111,7 +113,7 @@ class DriverCode(Code):
         return result
 
     def when(self, condition: int, make: Callable[[], None]) -> None:
-        """Do something only where a condition holds."""
+        """Emit code that runs only where a condition holds."""
         b = self.b
         then, merge = b.id(), b.id()
         b.do("OpSelectionMerge", merge, 0)

@@ -76,7 +76,7 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
 
 
 class _Main(DriverCode):
-    """The function itself; what drops fragments by where they are comes before everything else."""
+    """Emits the main function; code that discards fragments by position comes first."""
 
     def body(self, body, loop):  # type: ignore[no-untyped-def]
         if not self.b.known.get(("begun",)):

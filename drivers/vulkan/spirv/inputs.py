@@ -1,4 +1,4 @@
-"""Inputs, and reading outputs back."""
+"""Inputs of a stage, and outputs that are read back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CORNERS = {"points": 1, "lines": 2, "lines_adjacency": 4, "triangles": 3, "tria
 
 
 def per_vertex_length(c: DriverCode, storage: str) -> int:
-    """How many vertices an arrayed input or output has."""
+    """The number of vertices of an arrayed input or output."""
     info = c.interface.shader.info
     if storage == "Output":
         return info.vertices_out
@@ -32,8 +32,9 @@ def per_vertex_length(c: DriverCode, storage: str) -> int:
 def place_of(
     c: DriverCode, storage: str, slot: int, vertex: Value | None
 ) -> tuple[int, list[int], int, int]:
-    """Where a slot is, of a vertex of the primitive perhaps: the variable and the way into it, then
-    the first float of an array and how many there are; of a vector none, of a scalar -1."""
+    """The place of a slot, perhaps of one vertex of the primitive: the variable and the access
+    chain, then the first float of an array and their number; for a vector none, for a scalar -1.
+    """
     interface, info, f32 = c.interface, c.interface.shader.info, c.b.float_type()
     length = per_vertex_length(c, storage) if vertex is not None else 0
     at = [] if vertex is None else [vertex.id]
@@ -97,7 +98,9 @@ def _deliver(c: DriverCode, instr: Intrinsic, whole: Value) -> None:
 
 def _slots_of(c: DriverCode, instr: Intrinsic, storage: str, offset: int,
               vertex: Value | None = None) -> None:  # fmt: skip
-    """Read the slot an instruction names; with an offset that is not known, each it may be."""
+    """Read the slot that an instruction names; if the offset is not constant, all slots that it may
+    name.
+    """
     slot = int(instr["location"])
     known = const_int(instr.srcs[offset].value)
     if known is not None:
@@ -164,7 +167,7 @@ def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
 
 
 def primitive_id(c: DriverCode, id: int) -> int:
-    """The number of OpenGL's primitive: quads and polygons are several of the device's."""
+    """The number of OpenGL's primitive: a quad or polygon is several primitives of the device."""
     if c.options.quads == "one":
         return c.b.uint(0)
     if c.options.quads == "halves":
@@ -204,7 +207,7 @@ def _vertex_output(c: DriverCode, instr: Intrinsic) -> None:
 
 
 def _decorate(c: DriverCode, slot: int, interp: str, where: str) -> None:
-    """Say how a fragment input is interpolated, once."""
+    """Decorate a fragment input with its interpolation, once."""
     key = ("interp", slot)
     if key in c.b.known or slot in c.options.zero_inputs:
         return
@@ -231,7 +234,7 @@ def _decorate(c: DriverCode, slot: int, interp: str, where: str) -> None:
     ]
 )
 def _barycentric(c: DriverCode, instr: Intrinsic) -> None:
-    """Nothing: the load that takes it says where it interpolates."""
+    """Emit nothing: the load that uses the barycentrics has the place of interpolation."""
 
 
 @handles("load_interpolated_input")

@@ -1,8 +1,8 @@
 """The variables of a module: inputs and outputs by slot, descriptors by number.
 
-Between stages every slot is a vector of four floats, whatever is in it: integers travel as their
-bits, and a slot that two variables share stays one. Fragment inputs are flat, or interpolated as
-their first load says.
+Between stages every slot is a vector of four floats, whatever its contents: integers are passed as
+their bits, and a slot that two variables share stays one. Fragment inputs are flat, or interpolated
+as their first load says.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PUSH_WORDS = 32
 
 
 class DriverInterface(Interface):
-    """Makes each variable when it is first asked for."""
+    """Creates variables on first use."""
 
     def _gather(self) -> None:
-        """Variables are gone in a shader of this form."""
+        """Initialise the tables; a lowered shader has no variables to gather."""
         self.marks: list[tuple[Instruction, int, Open]] = []
         self.bindings: dict[Open, Binding] = {}
         self.slots: dict[tuple[str, int, str], int] = {}
@@ -57,7 +57,7 @@ class DriverInterface(Interface):
         return self.b.type("OpTypeArray", type, self.b.uint(length)) if length else type
 
     def private(self, type: int) -> int:
-        """A variable of the invocation's own that begins as zero."""
+        """A private variable, initially zero."""
         key = ("null", type)
         if key not in self.b.known:
             self.b.known[key] = null = self.b.id()
@@ -80,7 +80,7 @@ class DriverInterface(Interface):
     def slot(
         self, storage: str, slot: int, kind: str = "f", length: int = 0, patch: bool = False
     ) -> int:
-        """The variable of an input or output; `length` vertices have it."""
+        """The variable of an input or output; with `length`, an array by vertex."""
         key = (storage, slot, kind)
         found = self.slots.get(key)
         if found is None:
@@ -132,7 +132,7 @@ class DriverInterface(Interface):
         count: int = 1,
         shape: tuple[str, bool, str, bool] = ("2D", False, "f", False),
     ) -> None:
-        """Number a variable's descriptor later."""
+        """Decorate a variable with a descriptor number that is assigned later."""
         self.bindings[what] = Binding(type, count, shape)
         self.b.decorate(id, "DescriptorSet", 0)
         self.mark(id, "Binding", what)
@@ -140,7 +140,9 @@ class DriverInterface(Interface):
     def numbers(
         self, base: Base, mode: Mode = Mode.ALL, shape: tuple[Dim, bool] | None = None
     ) -> list[range]:
-        """The numbers of the shader's variables of a kind, each of which may be an array."""
+        """The ranges of numbers of the shader's variables of a kind, each of which may be an
+        array.
+        """
         found = []
         for var in self.shader.variables:
             type = var.type.without_array
@@ -152,7 +154,7 @@ class DriverInterface(Interface):
         return found
 
     def blocks(self, mode: Mode, known: int) -> int:
-        """How many uniform or storage blocks there are, of which `known` are certain."""
+        """The number of uniform or storage blocks; at least `known`."""
         return max([known, 1, *[numbers.stop for numbers in self.numbers(Base.INTERFACE, mode)]])
 
     def uniform_block(self, what: Open, count: int) -> int:
@@ -173,7 +175,7 @@ class DriverInterface(Interface):
         return found
 
     def storage_block(self, what: Open, count: int, bits: int = 32, kind: str = "u") -> int:
-        """A storage block as words, or as what atomics are about."""
+        """A storage block as words, or in the type that atomics need."""
         key = (what, bits if kind == "u" else -bits)
         found = self.memory.get(key)
         if found is None:

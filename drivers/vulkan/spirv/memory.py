@@ -21,7 +21,7 @@ COUNTERS = 16
 
 
 def _joined(c: DriverCode, instr: Intrinsic, words: list[int]) -> None:
-    """Words as the value an instruction loads: of 32 or 64 bits, or of one."""
+    """Words as the value that an instruction loads: of 64, 32 or fewer bits."""
     b, result = c.b, instr.result
     n, bits = result.num_components, result.bit_size
     if bits == 64:
@@ -163,7 +163,7 @@ def _size(c: DriverCode, instr: Intrinsic) -> None:
 
 
 def _atomic_type(c: DriverCode, instr: Intrinsic, op: str) -> tuple[Type, int, str]:
-    """What an atomic operation is about, its bits and kind."""
+    """The type, bits and kind of an atomic operation's operands."""
     bits = instr.result.bit_size
     if op.startswith("f"):
         return FLOAT, bits, "f"
@@ -211,7 +211,7 @@ def _counter(c: DriverCode, instr: Intrinsic) -> None:
 
 
 def _own(c: DriverCode, instr: Intrinsic, bits: int) -> Callable[[Value], int]:
-    """Where an element of workgroup or scratch memory is."""
+    """The pointer to an element of workgroup or scratch memory."""
     b, info = c.b, c.interface.shader.info
     shared = "shared" in instr.name
     storage, size = ("Workgroup", info.shared_bytes) if shared else ("Private", info.scratch_bytes)

@@ -1,6 +1,6 @@
-"""What of the bound state is written into a module, beyond what NIR passes lower.
+"""Bound state that a module depends on, beyond what NIR passes lower.
 
-The keys of variants derive from `EmitOptions` and declare what they decide as fields of their own.
+The keys of variants derive from `EmitOptions` and override fields.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["EmitOptions"]
 
 
 class EmitOptions:
-    """Options of one variant; what a key does not declare is as it is here."""
+    """Options of one variant; fields that a key does not override have these values."""
 
     __slots__ = ()
     clip_mask: Any = 0

@@ -1,7 +1,7 @@
-"""Outputs: kept in variables of the invocation's own, written when it ends or emits a vertex.
+"""Outputs: kept in private variables, and written when the invocation ends or emits a vertex.
 
-So what fixed function wants with them happens in one place: point sizes from state, clip distances
-that are not in force, colours for every buffer, and the copies transform feedback captures.
+So fixed function is applied in one place: point sizes from state, disabled clip distances, colours
+for every buffer, and the copies that transform feedback captures.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _beside(c: DriverCode, position: Value) -> int:
 def _distances(
     c: DriverCode, values: dict[int, Value], slots: tuple[VaryingSlot, ...], name: str, mask: int
 ) -> None:
-    """Clip or cull distances; those that are not in force are zero."""
+    """Clip or cull distances; disabled ones are zero."""
     if not mask or not any(slot in values for slot in slots):
         return
     b, f32 = c.b, c.b.float_type()

@@ -1,7 +1,7 @@
 """A module whose locations and bindings are filled in when a pipeline is made.
 
-Stages are compiled apart, so neither knows which slots the other has. A `Program` remembers which
-words of its module are the location of which slot, and the binding of which descriptor.
+Stages are compiled separately, so neither knows the other's slots. A `Program` records which words
+of its module are the location of a slot or the binding of a descriptor.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Program:
     @classmethod
     def of(cls, stage: Stage, module: Module, marks: Iterable[tuple[Instruction, int, Open]],
            **facts: Any) -> Program:  # fmt: skip
-        """`marks` are instructions, which of their words is open, and what it stands for."""
+        """A program from its module; `marks` list instructions, the word of each that is filled in
+        later, and the slot or descriptor it stands for.
+        """
         at, where = 5, {}
         for instr in module.instructions:
             where[id(instr)] = at

@@ -1,4 +1,4 @@
-"""System values that Vulkan has no built-in for, or another one: from push constants and state."""
+"""System values without a suitable built-in in Vulkan: from push constants and state."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _plane(c: DriverCode, instr: Intrinsic) -> None:
 
 @handles("load_point_coord")
 def _point_coord(c: DriverCode, instr: Intrinsic) -> None:
-    """Vulkan counts from row 0, which is the lower left of the picture."""
+    """The point coordinate. Vulkan counts from row 0, which is the lower left of the picture."""
     b = c.b
     id, kind = c.builtin_value("PointCoord", "f", 2, 0)
     if c.options.upper_left:
@@ -76,9 +76,10 @@ def _point_coord(c: DriverCode, instr: Intrinsic) -> None:
 
 
 def point_coverage(c: DriverCode) -> None:
-    """The share of a pixel inside a smooth point, of sixteen samples; without any, no fragment.
+    """The share of a pixel inside a smooth point, of sixteen samples; fragments without any are
+    discarded.
 
-    The size is what the point coordinate's slope says, less the rim.
+    The size follows from the point coordinate's slope, less the rim.
     """
     b, f32, vec4 = c.b, c.b.float_type(), c.interface.vec4()
 

@@ -105,7 +105,7 @@ class DriverTextures(Textures):
         return b.composite(b.type("OpTypeArray", pair, b.uint(len(parts))), parts)
 
     def _signed(self, words: tuple[int, ...]) -> int:
-        """A constant of signed integers: the device compares it with its limits."""
+        """A constant of signed integers, because the device compares it with its limits."""
         b = self.b
         parts = [b.sint(word) for word in words]
         if len(parts) == 1:
@@ -113,7 +113,7 @@ class DriverTextures(Textures):
         return b.composite(b.vector(b.int_type(32, True), len(parts)), parts)
 
     def lookup(self, tex: Tex) -> Value:
-        """Write the lookup; its result."""
+        """Emit the lookup; returns its result."""
         sampled = self.sampled
         if tex.op in ("txf", "txf_ms"):
             self.fetch(tex, self.image_of(sampled, None), None)
@@ -131,7 +131,7 @@ class DriverTextures(Textures):
         return self.values.of[tex.result]
 
     def _swizzled(self, tex: Tex) -> None:
-        """A comparison's result as the view's swizzle spreads it."""
+        """A comparison's result, distributed by the view's swizzle."""
         chosen = dict(self.c.options.swizzles).get(tex.texture_index)
         n = tex.result.num_components
         if n == 1 and chosen is None:
@@ -147,7 +147,7 @@ class DriverTextures(Textures):
 
 
 def _known_scalar(c: DriverCode, number: int) -> str:
-    """How a texture is looked up elsewhere in the shader."""
+    """The type of a texture's result in its other lookups in the shader."""
     from gallette.compiler.nir.ir.queries import textures_of
 
     for tex in textures_of(c.interface.shader.entry):
@@ -157,7 +157,7 @@ def _known_scalar(c: DriverCode, number: int) -> str:
 
 
 def emit_tex(c: DriverCode, tex: Tex) -> None:
-    """Write a lookup; of a texture that is not known, in all it may be."""
+    """Emit a lookup; of a texture with a dynamic index, a lookup in each one possible."""
     offset = tex.src("texture_offset")
     if offset is None:
         DriverTextures(c, tex, tex.texture_index).lookup(tex)
@@ -171,7 +171,7 @@ def emit_tex(c: DriverCode, tex: Tex) -> None:
 
 
 def _reach(c: DriverCode, tex: Tex) -> int:
-    """How many textures the array has from one of its textures on."""
+    """The number of textures in the array from one of its textures on."""
     first = tex.texture_index
     ends = [numbers.stop for numbers in c.interface.numbers(Base.SAMPLER) if first in numbers]
     return min([*ends, first + _MOST]) - first
@@ -181,7 +181,7 @@ def _reach(c: DriverCode, tex: Tex) -> int:
 
 
 def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str, bool]:
-    """Variable, type, kind of texels, and is the format unknown?"""
+    """The variable, its type, the type of its texels, and whether the format is unknown."""
     dim = Dim(instr["dim"])
     name = instr["format"] if instr["format"] != "none" else ""
     format = FORMATS.get(name, "")

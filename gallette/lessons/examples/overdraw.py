@@ -42,11 +42,11 @@ RAMP = np.array([[0, 0, 0], [0.1, 0.3, 0.8], [0.2, 0.7, 0.4], [0.9, 0.8, 0.2], [
 
 @dataclass(frozen=True)
 class Key:
-    """No bound state becomes code here: every draw uses the one variant."""
+    """The variant key: no bound state becomes code, so every draw uses the one variant."""
 
 
 class Code:
-    """A shader ready to be interpreted, and which attribute each of its inputs is."""
+    """A shader ready to be interpreted, and the attribute of each of its inputs."""
 
     def __init__(self, shader: Shader) -> None:
         self.shader = shader
@@ -55,7 +55,7 @@ class Code:
 
 
 class Compiler(VariantCompiler[Key, Code]):
-    """NIR is what runs: the first round lowers and optimises, and that is all."""
+    """The compiler: NIR is interpreted, so the first round only lowers and optimises."""
 
     name = "overdraw"
 
@@ -71,7 +71,7 @@ class Compiler(VariantCompiler[Key, Code]):
 
 
 class World(Environment):
-    """What a vertex shader sees: its inputs, and the buffers that are bound."""
+    """The environment of a vertex shader: its inputs, and the bound buffers."""
 
     def __init__(self, count: int, bindings: Any, read: Callable[[int, int], Any]) -> None:
         super().__init__(count)
@@ -90,7 +90,7 @@ class World(Environment):
 
 
 class OverdrawContext(MemoryContext):
-    """Draws are counted per pixel."""
+    """A context that counts draws per pixel."""
 
     def __init__(self, screen: MemoryScreen) -> None:
         super().__init__(screen)
@@ -127,7 +127,7 @@ class OverdrawContext(MemoryContext):
                     rasterize(raster, self, self.shade_vertices(source), batch)
 
     def shade_vertices(self, source: Any) -> VertexSet:
-        """Every vertex once, all of them together."""
+        """Shade every vertex once, all of them together."""
         bound = self.bound
         code = bound.shaders[Stage.VERTEX].null.program
         lanes = FetchedVertices(source, bound.elements.state, bound.vertex_buffers, 0, source.lanes)
@@ -143,7 +143,7 @@ class OverdrawContext(MemoryContext):
         return VertexSet.from_outputs(source.lanes, written, bound.viewports[0])
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Covered pixels, of all primitives of the batch: one more each."""
+        """Add one to every pixel that a primitive of the batch covers."""
         surface = self.bound.framebuffer.cbufs[0]
         assert surface is not None  # `draw_vbo` has looked
         color = ColorTarget(surface, self.bound.blend.state, 0, (0.0,) * 4)
@@ -159,7 +159,7 @@ class OverdrawContext(MemoryContext):
 
 
 class OverdrawScreen(MemoryScreen):
-    """The device; what it cannot do, the state tracker does for it."""
+    """The screen; what it cannot do, the state tracker lowers."""
 
     name = "overdraw"
 

@@ -32,7 +32,7 @@ _SUFFIXES = {"python": ".py", "glsl": ".glsl"}
 
 
 class Wrong(Exception):
-    """An answer that fails a case: what happened, and a hint that names the mistake."""
+    """An answer that fails a case: the problem, and a hint that names the mistake."""
 
     def __init__(self, what: str, hint: str = ""):
         super().__init__(what)
@@ -41,7 +41,7 @@ class Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """An exercise as it is written."""
+    """The text of an exercise."""
 
     name: str
     title: str
@@ -55,13 +55,13 @@ class Exercise:
 
     @property
     def file(self) -> str:
-        """What the reader's file is called."""
+        """The name of the reader's file."""
         return self.name + _SUFFIXES[self.language]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Cases that passed; and of the one that did not, its name, what happened, and a hint."""
+    """The number of passed cases, and the name, problem and hint of the one that failed."""
 
     passed: tuple[str, ...]
     failed: str = ""
@@ -92,7 +92,7 @@ EXERCISES: dict[str, Exercise] = {
 
 
 def start(exercise: Exercise, path: Path) -> Path:
-    """Write the file to begin with: the task as a comment, and the template."""
+    """Write the file that the reader begins with: the task as a comment, and the template."""
     if path.exists():
         raise GalletteError(f"{path} is there already: it may hold your answer")
     sign = {"python": "#", "glsl": "//"}[exercise.language]
@@ -125,7 +125,7 @@ def check(exercise: Exercise, path: Path) -> Verdict:
     except NotImplementedError:
         return Verdict(tuple(passed), case, "nothing is written yet", "Replace the `raise`.")
     except Exception as error:  # the reader's code may do anything
-        return Verdict(tuple(passed), case, _told(error, path))
+        return Verdict(tuple(passed), case, _described_error(error, path))
     return Verdict(tuple(passed))
 
 
@@ -145,15 +145,15 @@ def _module(name: str, text: str, path: Path) -> ModuleType:
     return module
 
 
-def _told(error: Exception, path: Path) -> str:
-    """What went wrong, and in which line of the answer."""
+def _described_error(error: Exception, path: Path) -> str:
+    """The problem, and the line of the answer in which it occurred."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     where = f"{path}:{frames[-1].lineno}: " if frames else ""
     return f"{where}{type(error).__name__}: {error}"
 
 
 def _compared(answer: ModuleType, names: Mapping[str, Any]) -> Iterator[str]:
-    """Each case, compared with the right function."""
+    """Compare each case with the right function."""
     function, right = getattr(answer, names["function"], None), names["right"]
     if function is None:
         raise Wrong(f"there is no function {names['function']}", "The template has its name.")

@@ -28,7 +28,7 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.pixel_data.convert import from_pipe
 from gallette.state_tracker.pixel_data.readback import read_box
 from gallette.state_tracker.targets.clears import clears
-from gallette.state_tracker.texturing.texture_formats import linear_twin
+from gallette.state_tracker.texturing.texture_formats import linear_format
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -91,7 +91,7 @@ def _return(ctx: Context, values: Array, scissor: ScissorState) -> None:
         box = Box(scissor.minx, scissor.miny, surface.first_layer, width, height, 1)
         flags = MapFlags.READ | MapFlags.WRITE
         transfer = ctx.pipe.transfer_map(surface.resource, surface.level, flags, box)
-        format = linear_twin(surface.format)
+        format = linear_format(surface.format)
         rgba = codecs.unpack(format, np.ascontiguousarray(transfer.data)).copy()
         for channel in range(4):
             if mask[channel]:

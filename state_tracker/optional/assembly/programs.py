@@ -184,7 +184,7 @@ def _check(target: int) -> None:
 
 
 def _named(ctx: Context, name: int, target: int) -> AssemblyObject:
-    """The program of that name, created when it is first named; 0 is the target's default."""
+    """The program of that name, created on first use; 0 is the target's default."""
     if not name:
         return cast(AssemblyObject, ctx.assembly.defaults[target])
     names: NameTable[AssemblyObject] = ctx.assembly.names

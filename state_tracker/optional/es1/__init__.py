@@ -1,4 +1,6 @@
-"""OpenGL ES 1.1: the compatibility profile without some of it, and what only ES 1.1 has."""
+"""OpenGL ES 1.1: the compatibility profile with fewer functions and enums, and the functions that
+only ES 1.1 has.
+"""
 
 from . import draw_texture, enums, fixed_point, small_extensions
 

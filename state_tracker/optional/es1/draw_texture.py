@@ -91,7 +91,7 @@ def _draw(ctx: Context, x: float, y: float, z: float, width: float, height: floa
                 2.0 * depth - 1.0,
             )
         implemented("End")(ctx)
-        ctx.immediate.settle()
+        ctx.immediate.draw_pending()
 
 
 def _vector(gl_type: str, scale: float) -> Any:

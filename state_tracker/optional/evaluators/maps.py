@@ -137,7 +137,7 @@ def _parameter(value: Array, low: float, high: float) -> Array:
 
 
 def _sum(weights: list[Array], points: Any) -> Array:
-    """One weight for each point, whose last axis are its components.
+    """The sum of one weight for each point, whose last axis are its components.
 
     The terms are added in order, so that an edge is the same in each mesh that has it.
     """

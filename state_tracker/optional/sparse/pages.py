@@ -58,7 +58,7 @@ def page_size(target: TargetInfo, info: InternalFormat, format: Format) -> Tripl
 
 
 class SparseTexture:
-    """What a texture has once a parameter of sparse textures was set; views share it."""
+    """The sparse parameters of a texture, which views share."""
 
     def __init__(self) -> None:
         self.requested, self.page_index = False, 0
@@ -156,7 +156,7 @@ for _pname, _read, _store in (
 
 
 def _page(axis: int) -> Callable[[Facts], int]:
-    """A query of the page size along an axis, or of how many sizes there are."""
+    """A query of the page size along an axis, or of the number of page sizes."""
 
     def read(f: Facts) -> int:
         size = None if f.target is None else page_size(f.target, f.info, f.format)

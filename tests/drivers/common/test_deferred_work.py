@@ -76,8 +76,8 @@ class Deferring(MemoryContext):
         self.waiting: list[Callable[[], None]] = []
         super().__init__(screen)
 
-    def settle(self) -> None:
-        self.told.append(("settle", bound_now(self)))
+    def execute_deferred(self) -> None:
+        self.told.append(("execute_deferred", bound_now(self)))
         waiting, self.waiting = self.waiting, []
         for work in waiting:
             try:
@@ -271,7 +271,7 @@ def numbers(context: MemoryContext) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("kind", [Deferring, Choosy])
 @pytest.mark.parametrize("name", BINDING)
-def test_who_puts_work_off_hears_of_a_binding_before_and_after(
+def test_a_driver_with_deferred_work_is_notified_before_and_after_a_binding_changes(
     name: str, kind: type[Deferring]
 ) -> None:
     w = World(kind)
@@ -285,10 +285,12 @@ def test_who_puts_work_off_hears_of_a_binding_before_and_after(
     method(*second)
     after = bound_now(c)
     assert before != after
-    heard = [seen for what, seen in c.told if what in ("settle", "changing", "retargeting")]
+    heard = [
+        seen for what, seen in c.told if what in ("execute_deferred", "changing", "retargeting")
+    ]
     assert heard and heard[0] == before, "nobody was told in time"
     if kind is Deferring:
-        assert c.told[0][0] == "settle"
+        assert c.told[0][0] == "execute_deferred"
     dropped = {what for what, seen in c.told if seen == after and isinstance(what, str | Stage)}
     assert set(stale) <= dropped, "something stale is kept"
     grown = "".join(
@@ -456,7 +458,7 @@ def story(name: str, when: str) -> tuple[Any, ...]:
     if when != "after":
         c.waiting.append(work)
     if when == "before":
-        c.settle()
+        c.execute_deferred()
     answer = LOOKING[name](w)
     assert not c.waiting, "work still waits"
     if when == "after":
@@ -471,11 +473,11 @@ def story(name: str, when: str) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", LOOKING)
-def test_work_that_waits_is_done_before_anybody_looks(name: str) -> None:
+def test_deferred_work_is_executed_before_results_are_read(name: str) -> None:
     assert story(name, "waiting") == story(name, "before")
 
 
-def test_the_order_of_work_and_looking_can_be_told() -> None:
+def test_the_order_of_work_and_reads_is_recorded() -> None:
     same = {name for name in LOOKING if story(name, "after") == story(name, "before")}
     assert same == {"flush", "memory_barrier", "delete_shader_state", "get_query_result"}
 
@@ -499,7 +501,7 @@ def _fails() -> None:
 
 
 @pytest.mark.parametrize("name", LOOKING)
-def test_a_failure_of_work_that_waited_is_heard_of_once(name: str) -> None:
+def test_a_failure_of_deferred_work_is_reported_once(name: str) -> None:
     reads = ("transfer_map", "transfer_unmap", "buffer_subdata", "buffer_read")
     raises = name in (*reads, "get_query_result", "flush")
     w = World()
@@ -543,7 +545,7 @@ def test_deleting_a_bound_shader_unbinds_it() -> None:
     c.told.clear()
     c.delete_shader_state(w.codes[0])
     assert c.bound.shaders == {VERTEX: None, FRAGMENT: w.codes[1]}
-    assert [what for what, _ in c.told] == ["settle", "rebound"]
+    assert [what for what, _ in c.told] == ["execute_deferred", "rebound"]
     assert c.told[0][1] != c.told[1][1] == bound_now(c)
     assert numbers(c)[:2] == (counted[0] + 1, counted[1] + 1)
     assert w.codes[0].name == "gone"

@@ -48,7 +48,7 @@ DRIVERS = ["numpipe", "jit", pytest.param("native:llvmpipe", marks=pytest.mark.n
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_who_fails_later_has_written_memory(driver: str) -> None:
+def test_fragments_that_fail_late_tests_have_written_memory(driver: str) -> None:
     try:
         assert _drawn(driver, COUNTING, 0.2) == (256, 0)
     except GalletteError as error:
@@ -59,7 +59,7 @@ def test_who_fails_later_has_written_memory(driver: str) -> None:
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_early_tests_know_of_no_other_depth(driver: str) -> None:
+def test_early_tests_ignore_the_depth_that_a_shader_writes(driver: str) -> None:
     """What the shader says about it comes too late."""
     body = COUNTING + "gl_FragDepth = 0.1;"
     try:

@@ -80,7 +80,7 @@ def told(queue: Queue, do: Callable[[], Any]) -> list[str]:
     return list(queue.told)
 
 
-def test_a_draw_joins_those_that_wait_or_they_are_drawn_first(queued: tuple[Any, Queue]) -> None:
+def test_a_draw_joins_the_batch_or_flushes_it_first(queued: tuple[Any, Queue]) -> None:
     context, queue = queued
     assert told(queue, lambda: context.draw_vbo(DRAW)) == ["flush", "submit"]
     queue.joining = True
@@ -101,12 +101,12 @@ def test_a_draw_that_a_condition_forbids_is_not_submitted(queued: tuple[Any, Que
 
 
 @pytest.mark.parametrize("failure", [GalletteError("late"), MemoryError("late")])
-def test_what_failed_late_is_told_by_the_next_draw(
+def test_a_deferred_failure_is_raised_by_the_next_draw(
     failure: Exception, queued: tuple[Any, Queue]
 ) -> None:
     context, queue = queued
     queue.failure = failure
-    context.settle()
+    context.execute_deferred()
     assert context.draw_series(["a"]) == 0
     queue.joining = True
     with pytest.raises(type(failure), match="late"):
@@ -122,10 +122,10 @@ def test_a_fault_of_the_driver_is_not_put_off(queued: tuple[Any, Queue]) -> None
     context, queue = queued
     queue.failure = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError):
-        context.settle()
+        context.execute_deferred()
 
 
-def test_somebody_who_watches_sees_draws_from_now_on(queued: tuple[Any, Queue]) -> None:
+def test_a_new_observer_is_called_for_later_draws(queued: tuple[Any, Queue]) -> None:
     context, queue = queued
     epoch, witness = context.bound.epoch, object()
     assert told(queue, lambda: context.watch(witness)) == ["flush"]
@@ -144,7 +144,7 @@ def test_somebody_who_watches_sees_draws_from_now_on(queued: tuple[Any, Queue]) 
         (Stage.COMPUTE, 0, False, False),
     ],
 )
-def test_draws_that_wait_have_their_own_block_0_and_no_other(
+def test_pending_draws_keep_a_copy_of_block_0_only(
     stage: Stage, index: int, in_buffer: bool, waits: bool, queued: tuple[Any, Queue]
 ) -> None:
     context, queue = queued
@@ -158,7 +158,7 @@ def test_draws_that_wait_have_their_own_block_0_and_no_other(
     buffer.unref()
 
 
-def test_what_changes_is_told_to_what_was_derived(
+def test_derived_state_is_invalidated_by_changes(
     queued: tuple[Any, Queue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context, queue = queued
@@ -171,7 +171,7 @@ def test_what_changes_is_told_to_what_was_derived(
     assert forgotten == ["all", *Stage]
 
 
-def test_a_context_that_ends_draws_what_waits_and_forgets_it() -> None:
+def test_a_destroyed_context_executes_pending_draws_and_forgets_them() -> None:
     screen = create_screen("numpipe")
     context: Any = screen.context_create()
     context._queue = queue = Queue()
@@ -180,7 +180,7 @@ def test_a_context_that_ends_draws_what_waits_and_forgets_it() -> None:
     screen.destroy()
 
 
-def test_a_driver_that_wants_to_see_each_draw_repeats_none(queued: tuple[Any, Queue]) -> None:
+def test_a_driver_that_overrides_draw_vbo_gets_each_draw(queued: tuple[Any, Queue]) -> None:
     context, _ = queued
     assert context.prepared_draw(DRAW) == "token"
 

@@ -147,7 +147,7 @@ FRAGMENT: dict[str, tuple[dict[str, Any], Any, tuple[dict[str, Any], ...]]] = {
 }
 
 
-def test_every_field_of_the_fragment_key_is_looked_at() -> None:
+def test_every_field_of_the_fragment_key_is_tested() -> None:
     assert list(FRAGMENT) == [f.name for f in dataclasses.fields(FragmentKey)]
     assert FragmentKey.of(**DRAWN) == FragmentKey()
 
@@ -209,7 +209,7 @@ VERTEX: dict[str, tuple[dict[str, Any], Any, tuple[dict[str, Any], ...]]] = {
 }
 
 
-def test_every_field_of_the_vertex_key_is_looked_at() -> None:
+def test_every_field_of_the_vertex_key_is_tested() -> None:
     assert list(VERTEX) == [f.name for f in dataclasses.fields(VertexKey)]
 
 
@@ -368,10 +368,10 @@ def odd_state(kind: type[Any]) -> Any:
     return kind(**{k: odd[type(v)](v) for k, v in plain.items() if type(v) in odd})
 
 
-def test_a_driver_does_not_hear_of_what_was_lowered() -> None:
+def test_a_driver_gets_no_state_that_was_lowered() -> None:
     told: tuple[tuple[type[Any], Callable[[Caps, Any], Any]], ...] = (
-        (RasterizerState, lowering.told_rasterizer),
-        (DepthStencilAlphaState, lowering.told_depth_stencil),
+        (RasterizerState, lowering.driver_rasterizer),
+        (DepthStencilAlphaState, lowering.driver_depth_stencil),
     )
     caps = {f.name for f in dataclasses.fields(Caps) if f.name.startswith("lower_")}
     assert HEARD_NO_MORE.keys() == caps == {e.cap for e in LOWERINGS.values()} - {""}

@@ -226,7 +226,7 @@ def test_pictures_and_counts_are_the_same(
         assert all(0 < each.shaded < 0.95 * each.lanes for each in few)
 
 
-def test_what_nobody_sees_is_not_shaded(few: list[FewVertices]) -> None:
+def test_invisible_vertices_are_not_shaded(few: list[FewVertices]) -> None:
     scene = Scene(vertex(), spread=8.0)
     scene.look(culled)
     assert few[0].lanes == 3 * COUNT and few[0].shaded < 0.1 * few[0].lanes
@@ -243,7 +243,7 @@ def test_what_is_hidden_is_not_shaded(few: list[FewVertices]) -> None:
     assert 0 < few[1].shaded < 0.5 * few[0].shaded  # those that are cut
 
 
-def test_draws_whose_vertices_are_all_seen_are_shaded_at_once(few: list[FewVertices]) -> None:
+def test_draws_with_visible_vertices_only_are_shaded_at_once(few: list[FewVertices]) -> None:
     """And after a while it is tried again."""
     scene = Scene(vertex(), spread=0.2)
 
@@ -268,7 +268,7 @@ STORES = "layout(std430, binding = 0) buffer B { uint count; };"
 
 
 @pytest.mark.parametrize("why", ["stores", "captured", "outlined", "simple", "small"])
-def test_vertices_are_shaded_at_once_where_somebody_could_tell(
+def test_vertices_are_shaded_at_once_where_the_difference_is_observable(
     why: str, few: list[FewVertices]
 ) -> None:
     """Or where there is nothing to save."""

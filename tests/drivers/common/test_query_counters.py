@@ -50,7 +50,7 @@ class Other:
     def __init__(self, samples: int) -> None:
         self.samples_passed = samples
 
-    def tell(self, counters: Counters) -> None:
+    def report(self, counters: Counters) -> None:
         counters.samples_passed += self.samples_passed
         self.samples_passed = 0
 
@@ -75,7 +75,7 @@ def test_nothing_is_counted_at_first() -> None:
     assert set(map(repr, counters.streams)) == {repr(StreamCounters(0, 0, 0))}
 
 
-def test_who_counts_apart_is_asked() -> None:
+def test_separate_sample_counters_are_gathered() -> None:
     counters = counted(1)
     before = counters.samples_passed
     others = [Other(5), Other(7)]
@@ -134,7 +134,7 @@ def test_answers_are_differences(index: int) -> None:
         assert Query(type).counts_samples == type.name.startswith("OCCLUSION")
 
 
-def test_queries_between_the_same_moments_tell_nothing() -> None:
+def test_queries_between_equal_moments_return_zero() -> None:
     for type in QueryType:
         query = Query(type)
         query.change(True, counted(2))
@@ -164,7 +164,7 @@ def test_conditions_pass_with_samples_or_without() -> None:
 # -- draws that wait -------------------------------------------------------------------------------
 
 
-def test_a_tally_knows_whose_samples_they_are() -> None:
+def test_a_tally_counts_samples_per_draw() -> None:
     tally = Tally(6)
     tally.pass_samples(np.array([0, 2, 2, 5]))
     assert tally.samples.tolist() == [1, 0, 2, 0, 0, 1]
@@ -175,16 +175,16 @@ def test_a_tally_knows_whose_samples_they_are() -> None:
     tally.first = 2
     tally.pass_samples(np.array([0, 3]))
     assert tally.samples.tolist() == [1, 30, 3, 5, 0, 2]
-    tally.whose([3, 0])
+    tally.count_for([3, 0])
     tally.pass_samples(np.array([0, 0, 1]))
     assert tally.samples.tolist() == [1, 30, 4, 5, 0, 4]
-    tally.whose(1)
+    tally.count_for(1)
     tally.pass_samples(np.array([9, 9, 9]))
     tally.pass_samples(np.array([9, 9]), np.array([4, 5]))
     tally.generate(np.array([7, 7]))
     assert tally.samples.tolist() == [1, 30, 4, 17, 0, 4]
     assert tally.primitives.tolist() == [1, 0, 0, 2, 2, 0]
-    tally.whose(None)
+    tally.count_for(None)
     tally.generate(np.array([0]))
     assert tally.primitives.tolist() == [1, 0, 1, 2, 2, 0]
     assert tally.samples.dtype == tally.primitives.dtype == np.int64

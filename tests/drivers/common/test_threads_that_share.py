@@ -130,7 +130,7 @@ def test_results_come_in_order(count: int) -> None:
     assert list(in_order(lambda x: x, [], count)) == []
 
 
-def test_who_stops_early_leaves_nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_early_stop_leaves_no_job_running(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has begun is waited for, with its error or without; what has not is called off."""
     pool = ThreadPoolExecutor(1)
     monkeypatch.setattr(threads, "_pool", lambda _: pool)

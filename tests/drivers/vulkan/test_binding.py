@@ -42,7 +42,7 @@ def test_a_struct_knows_its_type_and_keeps_what_its_pointers_lead_to() -> None:
     assert list(priorities) == [0.25, 0.5]
 
 
-def test_lists_of_structs_become_arrays_behind_a_pointer() -> None:
+def test_lists_of_structs_become_arrays_of_pointers() -> None:
     sizes = [
         binding.make("VkDescriptorPoolSize", type=kind, descriptorCount=10 * kind)
         for kind in (1, 6)

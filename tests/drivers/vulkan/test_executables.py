@@ -55,7 +55,7 @@ def test_executables_and_statistics_of_every_format_become_lines() -> None:
 
 
 @needs_device
-def test_the_device_is_asked_for_shaders_that_were_drawn_with() -> None:
+def test_executables_of_drawn_shaders_are_listed() -> None:
     gl: Any = create_context("vulkan", version=(4, 5), size=(8, 8))
     quad(gl, program(gl))
     gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)

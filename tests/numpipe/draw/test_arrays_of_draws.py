@@ -37,7 +37,7 @@ def squares(gl: Any, count: int, between: Callable[[], None] = lambda: None) -> 
     return np.frombuffer(pixels, np.uint8).reshape(SIZE, SIZE, 4)
 
 
-def test_draws_with_vertices_of_their_own_wait_together(gl: Any, executed: list[int]) -> None:
+def test_draws_with_separate_vertices_are_pending_together(gl: Any, executed: list[int]) -> None:
     together = squares(gl, 100)
     assert executed == [100]
     executed.clear()
@@ -48,7 +48,7 @@ def test_draws_with_vertices_of_their_own_wait_together(gl: Any, executed: list[
     assert first.tolist() == [1, 255, 0, 255] and last.tolist() == [100, 156, 181, 255]
 
 
-def test_what_a_waiting_draw_reads_is_not_written_before_it(gl: Any) -> None:
+def test_memory_that_a_pending_draw_reads_is_not_overwritten(gl: Any) -> None:
     corners = np.array([[-1, -1], [3, -1], [-1, 3]], np.float32)
     buffer = gl.gen_buffers(1)[0]
     gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
@@ -66,7 +66,7 @@ def test_what_a_waiting_draw_reads_is_not_written_before_it(gl: Any) -> None:
     assert tuple(pixel) == (0, 255, 0, 255)
 
 
-def test_more_waiting_states_than_are_remembered_are_looked_through_seldom(
+def test_states_beyond_the_cache_size_are_checked_seldom(
     executed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot_cache, "_MOST", 8)

@@ -36,7 +36,7 @@ def draw(target: Canvas, *counts: int, instances: int = 1, mode: Primitive = STR
         context.draw_vbo(DrawInfo(mode, count=count, instance_count=instances))
 
 
-def test_so_many_draws_wait(
+def test_the_number_of_pending_draws_is_bounded(
     target: Canvas, executed: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "MOST", 5)
@@ -50,7 +50,7 @@ def test_so_many_draws_wait(
 
 
 @pytest.mark.parametrize(("lanes", "wait"), [(12, 3), (13, 4), (8, 2), (9, 3), (1, 1)])
-def test_so_many_vertices_wait(
+def test_the_number_of_pending_vertices_is_bounded(
     lanes: int, wait: int, target: Canvas, executed: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "MOST_LANES", lanes)
@@ -61,7 +61,7 @@ def test_so_many_vertices_wait(
 
 
 @pytest.mark.parametrize(("small", "waits"), [(8, True), (7, False)])
-def test_so_large_draws_wait(
+def test_large_draws_are_not_deferred(
     small: int,
     waits: bool,
     target: Canvas,

@@ -480,7 +480,7 @@ DEPTHS = "Z16_UNORM Z24X8_UNORM Z24_UNORM_S8_UINT Z32_FLOAT Z32_FLOAT_S8X24_UINT
 
 
 @pytest.mark.parametrize("name", DEPTHS.split())
-def test_depth_formats_agree_on_who_is_in_front(name: str, canvas: Make) -> None:
+def test_depth_formats_agree_on_the_visible_surface(name: str, canvas: Make) -> None:
     target = canvas(32, 32, depth=name)
     target.set_tests(depth_enabled=True)
     rng = np.random.default_rng(8)

@@ -53,7 +53,9 @@ WAYS: dict[str, Callable[[Patch], None]] = {
     ),
     "few rows at a time": _few_rows,
     "all looked at by the clipper": lambda patch: patch.setattr(clip, "every", lambda mask: False),
-    "none waits": lambda patch: patch.setattr(queue.DrawQueue, "_waits", lambda self, info: False),
+    "none waits": lambda patch: patch.setattr(
+        queue.DrawQueue, "_can_be_pending", lambda self, info: False
+    ),
     "few wait": lambda patch: patch.setattr(queue, "MOST_LANES", 1),
 }
 

@@ -130,7 +130,7 @@ def draw_in_turns(target: Canvas, places: list[tuple[float, float]]) -> None:
     context.bind_blend_state(None)
 
 
-def test_a_chain_of_draws_that_overlap_takes_a_round_per_turn_at_a_pixel(
+def test_overlapping_draws_take_a_round_per_alternation_at_a_pixel(
     canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[int] = []
@@ -145,7 +145,7 @@ def test_a_chain_of_draws_that_overlap_takes_a_round_per_turn_at_a_pixel(
     assert 2 < len(runs) <= 4 * 2
 
 
-def test_what_waits_keeps_its_resources_and_no_longer(
+def test_pending_draws_keep_their_resources_until_the_flush(
     canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execution, "WORTH_MERGING", 2)

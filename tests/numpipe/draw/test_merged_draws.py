@@ -80,7 +80,7 @@ def test_merged_draws_look_like_single_ones(
     np.testing.assert_array_equal(images[0], images[1])
 
 
-def test_state_changes_and_observers_end_the_wait(canvas: Callable[..., Any]) -> None:
+def test_state_changes_and_observers_flush_the_batch(canvas: Callable[..., Any]) -> None:
     target = canvas(64, 64)
     context = target.context
     target.program(moved_vertex(), painted_fragment())

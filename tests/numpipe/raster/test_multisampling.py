@@ -125,7 +125,7 @@ def sample_fragment() -> Shader:
     return b.shader
 
 
-def test_a_shader_that_asks_runs_per_sample(canvas: Callable[..., Any]) -> None:
+def test_a_shader_that_reads_the_sample_id_runs_per_sample(canvas: Callable[..., Any]) -> None:
     target = canvas_of(canvas, 8)
     target.program(position_vertex(), sample_fragment())
     target.draw(T, EVERYWHERE)
@@ -145,7 +145,7 @@ SETUPS: dict[str, tuple[bool, Callable[[Canvas], Any]]] = {
 
 
 @pytest.mark.parametrize("name", list(SETUPS))
-def test_who_comes_last_is_seen_and_nobody_else_is_shaded(
+def test_only_the_last_fragment_of_a_sample_is_shaded(
     name: str, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(8)

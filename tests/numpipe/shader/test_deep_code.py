@@ -44,7 +44,7 @@ def test_loops(loops: int) -> None:
     assert run(body) == sum(1 + i for i in (1, 2)) * 4
 
 
-def test_what_a_deep_loop_makes_is_there_after_it() -> None:
+def test_values_of_a_deep_loop_are_available_after_it() -> None:
     body = ""
     for n in range(20):
         body += line(n, "while True:")

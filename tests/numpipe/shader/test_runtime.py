@@ -82,8 +82,8 @@ def test_what_all_lanes_share() -> None:
         assert r.uniform(value, np.float32) == 1.0
         assert r.uniform(value, np.uint32) == 0x3F800000
     assert r.uniform(np.array([5, 6], np.int32), np.int32) == 5
-    assert r.seen(NUMBERS, np.float32) is NUMBERS
-    assert r.seen(NUMBERS, np.uint32).tolist() == NUMBERS.view(np.uint32).tolist()
+    assert r.viewed(NUMBERS, np.float32) is NUMBERS
+    assert r.viewed(NUMBERS, np.uint32).tolist() == NUMBERS.view(np.uint32).tolist()
 
 
 def test_lanes_that_hold_one_value() -> None:

@@ -166,7 +166,7 @@ def test_helper_lanes_do_not_write() -> None:
     assert state.buffers[0].tolist() == [4, 0, 0, 0]
 
 
-def test_facts_tell_of_side_effects() -> None:
+def test_facts_include_side_effects() -> None:
     reading = shader_of(lambda b: load(b, b.imm_int(0), b.imm_int(0)))
     assert not compile_program(reading).facts.has_side_effects
 
@@ -190,7 +190,7 @@ def test_unbound_and_outside_read_zero_and_sizes_are_known() -> None:
     assert set(np.broadcast_to(result.outputs[4][0], 8).view(np.int32).tolist()) == {20}
 
 
-def test_atomic_counters_live_behind_the_storage_blocks() -> None:
+def test_atomic_counters_follow_the_storage_blocks() -> None:
     shader = shader_of(
         lambda b: b.intrinsic("atomic_counter", [b.imm_int(4), b.imm_int(1)], base=1)
     )

@@ -92,7 +92,7 @@ def test_many_lanes_compare_and_swap_at_few_addresses(changes: int) -> None:
     assert memory.tolist() == expected
 
 
-def test_a_lock_that_all_lanes_want_is_given_at_once() -> None:
+def test_a_lock_that_all_lanes_take_is_granted_at_once() -> None:
     memory = np.zeros(1, np.uint32)
     address, compare = np.zeros(100_000, np.intp), np.zeros(100_000, np.uint32)
     value = np.arange(1, 100_001, dtype=np.uint32)

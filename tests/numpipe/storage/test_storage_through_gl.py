@@ -139,7 +139,7 @@ def test_atomic_counters_count_pixels(side: tuple[str, Any]) -> None:
     assert got.tolist() == [7 + SIZE * SIZE, 90]
 
 
-def test_discarded_pixels_count_only_before_they_go(side: tuple[str, Any]) -> None:
+def test_discarded_pixels_write_only_before_the_discard(side: tuple[str, Any]) -> None:
     _, gl = side
     data = np.zeros(2, np.uint32)
     buffer(gl, GL.ATOMIC_COUNTER_BUFFER, 0, data)

@@ -94,7 +94,7 @@ def make(shader: Shader, **options: object) -> tuple[NumpipeShader, VariantLog]:
     return ShaderObject(shader, compiler, log), log
 
 
-def test_options_nobody_names_are_those_of_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_options_are_those_of_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     """No variants for values of uniforms, no looking at how often a position's values are used."""
     monkeypatch.delenv("GALLETTE_DEBUG", raising=False)
     plain = ShaderCompiler().options
@@ -121,7 +121,7 @@ def test_second_request_for_a_key_is_a_hit() -> None:
     made.destroy()
 
 
-def test_key_that_asks_for_nir_gets_a_clone_and_a_reason() -> None:
+def test_a_key_that_is_lowered_in_nir_gets_a_clone_and_a_reason() -> None:
     made, log = make(color_fragment())
     variant = made.variant_for(FragmentKey(alpha_func=CompareFunc.GREATER))
     assert variant.lowered and variant.shader is not made.shader
@@ -329,7 +329,7 @@ def test_neighbouring_fields_of_one_pass_are_its_options() -> None:
     ]
 
 
-def test_a_shader_keeps_the_variants_wanted_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shader_keeps_the_variants_used_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shader_objects, "MOST_VARIANTS", 3)
     gc.collect()
     alive = len(live_shaders())
@@ -360,7 +360,7 @@ def test_the_variant_log_remembers_the_last_events(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("flag", ["", "driver:variants", "driver:code"])
-def test_variants_and_their_code_are_printed_for_who_asks(
+def test_variants_and_their_code_are_printed_on_request(
     flag: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GALLETTE_DEBUG", flag)

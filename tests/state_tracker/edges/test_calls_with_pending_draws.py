@@ -88,7 +88,7 @@ def _story(kind: str, topic: str, chosen: list[Edge], finished: bool) -> list[tu
 
 
 @pytest.mark.parametrize(("kind", "topic"), [(k, t) for k, some in _KINDS.items() for t in some])
-def test_a_call_behind_a_draw_that_waits(kind: str, topic: str) -> None:
+def test_a_call_after_a_pending_draw(kind: str, topic: str) -> None:
     chosen = accepted(topic, 0)
     waiting, done = (_story(kind, topic, chosen, finished) for finished in (False, True))
     wrong = [one[0] for one, other in zip(waiting, done, strict=True) if one != other]

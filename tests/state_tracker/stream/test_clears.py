@@ -217,7 +217,7 @@ def test_errors_are_the_same(
     assert sum(sizes) >= 2
 
 
-def test_what_clears_clear_to_is_so_for_whoever_asks(world: Recorded) -> None:
+def test_clear_values_are_current_for_every_reader(world: Recorded) -> None:
     gl = world.gl
     gl.clear_color(0.25, -2.0, 1e30, 0.5)
     gl.clear_depth(0.375)

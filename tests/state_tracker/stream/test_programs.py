@@ -85,7 +85,7 @@ def both(
     return play
 
 
-def test_draws_of_programs_in_turn_are_recorded(
+def test_draws_of_alternating_programs_are_recorded(
     both: Callable[..., Played], sizes: list[int]
 ) -> None:
     def script(played: Played) -> None:
@@ -112,7 +112,7 @@ def test_the_last_one_stays_in_use(both: Callable[..., Played]) -> None:
     both(script)
 
 
-def test_one_that_is_deleted_is_gone_once_another_is_used(both: Callable[..., Played]) -> None:
+def test_a_deleted_program_is_freed_when_another_is_used(both: Callable[..., Played]) -> None:
     def script(played: Played) -> None:
         gl = played.world.gl
         played.add(COLOR.replace("SHADE", "0.3"))
@@ -233,7 +233,7 @@ def test_none_in_use_is_left_to_python(both: Callable[..., Played]) -> None:
     both(script)
 
 
-def test_calls_that_nobody_knows_see_the_uniforms_of_their_time(
+def test_other_calls_read_the_uniforms_set_before_them(
     both: Callable[..., Played],
 ) -> None:
     """They are made the long way; what was set behind them is set afterwards."""
@@ -253,7 +253,7 @@ def test_calls_that_nobody_knows_see_the_uniforms_of_their_time(
     both(script)
 
 
-def test_recording_goes_on_when_another_is_used() -> None:
+def test_recording_continues_when_another_is_used() -> None:
     played = Played("numpipe")
     for _ in range(3):
         played.frame(0, 1, 2)

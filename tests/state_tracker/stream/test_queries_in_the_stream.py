@@ -113,7 +113,7 @@ class Asking:
             self.answers.append(gl.get_error())
             self.active = bool(gl.get_queryiv(GL.SAMPLES_PASSED, GL.CURRENT_QUERY)[0])
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """What the queries have counted that are not active."""
         if self.active:
             self.gl.end_query(GL.SAMPLES_PASSED)
@@ -131,8 +131,8 @@ class Asking:
             if self.random.random() < 0.5:
                 self.gl.finish()  # perhaps while a query is active
             else:
-                self.tell()
-        self.tell()
+                self.report()
+        self.report()
         self.answers.append(self.gl.get_error())
         self.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         return self.world.read(0), self.answers
@@ -199,7 +199,7 @@ def test_one_look_is_enough(
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize("before", [0, 1, 9])
-def test_who_counts_is_told_apart_in_the_middle_of_many_draws(before: int, driver: str) -> None:
+def test_queries_are_distinguished_in_the_middle_of_many_draws(before: int, driver: str) -> None:
     """Many draws are looked at together, some of them in a query."""
     world = Recorded(driver, 5)
     gl, counted = world.gl, world.queries[0]
@@ -218,7 +218,7 @@ def test_who_counts_is_told_apart_in_the_middle_of_many_draws(before: int, drive
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_who_counts_is_told_apart_far_into_a_series(driver: str) -> None:
+def test_queries_are_distinguished_far_into_a_series(driver: str) -> None:
     """No more than some are looked at together: the next ones when another number counts."""
     world = Recorded(driver, 5)
     gl, (one, two, *_) = world.gl, world.queries
@@ -242,7 +242,7 @@ def test_who_counts_is_told_apart_far_into_a_series(driver: str) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_writes_and_draws_in_turn_are_counted(driver: str) -> None:
+def test_alternating_writes_and_draws_are_counted(driver: str) -> None:
     """Each draw has vertices of its own, and many are in one query."""
     world = Recorded(driver, 5)
     gl = world.gl
@@ -265,7 +265,7 @@ def test_writes_and_draws_in_turn_are_counted(driver: str) -> None:
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_who_samples_what_is_drawn_meanwhile_does_not_wait(
+def test_a_draw_that_samples_its_target_is_not_deferred(
     driver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Draws of other states come to wait in the middle of a series, if they may."""
@@ -320,7 +320,7 @@ def test_a_driver_may_refuse_anything(
 
 
 @pytest.mark.parametrize("most", [7, 60, 4096])
-def test_what_a_series_holds_is_let_go(
+def test_objects_of_a_series_are_released(
     most: int, world: Recorded, agreed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However early it ends, because no more draws may wait."""

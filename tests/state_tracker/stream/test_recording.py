@@ -51,7 +51,7 @@ def test_recorded_calls_look_like_others(
     assert len(np.unique(first)) > 10
 
 
-def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
+def test_recorded_state_is_current_for_every_reader(world: Recorded) -> None:
     gl = world.gl
     gl.enable(GL.BLEND)
     gl.disable(GL.DEPTH_TEST)
@@ -160,7 +160,7 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize("other", ["nothing", "uniforms", "starts", "buffers", "some of all"])
-def test_writes_and_draws_in_turn_look_like_others(
+def test_alternating_writes_and_draws_look_the_same(
     other: str, driver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`other`: what differs from draw to draw beside what is written."""
@@ -388,7 +388,7 @@ def test_another_thread_may_release_it(world: Recorded, sizes: list[int]) -> Non
     assert not pending()
 
 
-def test_who_is_called_back_hears_at_once(world: Recorded) -> None:
+def test_callbacks_are_called_at_once(world: Recorded) -> None:
     gl, heard = world.gl, []
     gl.enable(GL.DEBUG_OUTPUT)
     gl.debug_message_callback(lambda *told: heard.append(told[2]), None)
@@ -438,7 +438,7 @@ KINDS_OF_DRAWS: dict[str, Callable[[Any], None]] = {
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("kind", KINDS_OF_DRAWS)
-def test_a_recorded_draw_begins_where_it_was_told(
+def test_a_recorded_draw_begins_at_its_first_vertex(
     kind: str, together: bool, world: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether the driver draws it with others or the state tracker makes it alone."""

@@ -85,7 +85,7 @@ def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "tiler"])
 @pytest.mark.parametrize("what", WAYS)
-def test_writes_and_draws_in_turn_look_like_others(
+def test_alternating_writes_and_draws_look_the_same(
     what: str, driver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_turn(what, driver, monkeypatch)

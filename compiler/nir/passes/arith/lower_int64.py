@@ -330,7 +330,9 @@ def _on_pair(function: Callable[[Builder, Pair], Def]) -> _Lowering:
 
 
 def _to_float(bits: int, is_signed: bool) -> _Lowering:
-    """Round once: the highest 32 bits, with the last one set if any lower bit is."""
+    """An integer as a float, rounded once: the highest 32 bits, with the last one set if any lower
+    bit is.
+    """
 
     def lower(b: Builder, srcs: list[Def]) -> Def:
         x = halves(b, srcs[0])

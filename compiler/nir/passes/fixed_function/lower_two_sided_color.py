@@ -31,7 +31,7 @@ def lower_two_sided_color(shader: Shader) -> bool:
             if back is None:
                 continue
             b = Builder(impl).at_after(load)
-            other = _twin(b, load, back)
+            other = _back_color(b, load, back)
             face = b.intrinsic("load_front_face")
             dest = load.result
             users = list(dest.uses)
@@ -42,7 +42,7 @@ def lower_two_sided_color(shader: Shader) -> bool:
     return progress
 
 
-def _twin(b: Builder, load: Intrinsic, location: VaryingSlot) -> Def:
+def _back_color(b: Builder, load: Intrinsic, location: VaryingSlot) -> Def:
     dest = load.result
     indices = {**load.indices, "location": location}
     srcs = [s.value for s in load.srcs]

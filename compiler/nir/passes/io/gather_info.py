@@ -42,7 +42,7 @@ _NOTHING = [(name, getattr(ShaderInfo(), name)) for name in _GATHERED]
 
 
 def _blank(info: ShaderInfo) -> None:
-    """Reset what is gathered."""
+    """Reset the facts that are gathered."""
     for name, value in _NOTHING:
         setattr(info, name, set() if value.__class__ is set else value)
 

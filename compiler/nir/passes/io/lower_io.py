@@ -193,7 +193,8 @@ def _packed_words(t: Type, path: list[Deref]) -> int | None:
 
 
 def _parts(place: _Place, count: int, bits: int, packed: bool) -> list[tuple[int, int, int, int]]:
-    """(first component, number, slot, component there): a packed vector may span two slots.
+    """The accesses of a packed vector, which may span two slots: (first component, number, slot,
+    component there).
 
     64-bit values stay whole; `lower_64bit_io` splits them.
     """

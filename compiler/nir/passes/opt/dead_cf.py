@@ -51,7 +51,7 @@ def _once(impl: FunctionImpl) -> bool:
     for node in inner_first(impl.body):
         if not _is_attached(node):
             continue  # already removed with dead code in this round
-        if _unreachable_behind(node):
+        if _delete_unreachable(node):
             progress = True
         if isinstance(node, If):
             progress |= _simplify_if(node)
@@ -73,8 +73,8 @@ def _is_attached(node: Parent) -> bool:
     return True
 
 
-def _unreachable_behind(node: If | Loop) -> bool:
-    """Delete the code after a node that control never leaves at its end."""
+def _delete_unreachable(node: If | Loop) -> bool:
+    """Delete the code after a node whose end control never reaches."""
     if isinstance(node, If):
         if not (always_jumps(node.then_body) and always_jumps(node.else_body)):
             return False

@@ -63,14 +63,14 @@ def _merge_neighbours(impl: FunctionImpl) -> bool:
             and not always_jumps(first.else_body)
             and not (always_jumps(second.then_body) and always_jumps(second.else_body))
             and all(len(phi.srcs) == 2 for phi in block.phis())
-            and not _seen_beyond_a_jump(block, second)
+            and not _read_after_a_jump(block, second)
         ):
             _merge(first, block, second)
             return True
     return False
 
 
-def _seen_beyond_a_jump(between: Block, second: If) -> bool:
+def _read_after_a_jump(between: Block, second: If) -> bool:
     """Whether code to which the second if jumps reads a phi before that if.
 
     After merging, the phi would be after the jump and no longer dominate that use.

@@ -257,7 +257,7 @@ class _SsaBuilder:
         states.set(leaf, value)
 
     def _call(self, value: Def, leaf: Leaf, line: int) -> None:
-        """Record for debuggers that from this line on the variable is this value."""
+        """Record for debuggers that the variable has this value from this line on."""
         name = self.names.get(leaf)
         if name is None:
             name = self.names[leaf] = _name(leaf)

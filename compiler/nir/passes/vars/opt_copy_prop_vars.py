@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
 from gallette.compiler.nir.ir.instrs import Call, Deref, Instr, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, may_share_a_variable
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
@@ -62,7 +62,7 @@ def opt_copy_prop_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        if meet(accesses_of(impl, modes, "load_deref", "store_deref")):
+        if may_share_a_variable(accesses_of(impl, modes, "load_deref", "store_deref")):
             progress |= _Propagation(impl, modes).run()
     return progress
 

@@ -9,7 +9,7 @@ from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, may_share_a_variable
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -27,7 +27,7 @@ def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        if not meet(accesses_of(impl, modes, "store_deref")):
+        if not may_share_a_variable(accesses_of(impl, modes, "store_deref")):
             continue
         for block in impl.blocks():
             progress |= _block(block, modes)

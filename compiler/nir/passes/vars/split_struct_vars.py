@@ -83,9 +83,9 @@ def split_members(
     leaves: list[Deref],
     parts: dict[tuple[int, ...], Variable] | None = None,
 ) -> None:
-    """Let `leaves`, parts of `var`, name variables of their own, which `owner` gets.
+    """Make `leaves`, parts of `var`, refer to separate variables, which are added to `owner`.
 
-    `parts` holds those there are already, by the members passed on the way.
+    `parts` has the existing ones, by the path of members.
     """
     parts = {} if parts is None else parts
     at = owner.index(var)

@@ -95,7 +95,7 @@ class Code(BaseCode[Instruction]):
     # -- places ------------------------------------------------------------------------------------
 
     def alignments(self) -> dict[int, int]:
-        """Registers each virtual one's place is a multiple of, so that equal layouts line up."""
+        """The alignment of each virtual register, so that registers of equal layout line up."""
         keys, _ = layouts(self)
         found = {}
         for nr, key in keys.items():
@@ -123,7 +123,7 @@ class Code(BaseCode[Instruction]):
         return [self._moved("spill", register, slot, size)]
 
     def _moved(self, what: str, register: int, slot: int, size: int) -> Instruction:
-        """A message that moves whole registers, whatever the mask says."""
+        """A message that copies whole registers regardless of the mask."""
         region, fill = Region("v", register), what == "fill"
         desc = pack("scratch", op=int(fill), slot=slot, count=size)
         length, result = (0, size) if fill else (size, 0)

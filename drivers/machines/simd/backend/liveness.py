@@ -56,7 +56,9 @@ class MaskedLiveness(Liveness[Instruction]):
         self.unlike = {nr: everything & ~alike.get(key, 0) for nr, key in keys.items()}
 
     def _park(self, together: bool) -> None:
-        """What waiting channels need: `together` leaves out branches that part no channels."""
+        """The values that waiting channels need; `together` excludes branches at which channels do
+        not diverge.
+        """
         for first, last, waiting in _constructs(self.instrs, together):
             needed = 0
             for at in waiting:
@@ -76,7 +78,7 @@ class MaskedLiveness(Liveness[Instruction]):
 def _constructs(
     instrs: list[Instruction], together: bool
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """First and last instruction of a body, and where channels outside it wait."""
+    """The first and last instruction of a body, and where channels outside it wait."""
     stack: list[tuple[int, bool]] = []
     continues: list[bool] = []
     for at, instr in enumerate(instrs):
@@ -104,7 +106,7 @@ def _constructs(
 
 
 def layout_key(instr: Instruction, width: int) -> Key | None:
-    """Where a write puts its channels: bytes of a channel, and the position of channel 0.
+    """How a write places its channels: bytes of a channel, and the position of channel 0.
 
     None for writes that ignore the mask, since they write all channels.
     """

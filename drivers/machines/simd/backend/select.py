@@ -24,7 +24,7 @@ UD, D = TYPES["UD"], TYPES["D"]
 
 
 class Selector(SendSelector):
-    """Selects a whole shader."""
+    """Selects the instructions of a whole shader."""
 
     def run(self) -> Code:
         """The code of the shader."""

@@ -30,7 +30,7 @@ _DERIVATIVES = {
 
 
 class AluSelector(SelectorCore):
-    """Adds arithmetic."""
+    """Selects arithmetic for the execution unit."""
 
     patterns = PATTERNS
     uses_formulas = True
@@ -73,7 +73,7 @@ class AluSelector(SelectorCore):
         return self.emit("mov", self.new(type), made)
 
     def derivative(self, instr: Alu) -> list[Region]:
-        """fddx, fddy and all like them"""
+        """Select fddx, fddy and their variants."""
         (value,) = self.operands(instr)
         if value.file == "i" or value.stride == 0:
             return [immediate(0, value.type)]
@@ -85,7 +85,7 @@ class AluSelector(SelectorCore):
         return [self.emit("add", self.new(value.type), a, b)]
 
     def select(self, instr: Alu) -> list[Region]:
-        """bcsel"""
+        """Select bcsel."""
         dest = instr.result
         type = D if dest.bit_size == 1 else type_of("uint", dest.bit_size)
         cond = self.condition(instr.srcs[0])
@@ -116,7 +116,7 @@ class AluSelector(SelectorCore):
         return found
 
     def join(self, whole: RegType, part: RegType, parts: list[Region]) -> Region:
-        """Combine values in a wider one, the first lowest."""
+        """Combine values into a wider one, the first in the lowest bits."""
         made = self.new(whole)
         ratio = whole.size // part.size
         for k, value in enumerate(parts):
@@ -133,30 +133,30 @@ class AluSelector(SelectorCore):
         return value._replace(type=part, offset=value.offset + k * part.size, stride=stride)
 
     def pack(self, instr: Alu) -> list[Region]:
-        """pack_64_2x32 and all like it"""
+        """Select pack_64_2x32 and its variants."""
         whole, part = (type_of("uint", bits) for bits in _pack_sizes(instr.op.name))
         return [self.join(whole, part, self.all_inputs(instr, part))]
 
     def unpack(self, instr: Alu) -> list[Region]:
-        """unpack_64_2x32 and all like it"""
+        """Select unpack_64_2x32 and its variants."""
         whole, part = (type_of("uint", bits) for bits in _pack_sizes(instr.op.name))
         value = self.read(instr.srcs[0], whole)
         parts = parts_wanted(instr)
         return [self.emit("mov", self.new(part), self.cut(value, part, k)) for k in parts]
 
     def pack_half(self, instr: Alu) -> list[Region]:
-        """pack_half_2x16"""
+        """Select pack_half_2x16."""
         halves = [self.emit("mov", self.new(HF), x) for x in self.all_inputs(instr, F)]
         return [self.join(UD, HF, halves)]
 
     def unpack_half(self, instr: Alu) -> list[Region]:
-        """unpack_half_2x16"""
+        """Select unpack_half_2x16."""
         value = self.read(instr.srcs[0], UD)
         parts = parts_wanted(instr)
         return [self.emit("mov", self.new(F), self.cut(value, HF, k)) for k in parts]
 
 
 def _pack_sizes(name: str) -> tuple[int, int]:
-    """`unpack_64_2x32_split_x` is about 64 and 32 bits."""
+    """The two sizes in an opcode's name: 64 and 32 for `unpack_64_2x32_split_x`."""
     words = name.split("_")
     return int(words[1]), int(words[2].partition("x")[2])

@@ -1,4 +1,4 @@
-"""Messages of the execution unit: headers, halves of SIMD16, and answers."""
+"""Messages of the execution unit: headers, halves of SIMD16, and replies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SendSelector(AluSelector):
 
     # -- messages ----------------------------------------------------------------------------------
 
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -37,7 +37,7 @@ class SendSelector(AluSelector):
         self.send(unit, fields, payload, made, self.code.sizes[made.nr], note=note)
         return list(self.parts(made, count))
 
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
     ) -> None:
         self.send(unit, fields, payload, note=note)
@@ -50,7 +50,7 @@ class SendSelector(AluSelector):
         offsets: list[tuple[int, ...]],
         count: int,
     ) -> list[Operand]:
-        """Constant offsets are passed in a header."""
+        """Send a sampler message; constant offsets are passed in a header."""
         header = None
         if offsets:
             fields["offsets"] = 1 if len(offsets) == 1 else 2
@@ -77,7 +77,7 @@ class SendSelector(AluSelector):
         header: Region | None,
         note: str,
     ) -> list[Operand]:
-        """Send a message for channels 0-7 and again for 8-15, and combine the answers."""
+        """Send a message for channels 0-7 and again for 8-15, and combine the replies."""
         whole = self.new(UD, count)
         for group in (0, 8):
             part = Region("v", self.code.new(count), UD)

@@ -1,7 +1,7 @@
 """Instruction selection, the core: values as regions, and the machine's restrictions on operands.
 
-A component of an SSA value is a region, or an immediate. Moves, vectors and negations are no
-instructions but other ways to read a region, so copy propagation happens during selection. The
+A component of an SSA value is a region, or an immediate. Moves, vectors and negations need no
+instructions, only another way to read a region, so copy propagation happens during selection. The
 restrictions: only the last source may be an immediate, and none of three; an operand spans at most
 two registers, so SIMD16 code on 64-bit values is two SIMD8 instructions, one per half.
 """
@@ -60,7 +60,7 @@ class SelectorCore(ArithmeticSelector):
         return max(REG_BYTES, bytes)
 
     def new(self, type: RegType, components: int = 1) -> Region:
-        """A new virtual register for so many components."""
+        """A new virtual register for this many components."""
         size = self.component_bytes(type.size * 8) * components // REG_BYTES
         return Region("v", self.code.new(size), type)
 
@@ -109,7 +109,7 @@ class SelectorCore(ArithmeticSelector):
         return region._replace(abs=True, neg=False)
 
     def slot(self, entry: ConstantSlot, size: int = 4) -> int | None:
-        """The constant register word that holds this, if there is room."""
+        """The constant register word that holds this value, if there is room."""
         found = self.slots.get((entry, size))
         if found is not None:
             return found
@@ -184,7 +184,7 @@ class SelectorCore(ArithmeticSelector):
         return region.file in "vg" and region.stride * region.type.size * 16 > 2 * REG_BYTES
 
     def legal(self, name: str, srcs: list[Region], more: dict[str, Any]) -> list[Region]:
-        """Operands in the form that the encoding allows."""
+        """Operands in a form that the encoding allows."""
         if len(srcs) == 3:
             return [self.placed(s) if not s.swizzle else self.move(s) for s in srcs]
         if len(srcs) == 2 and srcs[0].file == "i":

@@ -1,4 +1,4 @@
-"""How long instructions take, and what they touch, registers being assigned by now."""
+"""The latencies and dependencies of instructions, after registers are assigned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FLAGS = 1000
 
 
 class Pipe(schedule.Pipe[Instruction]):
-    """The execution unit's; whatever waits for a value stalls until it is there."""
+    """The execution unit's pipe; an instruction that needs a value stalls until it is there."""
 
     def reads(self, instr: Instruction) -> set[int]:
         found: set[int] = set()
@@ -65,7 +65,7 @@ class Pipe(schedule.Pipe[Instruction]):
         return self.latency(maker) if place < MEMORY else 1
 
     def timing(self, block: Sequence[Instruction]) -> Timing:
-        """What a block costs when everything before it has arrived."""
+        """The time that a block takes when all earlier results have arrived."""
         ready: dict[int, int] = {}
         now, stalls = 0, []
         for instr in block:

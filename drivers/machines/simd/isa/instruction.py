@@ -50,8 +50,9 @@ class Region(NamedTuple):
 
     @property
     def normalized(self) -> Region:
-        """The region, named by the register in which it begins: an offset in code is below 32, and
-        nothing has none."""
+        """The region in normal form: the register in which it begins, with an offset below 32; none
+        for the null register.
+        """
         if self.offset < REG_BYTES or self.file not in "gn":
             return self
         if self.file == "n":
@@ -119,7 +120,7 @@ class Instruction(instruction.Instruction):
 
     @property
     def jumps(self) -> bool:
-        """Channels may go to the target; dead quads do not count."""
+        """Whether channels may jump to the target; dead quads do not count."""
         return self.op.name in _LEAVES and self.pred != "!"
 
     @property

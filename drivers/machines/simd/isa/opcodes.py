@@ -1,4 +1,4 @@
-"""The opcodes of the execution unit: `opcodes.txt` says what each computes, and what it costs."""
+"""The opcodes of the execution unit: `opcodes.txt` has the semantics and the cost of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CONDITIONS", "OPCODES", "Opcode"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):
-    """One row; `kind` is alu, move, select, compare, flow, send or none."""
+    """One row of the opcode table; `kind` is alu, move, select, compare, flow, send or none."""
 
     latency: int
     issue: int

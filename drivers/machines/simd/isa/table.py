@@ -1,4 +1,4 @@
-"""The instruction set: 128 bits an instruction, and assembly.
+"""The instruction set: 128 bits per instruction, and assembly.
 
     (+f0) add(16) {sat} g10<1>:F g12.4<0>:F -g14<1>:F
     cmp(8|8) {l:f1} null<1>:D g3<1>:D #0x10:D
@@ -6,8 +6,8 @@
     break(16) @27
 
 A predicate is `+` (where the flag is set), `-` (where it is not) or, of a `break`, `!` (where no
-channel of the quad that is still here has it). `(16)` is the width, `(8|8)` a width and a first
-channel. Braces hold what is not usual. A region is register, byte offset, stride and type; `#`
+remaining channel of the quad has it set). `(16)` is the width, `(8|8)` a width and a first channel.
+Braces hold values that are not the default. A region is register, byte offset, stride and type; `#`
 begins an immediate, `@` a branch's target.
 """
 

@@ -70,7 +70,7 @@ def _plain(instr: Instruction, at: int) -> Leave:
 
 
 def _jump(instr: Instruction, at: int) -> Leave:
-    """break, cont and halt."""
+    """Execute break, cont or halt."""
     target = DONE if instr.op.name == "halt" else instr.target
     chosen = _chosen(instr, True) if instr.pred else None
 

@@ -1,4 +1,4 @@
-"""Access of a message to registers: its payload, its channels, its answer."""
+"""A message's access to registers: its payload, its channels, its reply."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Port:
     # -- results -----------------------------------------------------------------------------------
 
     def answer(self, m: Threads, k: int, value: Array, mask: Array | None) -> None:
-        """Write component `k` of the answer: a scalar or `(half, thread, channel)` of 32 bits."""
+        """Write component `k` of the reply: a scalar or `(half, thread, channel)` of 32 bits."""
         bits = value if value.dtype == np.uint32 else value.view(np.uint32)
         self.land(m, k * self.halves, self.halves, bits, mask)
 
@@ -110,7 +110,9 @@ class Port:
 
 
 def each(index: Array, bound: Sequence[Any], run: Callable[[Any, Array | slice], None]) -> None:
-    """Call `run` once per distinct index, with what is bound there and the lanes that use it."""
+    """Call `run` once per distinct index, with the resource bound there and the lanes that use
+    it.
+    """
     first = int(index[0]) if index.size else 0
     if index.size and (index == first).all():
         run(bound[first] if 0 <= first < len(bound) else None, slice(None))

@@ -1,1 +1,1 @@
-"""The compiler: NIR to instructions, registers, and an order with delays filled."""
+"""The compiler: NIR to instructions, register allocation, and an order with delays filled."""

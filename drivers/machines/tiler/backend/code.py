@@ -1,8 +1,8 @@
 """Code of the tiler between selection and encoding, with labels.
 
-A virtual register is a run of scalar registers; a message's payload and its answer are one each. A
-`label` stands where branches lead; `laid_out` replaces labels by instruction numbers. What finds no
-register lives in memory of the channel's own.
+A virtual register is a run of scalar registers; a message's payload and its reply are one each. A
+`label` marks a branch target; `laid_out` replaces labels by instruction numbers. Registers are
+spilled to private memory of the channel.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class Code(BaseCode[Instruction]):
         return {at: places[instr.target] for at, instr in enumerate(self.instrs) if instr.jumps}
 
     def liveness(self) -> Liveness[Instruction]:
-        """A channel writes its own part of a register only: channels that wait keep theirs."""
+        """The live ranges. A channel writes only its own part of a register, so waiting channels
+        keep theirs.
+        """
         return Liveness(self)
 
     # -- copies ------------------------------------------------------------------------------------
@@ -76,7 +78,9 @@ class Code(BaseCode[Instruction]):
     # -- places ------------------------------------------------------------------------------------
 
     def misplaced(self, places: dict[int, int]) -> list[int]:
-        """Half registers lie over the lowest full ones: what is used by halves must be there."""
+        """Registers that are used by halves but are not among the lowest, which half registers
+        overlap.
+        """
         operands = (operand for instr in self.instrs for operand in (instr.dst, *instr.srcs))
         return [o.nr for o in operands if o.half and 2 * places.get(o.nr, 0) >= LIMITS["h"]]
 
@@ -115,7 +119,7 @@ class Code(BaseCode[Instruction]):
         return found
 
     def _fixed(self, size: int) -> Operand:
-        """A fresh register that is never spilled."""
+        """A new register that is never spilled."""
         nr = self.new(size)
         self.fixed.add(nr)
         return Operand("v", nr)
@@ -126,7 +130,7 @@ class Code(BaseCode[Instruction]):
         return operand._replace(file="r", nr=place + operand.offset, offset=0)
 
     def drop_idle_moves(self) -> None:
-        """What is moved to where it is already, now that registers are known."""
+        """Remove moves whose source and destination are the same assigned register."""
         self.instrs = [i for i in self.instrs if i.op.name != "mov" or i.srcs[0] != i.dst]
 
 
@@ -136,7 +140,7 @@ def _described(op: str, count: int) -> int:
 
 
 def label_places(instrs: list[Instruction]) -> dict[int, int]:
-    """By label, the number of its place."""
+    """The position of each label."""
     return {instr.target: at for at, instr in enumerate(instrs) if instr.is_label}
 
 

@@ -27,7 +27,7 @@ MOST_WAIT = 24
 
 
 def live_registers(code: Sequence[Instruction]) -> Array:
-    """By register and instruction, whether the register is live after the instruction."""
+    """Whether each register is live after each instruction."""
     after = _after(code)
     reads = [_registers(places_read(instr)) for instr in code]
     kills = [_registers(_replaced(instr)) for instr in code]
@@ -48,7 +48,7 @@ def live_registers(code: Sequence[Instruction]) -> Array:
 
 
 def _after(code: Sequence[Instruction]) -> list[list[int]]:
-    """By instruction, its successors."""
+    """The successors of each instruction."""
     found = []
     for at, instr in enumerate(code):
         after = [at + 1] * instr.falls + [instr.target] * instr.jumps
@@ -57,12 +57,12 @@ def _after(code: Sequence[Instruction]) -> list[list[int]]:
 
 
 def _registers(places: set[int]) -> frozenset[int]:
-    """Registers among places, without predicates."""
+    """The registers among places, without predicates."""
     return frozenset(place for place in places if place < ROOM)
 
 
 def _replaced(instr: Instruction) -> set[int]:
-    """Registers that are overwritten completely."""
+    """The registers that are overwritten completely."""
     return set() if instr.dst.file == "h" else places_written(instr)
 
 

@@ -1,6 +1,6 @@
 """Selection of arithmetic for the tiler: its table of patterns, and a few sequences.
 
-What the machine lacks has been lowered in NIR before (see `lower`).
+Operations that the machine lacks have been lowered in NIR before (see `lower`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PATTERNS = pattern_table(__file__, "patterns.txt")
 
 
 class AluSelector(SelectorCore):
-    """Adds arithmetic."""
+    """Selects arithmetic for the tiler."""
 
     patterns = PATTERNS
 
@@ -46,7 +46,7 @@ class AluSelector(SelectorCore):
         return operand._replace(abs=True, neg=False)
 
     def derivative(self, instr: Alu) -> list[Operand]:
-        """fddx, fddy and all like them"""
+        """Select fddx, fddy and their variants."""
         (value,) = self.operands(instr)
         if value.file in "ic":
             return [immediate(0)]
@@ -54,7 +54,7 @@ class AluSelector(SelectorCore):
         return [self.emit(name, value)]
 
     def select(self, instr: Alu) -> list[Any]:
-        """bcsel"""
+        """Select bcsel."""
         condition = self.value(instr.srcs[0])
         a, b = self.value(instr.srcs[1]), self.value(instr.srcs[2])
         known = self.known(condition)
@@ -65,7 +65,9 @@ class AluSelector(SelectorCore):
     # -- 64 bits -----------------------------------------------------------------------------------
 
     def widen(self, instr: Alu) -> list[Value]:
-        """u2u64 and its like; `lower_int64` and `lower_doubles` have done the rest."""
+        """Select u2u64 and similar conversions; `lower_int64` and `lower_doubles` have lowered the
+        rest.
+        """
         value = self.value(instr.srcs[0])
         if instr.op.name != "i2i64":
             return [Pair(value, immediate(0))]
@@ -86,7 +88,7 @@ class AluSelector(SelectorCore):
     # -- 16 and 8 bits -----------------------------------------------------------------------------
 
     def pack_half(self, instr: Alu) -> list[Any]:
-        """Two halves of a register: pack_half_2x16_split"""
+        """Select pack_half_2x16_split, as two halves of a register."""
         made = self.new()
         for k, src in enumerate(instr.srcs):
             half = made._replace(half=True, offset=k)
@@ -101,7 +103,7 @@ class AluSelector(SelectorCore):
         return [self.emit("cov.hf", src._replace(half=True, offset=2 * src.offset + k))]
 
     def quantize(self, instr: Alu) -> list[Any]:
-        """fquantize2f16: values below the smallest normal half become zero"""
+        """Select fquantize2f16: values below the smallest normal half become zero."""
         x = self.read(instr.srcs[0], F)
         half = self.new()._replace(half=True)
         self.put("cov.fh", half, x)
@@ -111,7 +113,7 @@ class AluSelector(SelectorCore):
         return [self.emit("sel.b", zero, small, rounded)]
 
     def narrow(self, instr: Alu) -> list[Any]:
-        """Small integers are kept zero-extended."""
+        """A small integer, zero-extended to 32 bits."""
         value = self.value(instr.srcs[0])
         if isinstance(value, Pair):
             value = value.low
@@ -132,7 +134,7 @@ class AluSelector(SelectorCore):
         return self.emit("ashr.b", self.emit("shl.b", value, up), up)
 
     def pack_small(self, instr: Alu) -> list[Any]:
-        """pack_32_2x16 and pack_32_4x8"""
+        """Select pack_32_2x16 and pack_32_4x8."""
         sources = [(src, k) for src in instr.srcs for k in range(src.num_components)]
         bits = 32 // len(sources)
         whole = self.read(sources[0][0], UD, sources[0][1])

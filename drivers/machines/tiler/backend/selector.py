@@ -63,7 +63,7 @@ class SelectorCore(ArithmeticSelector):
         return Operand("v", self.code.new(1))
 
     def slot(self, entry: ConstantSlot) -> Operand | None:
-        """The constant register that holds this, if there is room."""
+        """The constant register that holds this value, if there is room."""
         found = self.slots.get(entry)
         if found is None:
             limit = LIMITS["c"] if entry.block < 0 else MOST_UNIFORMS
@@ -126,7 +126,9 @@ class SelectorCore(ArithmeticSelector):
         return dst
 
     def legal(self, instr: Instruction, srcs: list[Operand]) -> tuple[Operand, ...]:
-        """Operands where the encoding allows them; others are moved, or become constants."""
+        """Operands that the encoding allows; others are moved into registers or become
+        constants.
+        """
         once = ISA.formats[instr.op.format].once
         taken = False
         for k, src in enumerate(srcs):
@@ -145,7 +147,7 @@ class SelectorCore(ArithmeticSelector):
         return 64 if isinstance(operand, Pair) else 32
 
     def placed(self, src: Operand) -> Operand:
-        """An immediate as a constant, or moved into a register when those are all taken."""
+        """An immediate as a constant, or in a register when all constants are taken."""
         if src.file != "i":
             return src
         found = self.slot(ConstantSlot(-1, src.bits))
@@ -188,7 +190,7 @@ class SelectorCore(ArithmeticSelector):
         self.append(Instruction(name, dst, srcs, message=message, note=note))
         return dst
 
-    def ask(
+    def send_for_reply(
         self,
         unit: str,
         fields: dict[str, int],
@@ -204,7 +206,7 @@ class SelectorCore(ArithmeticSelector):
             return [Pair(low, high) for low, high in zip(parts[::2], parts[1::2], strict=True)]
         return [first._replace(offset=k) for k in range(count)]
 
-    def tell(
+    def send_message(
         self, unit: str, fields: dict[str, int], payload: Sequence[Value], note: str = ""
     ) -> None:
         self.send(unit, fields, payload, 0, note)
@@ -219,7 +221,7 @@ class SelectorCore(ArithmeticSelector):
     ) -> list[Any]:
         """Sample with texel offsets as parameters; four offsets are four gathers."""
         if not offsets:
-            return self.ask("sampler", fields, payload, UD, count, op)
+            return self.send_for_reply("sampler", fields, payload, UD, count, op)
         number = PARAMS.index("offset")
         behind = sum(
             1
@@ -234,7 +236,7 @@ class SelectorCore(ArithmeticSelector):
             if fields["params"] >> PARAMS.index("ddx") & 1:
                 some["extent"] = fields["extent"]
             carried = [*payload[:at], *more, *payload[at:]]
-            found.append(self.ask("sampler", some, carried, UD, count, op))
+            found.append(self.send_for_reply("sampler", some, carried, UD, count, op))
         if len(offsets) == 1:
             return list(found[0])
         return [texel[3] for texel in found]

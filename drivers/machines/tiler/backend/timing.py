@@ -2,7 +2,7 @@
 
 The machine has no interlocks for arithmetic. Results of categories 1 to 3 can be read by these
 categories `ALU` cycles later, by the other categories and by branches `FAR` cycles later; a third
-source is read only at the end. Only `nop`s protect a reader that would come too early.
+source is read only at the end. Only `nop`s protect an instruction that would read too early.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEARBY = frozenset({"input", "constant", "urb", "render", "scratch", "gateway"}
 
 
 def queue_of(instr: Instruction) -> str:
-    """What a reader of the result must wait for: ss, sy, or nothing."""
+    """The flag with which a reader of the result must wait: ss, sy, or none."""
     if instr.op.kind == "special":
         return "ss"
     if instr.op.kind == "quad":
@@ -41,9 +41,9 @@ def queue_of(instr: Instruction) -> str:
 
 
 def delay(maker: Instruction, reader: Instruction, place: int) -> int:
-    """Cycles that must lie between issuing the two, if `reader` reads what `maker` writes there.
+    """The cycles between issuing the two, if `reader` reads what `maker` writes there.
 
-    Only for arithmetic results: for others the reader waits itself, if its flags say so.
+    Only arithmetic results need a delay: for others the reader waits by its flags.
     """
     if queue_of(maker) or maker.op.cat == 0:
         return 0
@@ -55,7 +55,7 @@ def delay(maker: Instruction, reader: Instruction, place: int) -> int:
 
 
 def places_read(instr: Instruction) -> set[int]:
-    """Registers and predicates an instruction reads."""
+    """The registers and predicates that an instruction reads."""
     found: set[int] = set()
     for k in range(len(instr.srcs)):
         found.update(instr.read(k))
@@ -68,12 +68,12 @@ def places_read(instr: Instruction) -> set[int]:
 
 
 def places_written(instr: Instruction) -> set[int]:
-    """Registers and predicates an instruction writes."""
+    """The registers and predicates that an instruction writes."""
     return {*instr.written(), *(PREDICATE + flag for flag in instr.flags_written)}
 
 
 class Pipe(schedule.Pipe[Instruction]):
-    """The pipe of the tiler, whose instructions wait only where their flags say so."""
+    """The pipe of the tiler, whose instructions wait only if their flags are set."""
 
     def reads(self, instr: Instruction) -> set[int]:
         found = places_read(instr)
@@ -100,9 +100,9 @@ class Pipe(schedule.Pipe[Instruction]):
         return 4 if queue_of(maker) else 1
 
     def timing(self, block: Sequence[Instruction]) -> Timing:
-        """What a block costs: cycles, and how long each instruction waits by its flags.
+        """The time that a block takes: cycles, and how long each instruction waits by its flags.
 
-        What was outstanding before the block is taken to have half its latency left.
+        Results outstanding before the block are assumed to have half their latency left.
         """
         ready: dict[str, int] = {"ss": 6, "sy": 40}
         now, stalls = 0, []
@@ -124,7 +124,7 @@ PIPE = Pipe()
 
 
 def _ordered(instr: Instruction) -> bool:
-    """Must it keep its place among its like?"""
+    """Whether it must keep its order among instructions of its kind."""
     message = instr.message
     return message is not None and message.unit not in ("input", "constant", "sampler")
 

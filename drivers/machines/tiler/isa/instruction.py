@@ -49,7 +49,7 @@ def immediate(bits: int) -> Operand:
 
 @dataclass(slots=True, eq=False)
 class Instruction(instruction.Instruction):
-    """One instruction; one of the opcode `LABEL` is the place `target`."""
+    """One instruction; with the opcode `LABEL`, the branch target `target`."""
 
     table: ClassVar = OPCODES
     op: Opcode = field(init=False)
@@ -64,14 +64,14 @@ class Instruction(instruction.Instruction):
     # -- registers read and written ----------------------------------------------------------------
 
     def written(self) -> range:
-        """Numbers of the full registers that are written."""
+        """The numbers of the full registers that are written."""
         if self.dst.file not in ("r", "h", "v"):
             return range(0)
         count = self.message.result if self.message is not None else self.repeat + 1
         return width_of(self.dst, count)
 
     def read(self, k: int) -> range:
-        """Numbers of the full registers source `k` reads."""
+        """The numbers of the full registers that source `k` reads."""
         src = self.srcs[k]
         if src.file not in ("r", "h"):
             return range(0)
@@ -91,7 +91,7 @@ class Instruction(instruction.Instruction):
 
     @property
     def jumps(self) -> bool:
-        """Channels may go to the target."""
+        """Whether channels may jump to the target."""
         return self.op.name in ("br", "brdead", "jump")
 
     @property

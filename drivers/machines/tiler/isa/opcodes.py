@@ -1,8 +1,8 @@
-"""The opcodes of the tiler: `opcodes.txt` says what each computes, and in which category it is.
+"""The opcodes of the tiler: `opcodes.txt` has the semantics and the category of each.
 
-What categories 1, 2 and 3 compute can be read after a fixed number of cycles that the *compiler*
-must fill (`delay` in `timing`); for the results of 4 and of units nearby an instruction waits with
-(ss), for those of 5 and of memory with (sy).
+Results of categories 1, 2 and 3 can be read after a fixed number of cycles that the *compiler* must
+fill (`delay` in `timing`). An instruction waits with (ss) for results of category 4 and of nearby
+units, and with (sy) for those of category 5 and of memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ __all__ = ["LABEL", "MNEMONICS", "OPCODES", "Opcode"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):
-    """One row; `kind` is flow, nop, kill, alu, compare, select, special, quad or message."""
+    """One row of the opcode table; `kind` is flow, nop, kill, alu, compare, select, special, quad
+    or message.
+    """
 
     cat: int
     source: str  # type of the sources: f, s, u, h (16-bit float) or b

@@ -1,4 +1,4 @@
-"""The instruction set: 64 bits an instruction, and assembly.
+"""The instruction set: 64 bits per instruction, and assembly.
 
     (sy)(rpt2)add.f r0.x, (r)r1.x, (neg)c2.y
     mov r0.x, #0x3f800000
@@ -6,8 +6,8 @@
     br !p0.x, @12
     sam r4.x, r8.x, desc=0x30021 len=3 res=4
 
-(ss) and (sy) wait, (rptN) repeats, (sat) clamps to 0..1, (r) takes the next register in each
-repetition, `!` is where a predicate is false, `#` begins an immediate, `@` a branch's target.
+(ss) and (sy) wait, (rptN) repeats, (sat) clamps to 0..1, (r) advances to the next register in each
+repetition, `!` negates a predicate, `#` begins an immediate, `@` a branch's target.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Executable code of the tiler: 64-bit instructions as blocks of steps, waves of 64 channels.
 
-A texture's answer may be late (`texture_writes="late"`): it arrives some instructions later, or
-when an instruction with (sy) waits for it. A value written to the same register in between is
+A texture's reply may be late (`texture_writes="late"`): it arrives some instructions later, or when
+an instruction with (sy) waits for it. A value written to the same register in between is
 overwritten.
 """
 
@@ -41,7 +41,7 @@ LANDING = 24
 
 @dataclass(slots=True)
 class _Answer:
-    """Answer registers of a texture operation in flight."""
+    """The registers of a texture operation in flight."""
 
     first: int
     bits: Array
@@ -91,7 +91,7 @@ class Executable(executable.Executable[Instruction]):
         steps: list[Step] = []
         for instr in code:
             if instr.sy and self.texture_writes == "late":
-                steps.append(self.settle)
+                steps.append(self.deliver_results)
             if instr.op.kind != "nop":
                 steps.append(self._step(instr))
         return steps
@@ -120,7 +120,7 @@ class Executable(executable.Executable[Instruction]):
                 _tick(m)
             step(m)
 
-    def settle(self, m: Threads) -> None:
+    def deliver_results(self, m: Threads) -> None:
         for answer in m.pending:
             _put(m, answer)
         m.pending.clear()
@@ -142,7 +142,7 @@ def _put(m: Threads, answer: _Answer) -> None:
 
 
 def _tick(m: Threads) -> None:
-    """Advance by an instruction: answers that have been in flight long enough arrive."""
+    """Advance by an instruction: replies that have been in flight long enough arrive."""
     for answer in m.pending:
         answer.left -= 1
     while m.pending and m.pending[0].left < 0:

@@ -148,26 +148,26 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(snapshot_cache, "_FEW", 4)
     mine = memory()
     mine._crowded = 4
-    mine._kin["related",] = object()  # type: ignore[assignment]
+    mine._bases["related",] = object()  # type: ignore[assignment]
 
     def state(held: bool, alive: bool) -> Any:
         return SimpleNamespace(held=held, alive=alive)
 
     mine._found = {(k,): state(k == 0, k == 1) for k in range(3)}
     mine.tidy()
-    assert len(mine._found) == 3 and mine._kin  # too few to look at
+    assert len(mine._found) == 3 and mine._bases  # too few to look at
     mine._found[3,] = state(False, True)
     mine.tidy()
-    assert [*mine._found] == [(0,), (1,), (3,)] and not mine._kin
+    assert [*mine._found] == [(0,), (1,), (3,)] and not mine._bases
     assert mine._crowded == 6
-    mine._kin["related",] = object()  # type: ignore[assignment]
+    mine._bases["related",] = object()  # type: ignore[assignment]
     mine.tidy(3)
     mine._crowded = 0
     mine.tidy(3)
-    assert len(mine._found) == 3 and mine._kin
+    assert len(mine._found) == 3 and mine._bases
     mine._crowded = 0
     mine.tidy(2)
-    assert [*mine._found] == [(0,)] and not mine._kin and mine._crowded == 4
+    assert [*mine._found] == [(0,)] and not mine._bases and mine._crowded == 4
     mine.tidy(0)
     assert [*mine._found] == [(0,)]
 

@@ -80,7 +80,7 @@ def draws(*snapshots: Snapshot) -> Any:
 ROWS = [b"0", b"1", b"2", b"3", b"4"]
 
 
-def test_draws_are_made_together_when_enough_have_waited_beside_others(
+def test_enough_pending_draws_are_executed_together(
     made: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted by shaders; one alone does not count."""
@@ -103,7 +103,7 @@ def test_draws_are_made_together_when_enough_have_waited_beside_others(
     assert made == [ROWS[:3]]
 
 
-def test_only_draws_for_which_it_is_worth_it_are_made_together(
+def test_only_draws_for_which_merging_pays_are_merged(
     made: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execution, "WORTH_MERGING", 3)
@@ -145,7 +145,7 @@ def test_draws_are_made_by_plans(made: list[Any]) -> None:
     assert plan.made == ROWS[:1] and made == [(b"1", 0), (b"2", 1)]
 
 
-def test_plans_are_made_for_what_has_come_often(made: list[Any]) -> None:
+def test_plans_are_made_for_frequent_draws(made: list[Any]) -> None:
     """Or for as many as there are families: that would take as long."""
     plan = Plan()
     least = execution._FOR_A_PLAN
@@ -227,7 +227,9 @@ IN_ORDER = [(2, 0), (1, 2)]
 """Runs of equal draws, and the number of the first of each."""
 
 
-def test_draws_that_are_alike_are_instances_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_that_differ_in_constants_are_instances_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     merge: list[Any] = []
     ways = Ways(monkeypatch, merge)
     merge += [ways.merged("a", alike=True)]
@@ -271,7 +273,7 @@ def test_what_was_counted_in_vain_is_not_counted(monkeypatch: pytest.MonkeyPatch
     assert ways.restored == ["before"]
 
 
-def test_what_fails_is_told_when_all_is_done(
+def test_failures_are_raised_after_all_draws(
     made: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(snapshot: Any, info: Any, row: Any, at: int) -> None:
@@ -287,7 +289,7 @@ def test_what_fails_is_told_when_all_is_done(
 
 
 @pytest.mark.parametrize("way", ["together", "by plans", "as a group"])
-def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_of_merged_draws_are_raised(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     merge: list[Any] = []
     ways = Ways(monkeypatch, merge)
     merge += [ways.merged("a", alike=way == "together")]

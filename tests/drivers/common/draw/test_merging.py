@@ -67,7 +67,7 @@ class Snapshot:
     def merge_key(self, mode: Primitive) -> Any:
         return self._merge_keys, mode in (POINTS,)
 
-    def sees_start(self, mode: Primitive) -> bool:
+    def observes_start(self, mode: Primitive) -> bool:
         return bool(self._sees)
 
     def selection(self, mode: Primitive) -> Any:
@@ -286,7 +286,7 @@ def test_blocks_that_differ_are_tables_as_far_as_they_are_read() -> None:
     assert sorted(alone[Stage.VERTEX]) == [0]
 
 
-def test_kinds_of_things_told_by_identity() -> None:
+def test_kinds_are_numbered_by_identity() -> None:
     things = [[1], [2], [1], [3]]
     distinct = module._Distinct([things[k] for k in (1, 0, 2, 0, 3, 1)])
     assert [things.index(each) for each in distinct.first] == [1, 0, 0, 3]

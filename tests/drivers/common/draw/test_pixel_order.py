@@ -96,13 +96,13 @@ def rounds(*sheets: Any) -> list[tuple[int, list[tuple[int, int]]]]:
     return found
 
 
-def test_who_shares_no_pixel_goes_in_the_first_round() -> None:
+def test_units_without_shared_pixels_run_in_the_first_round() -> None:
     one, two = sheet(Lanes([0, 1, 2], [0, 0, 0]), [0]), sheet(Lanes([31, 4], [0, 0]), [1])
     assert rounds(one, two) == [(0, [(0, 0), (1, 0), (2, 0)]), (1, [(31, 1), (4, 1)])]
     assert one.mine.apart and two.mine.apart
 
 
-def test_states_take_turns_at_a_pixel() -> None:
+def test_states_alternate_at_a_pixel() -> None:
     """Sheet 0 has draws 0 and 2, sheet 1 has draw 1: at pixel 5 all of them, at 6 two of one."""
     one = sheet(Lanes([4, 5, 6, 5, 6], [0, 0, 0, 1, 1]), [0, 2])
     two = sheet(Lanes([5, 7], [0, 0]), [1])
@@ -167,10 +167,10 @@ def test_units_that_share_a_place(seed: int) -> None:
     who = np.full(20, 99, np.int32)
     wanted = [k for k, place in enumerate(places) if (places == place).sum() > 1]
     assert pixel_order._shared(places, who).tolist() == wanted
-    assert pixel_order._once(places, who) is (not wanted)
+    assert pixel_order._are_distinct(places, who) is (not wanted)
     apart = np.unique(places)
     assert pixel_order._shared(apart, who).tolist() == []
-    assert pixel_order._once(apart, who)
+    assert pixel_order._are_distinct(apart, who)
 
 
 # -- what is refused -------------------------------------------------------------------------------

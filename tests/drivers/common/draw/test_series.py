@@ -59,7 +59,7 @@ def repeating() -> Repeating:
     return Repeating()
 
 
-def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repeating) -> None:
+def test_a_draw_that_samples_its_target_does_not_become_pending(repeating: Repeating) -> None:
     pipe, world = repeating.pipe, repeating.world
     world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
     pictures = []
@@ -70,14 +70,14 @@ def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repe
             series = repeating.series(*entries)
             assert pipe.draw_series(series) == len(entries)
             if parts > 1:
-                pipe.settle()
-        pipe.settle()
+                pipe.execute_deferred()
+        pipe.execute_deferred()
         pictures.append(world.read(0))
     assert pictures[0] == pictures[1]
     assert any(pictures[0])
 
 
-def test_a_query_that_begins_behind_several_targets_counts_what_follows(
+def test_a_query_that_begins_after_several_targets_counts_later_draws(
     repeating: Repeating,
 ) -> None:
     pipe, query, world = repeating.pipe, repeating.query, repeating.world
@@ -94,7 +94,7 @@ def test_a_query_that_begins_behind_several_targets_counts_what_follows(
     assert pipe.get_query_result(query, True) == 16 * 16
 
 
-def test_what_a_query_counts_is_told_when_it_has_ended(repeating: Repeating) -> None:
+def test_the_result_of_a_query_is_known_after_its_end(repeating: Repeating) -> None:
     pipe, query, world = repeating.pipe, repeating.query, repeating.world
     world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
     epoch = pipe.bound.epoch

@@ -95,7 +95,9 @@ def test_states_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["elements", "vertex_buffers", "stream_targets", "witness"])
-def test_states_are_made_anew_of_other_bindings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_derived_again_for_other_bindings(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is fixed, and the programs, stay."""
     scene = Scene(monkeypatch)
     first = scene.states.of(TRIANGLES)
@@ -112,7 +114,7 @@ def test_states_are_made_anew_of_other_bindings(name: str, monkeypatch: pytest.M
     assert scene.counts() == (1, 1, 1)
 
 
-def test_states_are_made_anew_when_a_program_was_joined_anew(
+def test_states_are_derived_again_after_a_program_was_joined_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scene = Scene(monkeypatch)
@@ -126,7 +128,7 @@ def test_states_are_made_anew_when_a_program_was_joined_anew(
     assert scene.states.of(TRIANGLES) is not second
 
 
-def test_what_is_forgotten_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgotten_states_are_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(monkeypatch)
     first = scene.states.of(TRIANGLES)
     scene.states.forget()
@@ -163,7 +165,7 @@ def test_states_are_looked_up_at_each_draw_where_uniforms_decide(
     assert scene.fixed == 4 and found[5] is not found[0]  # the third had the first two forgotten
 
 
-def test_states_remembered_of_kin_have_what_is_fixed_in_common(
+def test_snapshots_with_equal_state_keys_share_their_fixed_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scene = Scene(monkeypatch)

@@ -94,7 +94,7 @@ def draws(elements: Any, buffers: Any, sees: bool = False, facts: Any = (), **mo
         blocks=(),
         buffers=(),
         sampled=frozenset(),
-        sees_start=lambda mode: sees,
+        observes_start=lambda mode: sees,
         selection=lambda mode: None if more.get("lost") else selection,
     )
     found.like = found

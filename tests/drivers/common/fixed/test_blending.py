@@ -94,7 +94,7 @@ def test_every_factor_is_the_specifications() -> None:
 
 
 @pytest.mark.parametrize("channels", ["rgb", "alpha"])
-def test_the_destination_is_needed_where_it_is_seen(channels: str) -> None:
+def test_the_destination_is_read_where_the_result_depends_on_it(channels: str) -> None:
     """Another destination, another term: then and only then fragments must come in order."""
     first, second = np.random.default_rng(2).random((2, 4, 4, LANES))
     second[[0, 2, 3]] = first[[0, 2, 3]]  # all but the destination

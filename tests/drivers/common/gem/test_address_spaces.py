@@ -116,7 +116,7 @@ def test_the_lowest_place_that_suits_is_taken() -> None:
     assert manager.space.wasted == MIB
 
 
-def test_what_lies_around_an_address() -> None:
+def test_the_objects_around_an_address_are_listed() -> None:
     manager = Manager()
     thing = manager.create(8 * KIB, [SYSTEM], name="thing")
     manager.execute([ExecObject(thing.handle, pinned=MIB)])
@@ -133,7 +133,7 @@ def test_what_lies_around_an_address() -> None:
         manager.write(MIB + 8 * KIB, np.zeros(1, np.uint8))
 
 
-def test_tables_come_and_go_with_their_entries() -> None:
+def test_tables_exist_as_long_as_their_entries() -> None:
     tables = PageTables()
     tables.unmap(MIB, Region.SYSTEM)  # there is none
     tables.map(MIB, 5, Region.SYSTEM)
@@ -208,7 +208,7 @@ def test_reads_and_writes_go_on_in_the_next_page() -> None:
         assert np.array_equal(thing.data(), wanted)
         assert np.array_equal(manager.read(thing.address + 60 * KIB + 1, values.size),
                               wanted[60 * KIB + 1 : 260 * KIB + 1])  # fmt: skip
-        assert np.array_equal(manager.seen(thing), wanted)
+        assert np.array_equal(manager.device_bytes(thing), wanted)
         assert manager.read(thing.address, 0).size == 0
 
 

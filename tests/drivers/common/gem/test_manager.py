@@ -188,9 +188,7 @@ class Ledger:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("by", ["execute", "touch"])
-def test_who_leaves_is_who_was_used_longest_ago_and_of_those_the_first_made(
-    by: str, seed: int
-) -> None:
+def test_the_least_recently_used_objects_are_evicted_oldest_first(by: str, seed: int) -> None:
     rng = random.Random(f"ledger {seed}")
     ledger = Ledger(16)
     manager = Manager(local=ledger.pages * 64 * KIB)

@@ -250,7 +250,7 @@ def test_windows_of_blocks() -> None:
             box_window(desc, 0, Box(*box))
 
 
-def test_copies_want_blocks_of_one_size() -> None:
+def test_copies_need_blocks_of_one_size() -> None:
     one, other = made("R8G8B8A8_UNORM"), made("R16_UNORM")
     box = Box(0, 0, 0, 2, 2, 1)
     with pytest.raises(ResourceError, match=r"^cannot copy R16_UNORM to R8G8B8A8_UNORM: bl"):

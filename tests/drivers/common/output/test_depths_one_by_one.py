@@ -161,7 +161,7 @@ def test_tests_are_those_of_single_pixels(name: str) -> None:
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("func", [func for func in CompareFunc if func in order.OPAQUE_FUNCS])
 @pytest.mark.parametrize("name", DEPTHS)
-def test_who_stays_visible_is_who_was_drawn_last(
+def test_the_last_drawn_primitive_stays_visible(
     name: str, func: CompareFunc, distinct: bool
 ) -> None:
     """Of all that pass, one by one; depths are what they leave behind."""
@@ -191,7 +191,7 @@ def test_who_stays_visible_is_who_was_drawn_last(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_shader_is_told_is_held(name: str) -> None:
+def test_shaders_read_stored_depth_and_stencil(name: str) -> None:
     pixels = Pixels(name, 3)
     at = np.array([3, 7, 3])
     depth, stencil = held(pixels.target, at)

@@ -37,7 +37,7 @@ class Counted:
 
     def __init__(self, patch: Patch) -> None:
         self.hidden = self.turned = 0
-        seen, turned = hierarchical_depth.DepthBlocks.seen, hierarchical_depth._turned
+        seen, turned = hierarchical_depth.DepthBlocks.visible_spans, hierarchical_depth._turned
 
         def counting(blocks: Any, engine: Any, spans: Any, source: Any, func: Any = None) -> Any:
             before = blocks.hidden
@@ -50,7 +50,7 @@ class Counted:
             self.turned += 1
             return turned(*given)
 
-        patch.setattr(hierarchical_depth.DepthBlocks, "seen", counting)
+        patch.setattr(hierarchical_depth.DepthBlocks, "visible_spans", counting)
         patch.setattr(hierarchical_depth, "_turned", turning)
         patch.setattr(engine, "PIECE", 500)
         patch.setattr(engine, "_overdrawn", lambda spans: True)

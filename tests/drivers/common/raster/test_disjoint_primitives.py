@@ -64,7 +64,7 @@ def test_levels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disjoint_primitives, "_MANY_ENOUGH", 0)
     chance = random.Random(seed)
     spans = random_spans(chance, chance.choice((2, 5, 30, 200)))
-    levels = disjoint_primitives.levels_apart(spans)
+    levels = disjoint_primitives.disjoint_levels(spans)
     assert levels is not None
     drawn: dict[int, list[int]] = {}
     for level in levels:
@@ -84,7 +84,7 @@ def levels_of(*shapes: list[tuple[int, int, int]]) -> list[list[int]] | None:
     rows = np.array([(n, *row) for n, shape in enumerate(shapes) for row in shape], np.int64)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(disjoint_primitives, "_MANY_ENOUGH", 0)
-        found = disjoint_primitives.levels_apart(Spans(*rows.T.copy()))
+        found = disjoint_primitives.disjoint_levels(Spans(*rows.T.copy()))
     return found and [sorted(set(level.primitive.tolist())) for level in found]
 
 
@@ -110,7 +110,7 @@ def test_halves_of_rectangles_are_one() -> None:
 
 
 @pytest.mark.parametrize("at", [9, 32765, 65533])
-def test_boxes_that_touch_do_not_meet(at: int) -> None:
+def test_boxes_that_touch_do_not_overlap(at: int) -> None:
     """Wherever that is: limits can be set to more than drivers have by themselves."""
 
     def square(x: int, y: int) -> list[tuple[int, int, int]]:
@@ -127,9 +127,9 @@ def test_boxes_that_touch_do_not_meet(at: int) -> None:
 
 def test_levels_that_do_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     spans = random_spans(random.Random(1), 30)
-    assert disjoint_primitives.levels_apart(spans) is None
+    assert disjoint_primitives.disjoint_levels(spans) is None
     only = spans.take(spans.primitive == 5)
-    assert disjoint_primitives.levels_apart(only) is None and not disjoint_primitives.are_large(
+    assert disjoint_primitives.disjoint_levels(only) is None and not disjoint_primitives.are_large(
         only
     )
     assert not disjoint_primitives.are_large(spans)
@@ -208,9 +208,11 @@ def picture(kind: str, seed: int) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("kind", ["blended", "depth"])
 @pytest.mark.parametrize("seed", range(4))
-def test_nobody_can_tell(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_is_independent_of_levels(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken: list[int] = []
-    levels = disjoint_primitives.levels_apart
+    levels = disjoint_primitives.disjoint_levels
 
     def counted(spans: Spans) -> list[Spans] | None:
         found = levels(spans)
@@ -218,7 +220,7 @@ def test_nobody_can_tell(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) 
         return found
 
     monkeypatch.setattr(engine, "are_large", lambda spans: True)
-    monkeypatch.setattr(engine, "levels_apart", counted)
+    monkeypatch.setattr(engine, "disjoint_levels", counted)
     monkeypatch.setattr(engine, "_COMPARED", 10_000)
     monkeypatch.setattr(disjoint_primitives, "_MANY_ENOUGH", 50)
     found = picture(kind, seed)

@@ -146,7 +146,7 @@ def test_lanes_that_pass_are_kept() -> None:
 PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen", "apart"
 
 
-def test_lanes_become_fewer_for_everybody() -> None:
+def test_lanes_are_narrowed_for_every_holder() -> None:
     for covered in (None, np.arange(8) % 3 > 0):
         base: Any = np.arange(8)
         samples = base.astype(np.uint16)
@@ -228,7 +228,7 @@ def test_places_are_worked_out_late(stride: int) -> None:
             assert placed == [tuple(row) for row in wanted[rows].tolist()]
             assert (found.y * stride + found.x).tolist() == found.pixel.tolist()
             moved = way(expand_pixels(spans(*runs), stride))
-            moved.number_anew(moved.pixel - 77)
+            moved.renumber(moved.pixel - 77)
             assert moved.x.tolist() == found.x.tolist() and moved.y.tolist() == found.y.tolist()
             assert moved.pixel.tolist() == (found.pixel - 77).tolist()
 

@@ -26,7 +26,7 @@ def test_corners_are_half_a_width_beside_the_ends(width: float) -> None:
         np.testing.assert_allclose(found, wanted, atol=1.1 / STEPS)
 
 
-def test_they_go_round_the_way_that_edges_are_inside_of() -> None:
+def test_outlines_run_in_the_direction_for_which_edges_are_inside() -> None:
     x, y = (
         np.array([[2, 9, 5, 5], [7, 3, 5, 5]], "f4"),
         np.array([[2, 2, 1, 8], [4, 3, 8, 1]], "f4"),

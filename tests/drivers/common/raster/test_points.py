@@ -37,7 +37,7 @@ def at(*places: tuple[float, float]) -> VertexSet:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_nowhere_goes_with_all_that_is_its_own(way: str) -> None:
+def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
     state, pattern = WAYS[way]
     vertices = at((2.5, 3.5), (1.5e6, 3.5), (12.5, 3.5), (np.nan, 1.0), (5.5, 9.5))
     which = np.array([4, 1, 0, 3, 2])
@@ -96,7 +96,7 @@ def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: in
     assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
 
 
-def test_points_are_round_where_no_sample_says_how_much_of_them_is_there() -> None:
+def test_points_are_round_unless_samples_give_their_coverage() -> None:
     one = np.array([0])
     for smooth, multisample in ((True, True), (True, False), (False, True), (False, False)):
         state = RasterizerState(point_smooth=smooth, multisample=multisample)

@@ -267,7 +267,7 @@ def test_multisampled_textures_are_fetched_by_sample() -> None:
 
 
 @pytest.mark.parametrize("format", ["R32G32_FLOAT", "R8G8B8A8_UNORM"])
-def test_a_lane_of_a_cube_map_does_not_know_its_neighbours(format: str) -> None:
+def test_lanes_of_cube_maps_are_independent(format: str) -> None:
     """Corners, where three faces meet, and directions that are no numbers change no other lane."""
     cube = texture(format, 4, 4, target=Target.TEXTURE_CUBE, array_size=6)
     sampler = replace(LINEAR, seamless_cube_map=True)
@@ -397,7 +397,7 @@ SAMPLED_SOMEHOW = {
 
 @pytest.mark.parametrize("how", SAMPLED_SOMEHOW)
 @pytest.mark.parametrize("op", ["tex", "txf"])
-def test_who_looks_at_some_components_gets_the_same_ones(how: str, op: str) -> None:
+def test_units_for_some_components_return_equal_values(how: str, op: str) -> None:
     format, more, sampler = SAMPLED_SOMEHOW[how]
     unit = texture_unit(view_of(texture(format), **more), sampler)
     random = np.random.default_rng(2)
@@ -419,7 +419,7 @@ def test_who_looks_at_some_components_gets_the_same_ones(how: str, op: str) -> N
                     assert not np.any(other)
 
 
-def test_components_that_nobody_looks_at_are_not_decoded() -> None:
+def test_components_that_are_not_read_are_not_decoded() -> None:
     for format in ("R32G32B32A32_FLOAT", "R8G8B8A8_UNORM"):
         unit = texture_unit(view_of(texture(format)), LINEAR)
         at = [np.linspace(0, 1, 64, dtype=F32)] * 2

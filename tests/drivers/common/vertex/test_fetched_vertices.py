@@ -58,7 +58,7 @@ def test_a_few_vertices_read_what_many_do(format: str, monkeypatch: pytest.Monke
                     assert one.flags.c_contiguous
 
 
-def test_what_nobody_is_told_of_is_seen() -> None:
+def test_writes_by_shaders_are_read() -> None:
     """As shaders write buffers."""
     resource, source = _buffer(), VertexSource(0, 6, None, 1, 0, 0, 0)
     _read("R32G32_FLOAT", resource, source, 0, 8)
@@ -73,7 +73,7 @@ def _lanes(source: VertexSource, *elements: VertexElement, stride: int = 16) -> 
     return FetchedVertices(source, elements, buffers, 0, source.lanes)
 
 
-def test_what_vertices_are_told_of_their_draw() -> None:
+def test_vertices_have_the_parameters_of_their_draw() -> None:
     """Without indices there is no base vertex."""
     for ids, is_indexed in ((None, False), (np.array([9, 7, 8]), True)):
         source = VertexSource(7, 3, ids, 1, 5, 7, 4, is_indexed=is_indexed)

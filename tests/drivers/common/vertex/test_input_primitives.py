@@ -68,7 +68,7 @@ def test_adjacent_vertices_stand_where_the_tables_put_them(
 
 
 @pytest.mark.parametrize("mode", [P.POINTS, P.LINES, P.LINE_LOOP, P.TRIANGLE_STRIP, P.TRIANGLES])
-def test_other_primitives_are_given_as_they_are_assembled(mode: Primitive) -> None:
+def test_other_primitives_are_assembled_as_usual(mode: Primitive) -> None:
     runs = Runs(np.array([3, 10]), np.array([7, 4]))
     for first in (True, False):
         given = input_corners(mode, runs, first)
