@@ -153,7 +153,8 @@ class Language:
             answers = self.answers
         known = answers.get(availability)
         if known is None:
-            known = any(self._all(word) for word in availability.split())
+            # Every word is evaluated, so that an unknown one is an error in all languages.
+            known = True in [self._all(word) for word in availability.split()]
             answers[availability] = known
         return known
 
@@ -195,7 +196,7 @@ class Language:
         self._answers = self._key = None
 
     def _all(self, word: str) -> bool:
-        return all(self._one(part) for part in word.split("+"))
+        return False not in [self._one(part) for part in word.split("+")]
 
     def _one(self, word: str) -> bool:
         if word == "*":
@@ -212,7 +213,9 @@ class Language:
         es = low.startswith("es")
         digits = low[2:] if es else low
         if digits.isdigit():
+            assert int(digits) in (ES_VERSIONS if es else DESKTOP_VERSIONS), word
             if es != self.es or self.version < int(digits):
                 return False
             return not high or self.version <= int(high.removeprefix("es"))
+        assert word in EXTENSIONS, word
         return word in self.extensions

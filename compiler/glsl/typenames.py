@@ -93,7 +93,7 @@ def _build() -> None:
             _add(f"{letter}image{name}Array", t.image(dim, True, base), image)
     for name, when in (
         ("1D", "desktop"),
-        ("2D", "desktop es300 EXT_shadow_samplers"),
+        ("2D", "desktop es300"),
         ("Cube", "130 EXT_gpu_shader4 es300"),
         ("2DRect", "140 ARB_texture_rectangle"),
         ("1DArray", arrays["1D"]),

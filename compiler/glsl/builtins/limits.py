@@ -133,7 +133,7 @@ _BY_AVAILABILITY = {
     "110-410 compat": "max_varying_floats",
     "compat": "max_lights max_clip_planes max_texture_units max_texture_coords",
     "130": "max_clip_distances max_varying_components",
-    "es100 410 ARB_ES2_compatibility": "max_vertex_uniform_vectors max_fragment_uniform_vectors",
+    "es100 410": "max_vertex_uniform_vectors max_fragment_uniform_vectors",
     "es100-es100 410": "max_varying_vectors",
     "es300 420 ARB_shading_language_420pack": "min_program_texel_offset max_program_texel_offset",
     _GEOM: "max_vertex_output_components max_geometry_input_components "
