@@ -147,10 +147,15 @@ def smooth_points(shader: Shader) -> bool:
     impl = shader.entry
     b = Builder(impl).at_start(impl.body[0])  # type: ignore[arg-type]
     coord = b.intrinsic("load_point_coord")
-    size = b.fabs(b.frcp(b.fddx(b.channel(coord, 0))))
+    x, y = b.channels(coord)
+    steps = b.frcp(b.fddx(x)), b.frcp(b.fddy(y))  # pixels, negative where y counts downwards
+    size = b.fabs(steps[0])
     radius = b.fmul(b.fsub(size, b.imm_float(SMOOTH_RIM)), b.imm_float(0.5))
     limit = b.fmul(radius, radius)
-    x, y = (b.fmul(b.fsub(part, b.imm_float(0.5)), size) for part in b.channels(coord))
+    x, y = (
+        b.fmul(b.fsub(part, b.imm_float(0.5)), step)
+        for part, step in zip((x, y), steps, strict=True)
+    )
     share = b.imm_float(0.0)
     for at in STANDARD[3]:
         dx, dy = (b.fadd(part, b.imm_float(to - 0.5)) for part, to in zip((x, y), at, strict=True))

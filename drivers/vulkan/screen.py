@@ -47,14 +47,17 @@ _UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
 class _OpenDevice:
-    """A device with what all screens on it share: memory, pipelines, samplers."""
+    """A device with what all screens on it share: pipelines and samplers.
+
+    Memory belongs to each screen: a device that ignores the sizes of vertex buffers reads beyond
+    them in the same block, and must not find there what another application wrote.
+    """
 
     def __init__(self, name: str, validation: bool) -> None:
         self.instance = Instance(validation)
         self.device = Device(self.instance, self.instance.chosen(name))
-        self.allocator = Allocator(self.device)
         self.pipelines = PipelineCache(self.device)
-        self.samplers = Samplers(self.device, self.allocator)
+        self.samplers = Samplers(self.device, Allocator(self.device))
         self.supported: dict[Any, bool] = {}  # formats and their uses
 
 
@@ -89,7 +92,7 @@ class VulkanScreen(MemoryScreen):
     def __init__(self, device: str = "", validation: bool = False) -> None:
         shared = _opened(device, validation)
         self.instance, self.device = shared.instance, shared.device
-        self.allocator, self.pipelines = shared.allocator, shared.pipelines
+        self.allocator, self.pipelines = Allocator(self.device), shared.pipelines
         self.samplers, self._known = shared.samplers, shared.supported
         self.compiler = VulkanCompiler()
         super().__init__(_caps(self.device))
