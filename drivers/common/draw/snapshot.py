@@ -108,9 +108,9 @@ class Snapshot:
         "_can_be_pending",
         "_large",
         "_merge_keys",
+        "_observes_start",
         "_plans",
         "_resources",
-        "_sees_start",
         "_states",
         "blocks",
         "buffers",
@@ -159,7 +159,7 @@ class Snapshot:
         self._states: DrawStates | None
         self._states = states.for_snapshot(copy, None if base is None else base.states)
         self.held = False
-        self._sees_start: bool | None = None
+        self._observes_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._can_be_pending: dict[Primitive, bool] = {} if base is None else base._can_be_pending
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
@@ -252,11 +252,11 @@ class Snapshot:
 
     def observes_start(self, mode: Primitive) -> bool:
         """Whether the vertex shader can observe where a draw begins in its buffers."""
-        if self._sees_start is None:
+        if self._observes_start is None:
             state = self.states.of(mode)
             facts = None if state is None else state.fixed.selection.stages[Stage.VERTEX].facts
-            self._sees_start = facts is None or not facts.system_values.isdisjoint(CALL_VALUES)
-        return self._sees_start
+            self._observes_start = facts is None or not facts.system_values.isdisjoint(CALL_VALUES)
+        return self._observes_start
 
     def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
         """The merge key: draws of this mode can be merged with all draws that have an equal one."""
