@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.conftest import native_context
 
 from .helpers import errors, pixels
 
@@ -64,14 +63,6 @@ def test_pending_bitmaps_look_like_single_ones(driver: str) -> None:
     seen = letters(together, lambda: None)
     np.testing.assert_array_equal(seen, letters(apart, apart.flush))
     assert seen[..., :3].any(axis=-1).mean() > 0.5
-
-
-@pytest.mark.native
-def test_pending_bitmaps_look_like_mesas() -> None:
-    """Without blending: Mesa draws a pixel once that several pending bitmaps cover."""
-    gl, other = create_context("numpipe", **OPTIONS), native_context(**OPTIONS)
-    seen, theirs = letters(gl, lambda: None), letters(other, lambda: None)
-    assert np.abs(seen.astype(int) - theirs).max() <= 2
 
 
 def test_letters_are_drawn_together(executed: list[int]) -> None:
