@@ -75,6 +75,7 @@ class Limits:
             max_combined_texture_image_units=self.max_combined_texture_units,
             max_dual_source_draw_buffers=max(1, caps.max_dual_source_render_targets),
             max_uniform_buffer_bindings=self.max_uniform_buffer_bindings,
+            max_uniform_blocks=self.max_uniform_blocks,
             max_image_units=caps.max_shader_images,
             **of_stages,
             max_samples=caps.max_samples,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from typing import Any
 
 import pytest
 
@@ -299,3 +300,36 @@ def test_the_newest_versions_are_advertised(profile: str, version: str, language
     context = create_context("numpipe", profile=profile, version=NEWEST[profile])
     assert context.get_string(GL.VERSION).startswith(version)
     assert context.get_string(GL.SHADING_LANGUAGE_VERSION) == language
+
+
+_BLOCKS = {"uniform": "UNIFORM_BLOCKS", "buffer": "SHADER_STORAGE_BLOCKS"}
+
+
+@pytest.mark.parametrize("storage", _BLOCKS)
+@pytest.mark.parametrize("stage", ["VERTEX", "FRAGMENT", "COMPUTE"])
+@pytest.mark.parametrize(
+    "make", [create_context, pytest.param(native_context, marks=pytest.mark.native)]
+)
+def test_as_many_blocks_as_are_told_are_linked_and_no_more(
+    make: Any, stage: str, storage: str
+) -> None:
+    gl = make(profile="core", version=(4, 5), size=(8, 8))
+    limit = int(gl.get_integerv(getattr(GL, f"MAX_{stage}_{_BLOCKS[storage]}"))[0])
+    found = []
+    for count in (limit, limit + 1):
+        blocks = "".join(f"{storage} B{i} {{ float v{i}; }};\n" for i in range(count))
+        values = " + ".join(f"v{i}" for i in range(count))
+        result = "buffer O { float result; };" if storage == "uniform" else ""
+        body = {"VERTEX": f"gl_Position = vec4({values});", "FRAGMENT": f"c = vec4({values});"}
+        head = {"FRAGMENT": "out vec4 c;", "COMPUTE": f"layout(local_size_x = 1) in; {result}"}
+        body["COMPUTE"] = f"{'result' if result else 'v0'} = {values};"
+        shader = gl.create_shader(getattr(GL, f"{stage}_SHADER"))
+        text = f"#version 450\n{head.get(stage, '')}\n{blocks}void main() {{ {body[stage]} }}"
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        program = gl.create_program()
+        gl.attach_shader(program, shader)
+        gl.link_program(program)
+        found.append(bool(gl.get_programiv(program, GL.LINK_STATUS)[0]))
+    assert found == [True, False]
+    gl.release()

@@ -1,4 +1,4 @@
-"""Diamond-exit rule: which pixels a line draws whose ends lie on centres or borders of pixels."""
+"""The diamond-exit rule: which pixels lines draw whose ends lie on centres and pixel borders."""
 
 from __future__ import annotations
 

@@ -112,7 +112,6 @@ class Limits:
     max_uniform_buffer_bindings: int = 96
     max_uniform_block_size: int = 65536
     max_uniform_blocks: int = 16
-    max_combined_uniform_blocks: int = 96
     max_shader_storage_buffer_bindings: int = 96
     max_shader_storage_blocks: int = 32
     max_shader_storage_block_size: int = 1 << 27
