@@ -534,6 +534,7 @@ class Context(Topics, GLInterface):
 
     def _release(self) -> bool:
         """Destroy everything; returns whether it was the last context of its group."""
+        self.released = True
         for other in list(_LIVE):  # those replaced the one before this
             if other._replaced is not None and other._replaced() is self:
                 other._replaced = self._replaced
@@ -541,11 +542,8 @@ class Context(Topics, GLInterface):
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
-        try:
-            for reader in READERS:  # they may read its last picture
-                reader.died(self)
-        finally:
-            self.released = True
+        for reader in READERS:
+            reader.died(self)
         _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe
