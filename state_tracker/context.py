@@ -534,7 +534,6 @@ class Context(Topics, GLInterface):
 
     def _release(self) -> bool:
         """Destroy everything; returns whether it was the last context of its group."""
-        self.released = True
         for other in list(_LIVE):  # those replaced the one before this
             if other._replaced is not None and other._replaced() is self:
                 other._replaced = self._replaced
@@ -542,8 +541,11 @@ class Context(Topics, GLInterface):
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
-        for reader in READERS:
-            reader.died(self)
+        try:
+            for reader in READERS:  # they may read its last picture
+                reader.died(self)
+        finally:
+            self.released = True
         _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe

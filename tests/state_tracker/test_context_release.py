@@ -250,3 +250,21 @@ def test_a_list_acts_in_the_context_that_calls_it(widow: tuple[Any, Any], releas
     if not released:
         assert not gone.is_enabled(GL.SCISSOR_TEST)
         gone.release()
+
+
+def test_a_reader_sees_the_last_picture_of_a_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the program itself has never read pixels."""
+    seen: list[bytes] = []
+
+    class Last:
+        def read(self, gl: Any, width: int, height: int) -> None: ...
+
+        def died(self, gl: Any) -> None:
+            seen.append(bytes(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)))
+
+    monkeypatch.setattr("gallette.state_tracker.context.READERS", [Last()])
+    gl = create_context("numpipe", size=(2, 2))
+    gl.clear_color(1.0, 0.0, 0.0, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.release()
+    assert seen == [b"\xff\x00\x00\xff"]
