@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = ["ImmediateState", "Primitive"]
+__all__ = ["ImmediateState", "Primitive", "Vertices"]
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
@@ -90,7 +90,7 @@ class _Pending:
         return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
 
 
-class _Vertices:
+class Vertices:
     """What functions have to wait for that leave pending bitmaps as they are."""
 
     def __init__(self, state: ImmediateState):
@@ -112,7 +112,6 @@ class ImmediateState:
         self.active = False
         self.busy = False  # active, or something is pending
         self.bitmaps: list[Rectangle] = []
-        self.vertices = _Vertices(self)
         self.mode: int = 0
         self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified

@@ -259,11 +259,13 @@ def bind_method(
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
+    from gallette.state_tracker.compatibility.immediate import Vertices
+
     begun: Any = _NEVER
     if context.is_compat and not may_stand_inside(function):
         begun = context.immediate
         if _BESIDE_BITMAPS.fullmatch(function.name):
-            begun = context.immediate.vertices
+            begun = Vertices(context.immediate)
 
     def named(args: tuple[Any, ...], error: Exception) -> None:
         """Report which argument made a call fail."""

@@ -133,7 +133,7 @@ EXACT: dict[str, list[Scene]] = {
     "lines": scenes(24, 2, L),
     "short lines": scenes(32, 2, L, 30, 34),
     "lines on pixels": scenes(32, 2, L, 10, 30, grid=1),
-    # Ends on the borders of diamonds are as in llvmpipe's windows (test_line_ends.py), which
+    # Ends on borders of diamonds are as in windows of llvmpipe (test_lines_from_centers.py), which
     # differ from its framebuffer objects: those count rows the other way.
     "lines across the border": scenes(16, 2, L, -20, 84),
     "lines in perspective": scenes(12, 2, L, w=(0.5, 3)),
