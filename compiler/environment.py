@@ -73,7 +73,7 @@ VARIABLES: dict[str, Variable] = {
             "GALLETTE_CACHE",
             "a folder, `on` or `off`",
             "Where compiled shaders and generated tests are kept. Default: "
-            "`$XDG_CACHE_HOME/gallette` or `~/.cache/gallette`. `off` keeps nothing.",
+            "`$XDG_CACHE_HOME/gallette` or `~/.cache/gallette`. `off` disables the cache.",
             "the folder for compiled shaders; off: none",
         ),
         Variable(
@@ -119,7 +119,7 @@ VARIABLES: dict[str, Variable] = {
         Variable(
             "GALLETTE_FRAME_LIMIT",
             "a number",
-            "Ends the program after so many frames (`gallette run --frames`).",
+            "Ends the program after this many frames (`gallette run --frames`).",
             internal=True,
         ),
         Variable(

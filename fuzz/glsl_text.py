@@ -18,7 +18,7 @@ from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.glsl.builtins.functions import builtin_names
 from gallette.compiler.glsl.check.layouts import LAYOUTS
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.reduce import Reduction, reduce_text
 

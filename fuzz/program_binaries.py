@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import gallette
+from fuzz.damage import damaged
 from fuzz.harness import Fuzzer, silenced
 from gallette.compiler.spirv.assembler import assemble
 from gallette.piglit_subset.spirv import PASSTHROUGH
@@ -200,17 +201,7 @@ def mutated(seeds: list[bytes], number: int) -> bytes:
     random_ = random.Random(number)
     raw = seeds[number % len(seeds)]
     if random_.random() < 0.15:
-        data = bytearray(raw)
-        for _ in range(random_.choice((1, 1, 3))):
-            at = random_.randrange(len(data) or 1)
-            kind = random_.randrange(3)
-            if kind == 0:
-                data[at : at + 1] = bytes([random_.randrange(256)])
-            elif kind == 1:
-                del data[at : at + random_.randrange(1, 9)]
-            else:
-                data[at:at] = random_.randbytes(random_.randrange(1, 9))
-        return bytes(data)
+        return damaged(raw, random_)
     described = json.loads(zlib.decompress(raw[len(_MAGIC) :]))
     other = json.loads(zlib.decompress(random_.choice(seeds)[len(_MAGIC) :]))
     for _ in range(random_.choice((1, 1, 1, 2, 4))):

@@ -74,7 +74,7 @@ def environment_page() -> str:
     """Every variable, every debug flag and every option of a driver."""
     parts = [
         f"{_GENERATED}# Environment variables\n\n"
-        "What the command line or the program itself says comes before the environment.\n\n"
+        "Options and the program's own settings take precedence over the environment.\n\n"
     ]
     parts += _variables([v for v in VARIABLES.values() if not v.internal])
     parts.append(

@@ -30,10 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .caps import Caps
+from .draw_series import Series
 from .enums import Bind, ClearFlags, MapFlags, QueryType, Target
 from .formats import Format
 from .resource import Resource, ResourceDesc, ResourceLedger, Transfer
-from .series import Series
 from .state import (
     BlendState,
     BlitInfo,

@@ -120,6 +120,22 @@ def test_nir_imports_nothing_of_the_front_ends() -> None:
             assert not module.startswith("gallette.compiler.glsl"), f"{path}:{line}: {module}"
 
 
+# From first to last; each may import what stands before it.
+GLSL_STEPS = ("builtins", "parse", "check", "lower", "link")
+
+
+def test_the_steps_of_the_glsl_front_end_import_only_earlier_ones() -> None:
+    wrong = []
+    for number, step in enumerate(GLSL_STEPS):
+        assert list(modules(f"compiler/glsl/{step}"))
+        for path in modules(f"compiler/glsl/{step}"):
+            for line, module in imports(path):
+                for later in GLSL_STEPS[number + 1 :]:
+                    if f"{module}.".startswith(f"gallette.compiler.glsl.{later}."):
+                        wrong.append(f"{path.relative_to(ROOT)}:{line}: imports {module}")
+    assert wrong == []
+
+
 def runtime_imports(path: Path) -> set[str]:
     """What a module imports when it is loaded or when its functions run, not what only its types
     name.

@@ -12,10 +12,10 @@ from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
-from gallette.compiler.glsl.check.freeze import freeze
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.glsl.lower import fold
 from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
@@ -79,7 +79,7 @@ def compile_shader(
 ) -> CompiledShader:
     """Preprocess, parse and check one shader.
 
-    A recently compiled text is not compiled again, because checked trees are immutable.
+    A recently compiled text is not compiled again, because nothing changes a checked tree.
     """
     options = options or _DEFAULT_OPTIONS
     text = sources if isinstance(sources, str) else "".join(sources)
@@ -108,7 +108,7 @@ def _compile(
         pre = preprocess(text, name, options, log, _WORDS[stage])
         language = pre.language
         unit = parse(pre.tokens, language, log, pre.classified)
-        tree = check(unit, language, options.limits, log)
+        tree = check(unit, language, options.limits, log, fold)
         for words, at in pre.pragmas:
             if words[:4] == ["STDGL", "invariant", "(", "all"]:
                 if stage is Stage.FRAGMENT and language.has(ARRAYS):
@@ -116,7 +116,6 @@ def _compile(
                 _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
-        freeze(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None

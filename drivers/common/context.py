@@ -23,11 +23,11 @@ from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
     ComputeInfo,
@@ -61,7 +61,9 @@ class HostContext(MemoryContext):
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget, screen.time_limit))
         self._joiner = self._states.joiner
-        self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
+        self._queue = DrawQueue(
+            self._states, screen.defers_draws, self.regroup, screen.counts_draws
+        )
         self._forgets = debug.is_set("driver:forget")
 
     def watch(self, witness: Witness | None) -> None:

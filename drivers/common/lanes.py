@@ -276,12 +276,6 @@ class FragmentLanes(Protocol):
         """A system value: `frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, ..."""
         ...
 
-    def identities(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64] | None]:
-        """The `primitive_id` of every lane, or of runs of lanes with these lengths (without
-        lengths: one for all lanes).
-        """
-        ...
-
 
 class ComputeLanes(Protocol):
     """Invocations of whole workgroups."""

@@ -17,7 +17,7 @@ Returned values are *read-only*: they may alias the inputs, a constant or each o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,10 +42,8 @@ if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
-    from gallette.drivers.common.vertex.clip import ClipContext
     from gallette.drivers.common.vertex.vertices import VertexSet
     from gallette.pipe.enums import Primitive
-    from gallette.pipe.state import RasterizerState
 
 __all__ = [
     "HELD",
@@ -185,10 +183,6 @@ class BoundProgram:
 
     __slots__ = ()
 
-    fills: ClassVar[bool] = False
-    """Whether the driver compiles more than shaders: only then `fill`, `outline`, `cut` and `plan`
-    are called, and the shared code may not see all fragments.
-    """
     rebinds: ClassVar[bool] = False
     """Whether `rebind` may be called: not if the driver holds programs until it draws."""
     watched: ClassVar[bool] = False
@@ -226,30 +220,6 @@ class BoundProgram:
     ) -> bool:
         """Fill triangles; returns false, having drawn nothing, if the shared rasterizer has to."""
         return False
-
-    def outline(
-        self,
-        engine: FragmentEngine,
-        context: RasterContext,
-        vertices: VertexSet,
-        batch: Batch,
-        front: npt.NDArray[Any] | None,
-    ) -> bool:
-        """Draw points or lines; returns false, having drawn nothing, if the shared rasterizer has
-        to.
-        """
-        return False
-
-    def cut(
-        self,
-        state: RasterizerState,
-        context: ClipContext,
-        corners: npt.NDArray[Any],
-        provoking: npt.NDArray[Any],
-        codes: npt.NDArray[Any],
-    ) -> tuple[Any, Any, Any] | None:
-        """Clip triangles; returns None if the shared code has to."""
-        return None
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
         """The fast path of single draws in a state; None if there is none."""

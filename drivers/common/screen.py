@@ -20,6 +20,8 @@ __all__ = ["HostScreen"]
 class HostScreen(MemoryScreen):
     """A screen for drivers built on the shared code; the driver adds its shader compiler."""
 
+    defers_draws = True
+    """Whether small draws become pending to be merged; if not, each follows its state's plan."""
     counts_draws = False
     """Whether the driver counts per draw when draws are executed together."""
     user_memory = False

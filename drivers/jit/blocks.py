@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,10 +64,9 @@ def bring_memory(block: Array, size: int, keep: list[Any]) -> None:
         block[Words.LOCALS] = memory.ctypes.data + -memory.ctypes.data % _ALIGNED
 
 
-def grid(targets: Sequence[Rect]) -> tuple[int, int]:
-    """The numbers of columns and rows of tiles."""
-    across = max(-(-target.x1 // TILE) for target in targets)
-    return across, max(-(-target.y1 // TILE) for target in targets)
+def grid(target: Rect) -> tuple[int, int]:
+    """How many tiles there are beside one another, and rows of them."""
+    return -(-target.x1 // TILE), -(-target.y1 // TILE)
 
 
 def begin_block(
@@ -115,7 +113,7 @@ def set_up(
         block[word] = array.ctypes.data
     block[TileWords.ACROSS] = across
     block[TileWords.TRIANGLES] = len(corners)
-    setup, _, _ = setup_functions(engine, context, bound.program.cache)
+    setup, _ = setup_functions(engine, context, bound.program.cache)
     setup(block.ctypes.data)
     return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
 
@@ -127,7 +125,7 @@ def lists(
     np.cumsum(starts, out=starts)
     items = np.empty(max(1, int(starts[-1])), np.int32)
     block[TileWords.ITEMS] = items.ctypes.data
-    _, bin, _ = setup_functions(engine, context, bound.program.cache)
+    _, bin = setup_functions(engine, context, bound.program.cache)
     bin(block.ctypes.data)
     return items
 
@@ -156,8 +154,8 @@ def complete_block(
 
 def setup_functions(
     engine: FragmentEngine, context: RasterContext, cache: Any
-) -> tuple[Function, Function, Function]:
-    """The functions `setup`, `bin` and `tally` for a rasterizer state."""
+) -> tuple[Function, Function]:
+    """The functions `setup` and `bin` for a rasterizer state."""
     sampled = isinstance(engine, MultisampleEngine)
     return _setup_functions(_setup_state(context.state), sampled, cache)
 
@@ -170,7 +168,7 @@ def begin_setup(cache: Any) -> None:
 @functools.lru_cache(maxsize=64)
 def _setup_functions(
     state: RasterizerState, sampled: bool, cache: Any
-) -> tuple[Function, Function, Function]:
+) -> tuple[Function, Function]:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
@@ -180,9 +178,8 @@ def _setup_functions(
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, ("setup", "bin", "tally"), cache)
-    setup, bin, tally = (code.function(n, ctypes.c_void_p) for n in ("setup", "bin", "tally"))
-    return setup, bin, tally
+    code = compile_module(text, ("setup", "bin"), cache)
+    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
 
 
 @functools.lru_cache(maxsize=256)
@@ -197,14 +194,11 @@ def _setup_state(state: RasterizerState) -> RasterizerState:
     )
 
 
-def area(records: Array, count: int) -> int:
-    """The pixels in the boxes of the first triangles, as an estimate of the work: many small ones
-    can cost as much as a large one.
-    """
-    table = records[: count * Record.SIZE].reshape(-1, Record.SIZE)
-    table = table[: 1 << 12, Record.BOUNDS : Record.BOUNDS + 4].astype(np.int64)
+def area(records: Array) -> int:
+    """Pixels in the boxes of triangles: many small ones are as much work as a large one."""
+    table = records[: 1 << 12, Record.BOUNDS : Record.BOUNDS + 4].astype(np.int64)
     area = int(((table[:, 2] - table[:, 0]) * (table[:, 3] - table[:, 1])).sum())
-    return area + 64 * count
+    return area + 64 * len(records)
 
 
 def _by_vertex(value: Array, count: int) -> Array:

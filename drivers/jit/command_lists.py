@@ -26,7 +26,7 @@ from gallette.drivers.common.draw.prepared import PreparedDraw
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Query, Samples
 from gallette.drivers.common.work import FRAGMENT
-from gallette.pipe.series import Series
+from gallette.pipe.draw_series import Series
 from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
 
 from .llvm.engine import Function, compile_module

@@ -33,8 +33,8 @@ from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.series import Series
 from gallette.pipe.state import DrawInfo, ViewportState
 
 from .blocks import (
@@ -264,7 +264,7 @@ class DrawPlan:
         bound, function, memory = self._fragment, self._function, self.memory
         block = begin_block(bound, function, self._context, stand_in, self._keep)
         complete_block(bound, function, block, self._engine, self._context, stand_in, self._keep)
-        across, down = grid([self._context.target])
+        across, down = grid(self._context.target)
         self._starts = memory.starts(across * down + 1)
         block[TileWords.RECORDS] = memory.records.ctypes.data
         block[TileWords.STARTS] = self._starts.ctypes.data
@@ -301,7 +301,7 @@ class DrawPlan:
         for word, array in named:
             block[word] = array.ctypes.data
         block[ClipWords.ROOM] = block[ClipWords.STRIDE] = MOST_LANES
-        block[ClipWords.PLANE_COUNT], block[ClipWords.PLACE_ROWS] = len(table), 4
+        block[ClipWords.PLANE_COUNT] = len(table)
         block[ClipWords.ARRAY_COUNT] = len(arrays)
         block[ClipWords.SCALE : ClipWords.SCALE + 3] = _six(viewport)
         return block
@@ -312,7 +312,7 @@ class DrawPlan:
         numbers = tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
         block = np.zeros(DrawWords.SIZE, np.uint64)
-        setup, bin, _ = setup_functions(self._engine, self._context, cache)
+        setup, bin = setup_functions(self._engine, self._context, cache)
         cut, extend = clip_functions(cache)
         self._functions = [
             (DrawWords.SHADE, shade_vertices),

@@ -21,13 +21,12 @@ from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
-from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
+from gallette.drivers.common.output.smooth import SmoothEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
-from gallette.pipe.enums import PolygonMode
 
 from .blocks import (
     WORTH_THREADS,
@@ -44,7 +43,7 @@ from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode
-from .shader.tile_keys import Shape, TileKey, can_store
+from .shader.tile_keys import TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 __all__ = [
     "TileFunction",
     "fill",
-    "finish",
     "listen",
     "run_threads",
     "shade",
@@ -95,16 +93,15 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
-    shape: Shape = "triangle",
 ) -> TileFunction | None:
     """The tile function for the bound state; None if the draw needs the shared code."""
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, shape
+    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if _is_plain(bound, engine, context, shape):
-            key = _tile_key(bound, engine, context, vertices, shape)
+        if _is_plain(bound, engine, context):
+            key = _tile_key(bound, engine, context, vertices)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
@@ -112,9 +109,8 @@ def tile_function_for(
     return found[0]
 
 
-def _is_plain(
-    bound: BoundJit, engine: FragmentEngine, context: RasterContext, shape: Shape = "triangle"
-) -> bool:
+def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether triangles are filled without what only the shared parts can do."""
     state = context.state
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
@@ -122,15 +118,10 @@ def _is_plain(
             return False
     elif type(engine) not in (FragmentEngine, SmoothEngine) or context.multisampled:
         return False
-    plain = True
-    if shape == "triangle":
-        filled = state.fill_front is PolygonMode.FILL and state.fill_back is PolygonMode.FILL
-        smooth = type(engine) is SmoothEngine and state.poly_smooth
-        plain = filled and context.screen is None and not smooth
-    elif shape == "point":
-        plain = context.pattern(state.point_smooth) is None
     return (
-        plain
+        context.fills
+        and context.screen is None
+        and not (type(engine) is SmoothEngine and state.poly_smooth)
         and not state.conservative
         and not facts.in_order
         and not facts.writes_stencil
@@ -146,7 +137,6 @@ def _tile_key(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
-    shape: Shape = "triangle",
 ) -> TileKey | None:
     """The key of the bound state; None if there is no code for it."""
     state = engine.state
@@ -167,9 +157,6 @@ def _tile_key(
         if samples is None:
             return None
         coverage, opaque = engine.alpha_to_coverage, engine.alpha_to_one
-    smooth = _sample_places(SMOOTH) if shape == "rectangle" and samples is None else ()
-    if smooth:
-        half = 0.0
     return TileKey(
         tuple(colors),
         depth,
@@ -182,14 +169,11 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *(_offset_key(context) if shape == "triangle" else ("", 0)),
+        *_offset_key(context),
         coverage and engine.shades,
         opaque,
-        shape,
-        shape == "point" and context.state.sprite_coord_upper_left,
         bound.image_keys if engine.shades else (),
         per_sample and engine.shades,
-        smooth or (),
         engine.shades and bound.program.facts.has_side_effects,
     )
 
@@ -261,46 +245,31 @@ def _run(
     vertices: VertexSet,
     batch: Batch,
 ) -> bool:
+    """Set triangles up, deal their records out to tiles and shade these."""
     if context.target.empty:
         return True
     keep: list[Any] = []
     block = begin_block(bound, function, context, vertices, keep)
-    across, down = grid([context.target])
+    across, down = grid(context.target)
     records = np.empty((len(batch.corners), Record.SIZE), np.int32)
     starts = np.zeros(across * down + 1, np.int32)
     count = set_up(bound, block, engine, context, batch, records, starts, across)
     if not count:
         return count is not None
-    finish(bound, function, engine, context, vertices, block, records[:count], starts, keep)
-    return True
-
-
-def finish(
-    bound: BoundJit,
-    function: TileFunction,
-    engine: FragmentEngine,
-    context: RasterContext,
-    vertices: VertexSet,
-    block: Array,
-    records: Array,
-    starts: Array,
-    keep: list[Any],
-) -> None:
-    """Bin records into tiles and shade these."""
-    counters, count = np.zeros(4, np.int64), len(records)
+    counters, tiles = np.zeros(4, np.int64), across * down
     keep.append(lists(bound, block, engine, context, starts))
     complete_block(bound, function, block, engine, context, vertices, keep)
-    tiles = len(starts) - 1
     block[TileWords.TILES] = tiles
     block[TileWords.RESULTS] = counters.ctypes.data
     block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = tiles > 1 and not function.key.effects and area(records, count) >= WORTH_THREADS
+    worth = tiles > 1 and not function.key.effects and area(records[:count]) >= WORTH_THREADS
     shade(bound, function, block, thread_count() if worth else 1)
     if function.key.effects:
         bound.touch_images()
     engine.counters.samples_passed += int(counters[0])
     engine.counters.fs_invocations += int(counters[1])
     bound.resources.work.spend(FRAGMENT * int(counters[1]))
+    return True
 
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:

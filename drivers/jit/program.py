@@ -44,18 +44,14 @@ from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
-from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import GRANT
-from gallette.pipe.enums import PolygonMode, Primitive
-from gallette.pipe.state import RasterizerState
+from gallette.pipe.enums import Primitive
 
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
-from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
-from .points_and_lines import outline
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
 from .shader.chunk_stages import GeometryRows
@@ -277,8 +273,6 @@ def contiguous(value: Array, count: int, dtype: Any) -> Array:
 class BoundJit(BoundProgram):
     """A program with the resources of one draw."""
 
-    fills = True
-
     def __init__(self, program: JitProgram, resources: ShaderResources) -> None:
         self.program = program
         self.resources = resources
@@ -296,35 +290,11 @@ class BoundJit(BoundProgram):
         """Fill triangles with a tile function; false if there is none for the bound state."""
         return fill(self, engine, context, vertices, batch)
 
-    def outline(
-        self,
-        engine: FragmentEngine,
-        context: RasterContext,
-        vertices: VertexSet,
-        batch: Batch,
-        front: Array | None,
-    ) -> bool:
-        """Draw points or lines with a tile function; false if there is none for the bound state."""
-        return outline(self, engine, context, vertices, batch, front)
-
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of small draws in a state; None if there is none."""
         from .draw_plan import make_plan
 
         return make_plan(draw, mode)
-
-    def cut(
-        self,
-        state: RasterizerState,
-        context: ClipContext,
-        corners: Array,
-        provoking: Array,
-        codes: Array,
-    ) -> tuple[Array, Array, Array] | None:
-        """Clip triangles for filling; None if the shared code has to do it."""
-        if not state.fill_front is state.fill_back is PolygonMode.FILL:
-            return None
-        return cut_triangles(context, corners, provoking, codes, self.program.cache)
 
     @functools.cached_property
     def texture_keys(self) -> TextureKeys:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.options import SharedOptions
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
@@ -18,8 +19,7 @@ from gallette.pipe.interface import Context
 from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
-from .clipping import begin_clipping
-from .context import JitContext
+from .clipping import clip_functions
 from .draw_plan import begin_placing
 from .explain import explained
 from .llvm.engine import load_engine, machine
@@ -92,20 +92,20 @@ class JitScreen(HostScreen):
 
     name = "jit"
     loads_early = True
+    defers_draws = False
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         compiler = self.options.compiler()
         super().__init__(compiler, self.options.budget, self.options.time_limit)
-        self._cache = compiler.cache
         VariantDiskCache.of(compiler)  # hash all source files before the first shader is compiled
         load_engine()
         begin_setup(compiler.cache)
-        begin_clipping(compiler.cache)
+        clip_functions(compiler.cache)
         begin_placing(compiler.cache)
 
     def context_create(self) -> Context:
-        return JitContext(self, self._cache)
+        return HostContext(self)
 
     def describe(self) -> str:
         found = machine()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.derived_methods import complete_class
+from gallette.pipe.draw_series import Series
 from gallette.pipe.interface import Context
-from gallette.pipe.series import Series
 from gallette.pipe.state import DrawInfo
 from gallette.pipe.variant_log import VariantLog
 

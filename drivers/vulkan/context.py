@@ -18,10 +18,10 @@ from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
 from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BlitInfo,
     Box,

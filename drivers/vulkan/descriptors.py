@@ -19,12 +19,12 @@ from gallette.pipe.state import ImageView, SamplerState, SamplerView
 
 from .api.binding import byref
 from .batch import Batch
+from .lowering import PARAMETERS
 from .memory.formats import COLOR, vulkan_format
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .pipeline.layouts import Layout, Link, Slot
 from .pipeline.textures import image_view, texture_view
 from .spirv.memory import COUNTERS
-from .spirv.system import PARAMETERS
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -151,7 +151,7 @@ class Descriptors:
             return [
                 self._uniform(batch, slot.stage, bindings, i) for i in range(slot.binding.count)
             ]
-        if slot.what == PARAMETERS:
+        if slot.what == ("ssbo", PARAMETERS):
             return [self._parameter_block(batch)]
         if kind == "ssbo":
             limit = self.context.screen.caps.max_shader_buffers

@@ -20,12 +20,12 @@ from .indices import Indexed, needs_conversion, prepared
 from .memory.resources import VulkanBuffer
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
-from .pipeline.keys import TOPOLOGIES
-from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
+from .pipeline.keys import TOPOLOGIES, pipeline_key
+from .pipeline.vertices import vertex_inputs, vertex_layout
 from .repeating import index_row, vertex_row
 from .selection import Selection, folds, select, texture_facts
 from .spirv.system import PUSHED
-from .variants import ComputeKey
+from .variants import ComputeKey, with_control
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -193,9 +193,7 @@ class Draws:
         selection = select(bound, info.mode, self.feedback.wanted, samples)
         programs = selection.programs
         if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
-            from .spirv.passthrough import with_control_shader
-
-            programs = with_control_shader(programs, patch)
+            programs = with_control(programs, patch)
         link = self.context.screen.pipelines.link(programs)
         key = pipeline_key(self.context, selection, link, mode, fill, patch)
         return self.context.screen.pipelines.graphics(programs, key), selection

@@ -1,4 +1,4 @@
-"""Repeated draws: the state tracker passes many of them at once (`pipe.series`).
+"""Repeated draws: the state tracker passes many of them at once (`pipe.draw_series`).
 
 A `Recorded` draw has all commands that lead to it. Between two of them only differing state is set;
 the difference is computed once for each pair. A series becomes rows of numbers, one command each,
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues
-from gallette.pipe.series import Pieces, Series
+from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import (
     BufferWrite,
     ClearCall,

@@ -6,9 +6,11 @@ Capabilities that the device lacks are not advertised, so the state tracker neve
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
+from gallette.compiler.errors import ResetError
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
@@ -44,20 +46,53 @@ _BUFFER_FEATURES = {Bind.SAMPLER_VIEW: 0x8, Bind.SHADER_IMAGE: 0x10, Bind.VERTEX
 _UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
+class _OpenDevice:
+    """A device with what all screens on it share: memory, pipelines, samplers."""
+
+    def __init__(self, name: str, validation: bool) -> None:
+        self.instance = Instance(validation)
+        self.device = Device(self.instance, self.instance.chosen(name))
+        self.allocator = Allocator(self.device)
+        self.pipelines = PipelineCache(self.device)
+        self.samplers = Samplers(self.device, self.allocator)
+        self.supported: dict[Any, bool] = {}  # formats and their uses
+
+
+_open: dict[Any, _OpenDevice] = {}
+_opening = threading.Lock()
+
+
+def _opened(name: str, validation: bool) -> _OpenDevice:
+    """The open device of these settings; it stays open, since opening one starts its driver's
+    threads and takes longer than a small program draws. A lost device is opened anew, and so is
+    one that a process has from the process it was forked from.
+    """
+    variables = "GALLETTE_VULKAN_DEVICE", "GALLETTE_VULKAN_VALIDATION"
+    key = os.getpid(), name, validation, *map(os.environ.get, variables)
+    with _opening:
+        found = _open.get(key)
+        if found is not None:
+            try:
+                found.device.wait_idle()
+            except ResetError:
+                found = None
+        if found is None:
+            found = _open[key] = _OpenDevice(name, validation)
+        return found
+
+
 class VulkanScreen(MemoryScreen):
     """A device with one queue."""
 
     name = "vulkan"
 
     def __init__(self, device: str = "", validation: bool = False) -> None:
-        self.instance = Instance(validation)
-        self.device = Device(self.instance, self.instance.chosen(device))
-        self.allocator = Allocator(self.device)
+        shared = _opened(device, validation)
+        self.instance, self.device = shared.instance, shared.device
+        self.allocator, self.pipelines = shared.allocator, shared.pipelines
+        self.samplers, self._known = shared.samplers, shared.supported
         self.compiler = VulkanCompiler()
-        self.pipelines = PipelineCache(self.device)
-        self.samplers = Samplers(self.device, self.allocator)
         super().__init__(_caps(self.device))
-        self._known: dict[Any, bool] = {}
 
     def describe(self) -> str:
         return f"vulkan ({self.device.physical.name})"

@@ -8,21 +8,24 @@ pair, because a slot that is read but not written has to be a constant in Vulkan
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
 from gallette.compiler.spirv.disassembler import disassemble
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.standard import FragmentKey, VertexKey
-from gallette.pipe.keys import lowered, steers
+from gallette.pipe.keys import lowered, lowered_by, steers
 from gallette.pipe.state import StreamOutputInfo
 
+from .lowering import control_shader
 from .spirv.emitter import emit
 from .spirv.options import EmitOptions
 from .spirv.program import Program
 
-__all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey"]
+__all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "with_control"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,13 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
     upper_left: bool = steers(True, "point coordinates begin at the upper left")
     color_buffers: int = steers(1, "where a colour for every buffer goes")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
-    stipple: bool = steers(False, "polygon stipple")
+    stipple: bool = lowered_by(False, "polygon stipple", "vulkan_polygon_stipple")
     quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
     swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
-    smooth_points: bool = steers(False, "points are circles, of whose pixels alpha tells the share")
+    smooth_points: bool = lowered_by(
+        False, "points are circles, of whose pixels alpha tells the share", "vulkan_smooth_points"
+    )
     folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
@@ -61,6 +66,19 @@ class ComputeKey(EmitOptions):
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
     folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+
+
+def with_control(programs: tuple[Program, ...], patch: int) -> tuple[Program, ...]:
+    """The programs of a draw with a control shader before the evaluation shader."""
+    at = next(i for i, program in enumerate(programs) if program.stage is Stage.TESS_EVAL)
+    read, written = programs[at].inputs, programs[at - 1].outputs
+    slots = tuple(slot for slot in read if slot < VaryingSlot.PATCH0 and slot in written)
+    return (*programs[:at], _control(slots, patch), *programs[at:])
+
+
+@cache
+def _control(slots: tuple[int, ...], patch: int) -> Program:
+    return emit(control_shader(slots, patch), VulkanVertexKey())
 
 
 class VulkanCompiler(VariantCompiler[Any, Program]):
@@ -82,7 +100,7 @@ class VulkanCompiler(VariantCompiler[Any, Program]):
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
         super().first_round(shader, log)
-        run_passes(shader, ["gather_info"], log)
+        run_passes(shader, ["vulkan_constant_indices", "gather_info"], log)
 
     def generate(self, shader: Shader, key: Any) -> Program:
         return emit(shader, key)

@@ -144,6 +144,11 @@ class Menu:
                 groups.append(fits)
                 weights.append(int(rest[0]))
 
+    @property
+    def methods(self) -> list[str]:
+        """All of them."""
+        return [name for groups, _ in self._kinds.values() for some in groups for name in some]
+
     def choose(self, r: random.Random, kind: str) -> Function:
         """A "draw", or another "call"."""
         groups, weights = self._kinds[kind]
@@ -170,7 +175,8 @@ class Arguments:
                 word, _, value = word.partition("=")
                 if value.startswith("$"):
                     value = self.r.choice(_words(value))
-                given[row.second] = self._spelt(value)
+                second = next(p for p in params if p.name == row.second)
+                given[row.second] = self._argument(second, row, value)
             given[param.name] = self._argument(param, row, word)
         return [given[param.name] for param in params]
 
@@ -181,7 +187,7 @@ class Arguments:
         kind, _, rest = word.partition(":")
         seed = self.r.randrange(100_000)
         if kind in ("floats", "ints", "uints", "longs", "doubles", "bytes"):
-            return f"h.{kind}({seed}, {rest})"
+            return f"h.{kind}({seed}, {rest})" if param.stars else "0"
         if kind in ("names", "enums"):
             of, _, count = rest.partition(":")
             words = ("@" + of,) if kind == "names" else _words(f"${of}")
@@ -205,7 +211,9 @@ class Arguments:
 
     @staticmethod
     def _fitting(param: Param, text: str) -> str:
-        """Types without a sign have none."""
+        """Integers are whole, and types without a sign have none."""
+        if param.type not in _FLOATS and re.fullmatch(r"-?[\d.]+(e-?\d+)?|float\(.*", text):
+            text = text if text.lstrip("-").isdigit() else "1"
         bits = _MASKS.get(param.type)
         return str(int(text) & (1 << bits) - 1) if bits and text.startswith("-") else text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-from fuzz.gl_programs import tables as t
 from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.shaders import SAMPLED, names
 from fuzz.gl_programs.size import SIZE
@@ -15,21 +14,16 @@ __all__ = ["MODERN", "generate_modern"]
 WHOLE_VIEWS = f"[gl.viewport_indexedf(i, 0.0, 0.0, {SIZE}, {SIZE}) for i in range(2)]"
 
 MODERN: Kind[Modern] = Kind(
+    ("modern",),
     [
         "gl.bind_program_pipeline(0)",
-        "gl.disable(GL.CULL_FACE)",
         "gl.patch_parameteri(GL.PATCH_VERTICES, 3)",
-        WHOLE_VIEWS,
-        f"[gl.scissor_indexed(i, 0, 0, {SIZE}, {SIZE}) for i in range(2)]",
-        "[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]",
-        "[gl.depth_range_indexed(i, 0.0, 1.0) for i in range(2)]",
-        "gl.disable(GL.SAMPLE_SHADING); gl.min_sample_shading(0.0)",
         "gl.bind_image_texture(0, 0, 0, 0, 0, GL.READ_ONLY, GL.R32UI)",
         "[gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, i, 0) for i in range(2)]",
         "[gl.bind_buffer_base(GL.UNIFORM_BUFFER, i, 0) for i in range(2)]",
         "gl.bind_textures(0, 2, np.zeros(2, 'u4')); gl.bind_samplers(0, 2, np.zeros(2, 'u4'))",
         "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX)",
-    ]
+    ],
 )
 
 
@@ -171,32 +165,7 @@ def dispatch(m: Modern) -> None:
 
 @MODERN.step(8)
 def state(m: Modern) -> None:
-    w = m.w
-    at = w.number(2)
-    w.say(
-        w.r.choice(
-            [
-                f"gl.viewport_indexedf({at}, {w.choice(0.0, 8.0)}, {w.choice(0.0, 4.0)}, "
-                f"{w.choice(SIZE, 16.0)}, {w.choice(SIZE, 16.0)})",
-                f"gl.scissor_indexed({at}, {w.number(8)}, {w.number(8)}, 20, 16)",
-                f"gl.{w.choice('enablei', 'disablei')}(GL.SCISSOR_TEST, {at})",
-                f"gl.depth_range_indexed({at}, {w.choice(0.0, 0.25)}, {w.choice(1.0, 0.5)})",
-                f"gl.{w.choice('enable', 'disable')}(GL.DEPTH_TEST)",
-                f"gl.depth_func({w.pick(t.COMPARES)})",
-                f"gl.{w.choice('enable', 'disable')}(GL.CULL_FACE)",
-                f"gl.front_face({w.pick(('CW', 'CCW'))})",
-                f"gl.{w.choice('enable', 'disable')}(GL.BLEND)",
-                f"gl.blend_func({w.pick(t.FACTORS[:4])}, {w.pick(t.FACTORS[:2])})",
-                f"gl.color_mask({w.flags()})",
-                f"gl.{w.choice('enable', 'disable')}(GL.RASTERIZER_DISCARD)",
-                "gl.disable(GL.RASTERIZER_DISCARD)",
-                f"gl.{w.choice('enable', 'disable')}(GL.SAMPLE_SHADING); "
-                "gl.min_sample_shading(1.0)",
-                f"gl.provoking_vertex({w.pick(t.PROVOKING)})",
-                f"gl.{w.choice('enable', 'disable')}(GL.PROGRAM_POINT_SIZE)",
-            ]
-        )
-    )
+    m.w.say(MODERN.change(m.w))
 
 
 @MODERN.step(3)

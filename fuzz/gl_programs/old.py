@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fuzz.gl_programs.kind import UNITS
 from gallette.state_tracker import GL
 
 if TYPE_CHECKING:
     from fuzz.gl_programs.world import World
 
-__all__ = ["EDGE", "UNITS", "Old"]
+__all__ = ["EDGE", "Old"]
 
-UNITS = 3
-"""texture units that programs use"""
 EDGE = 8
 """texels of a texture along each axis"""
 _AXES = {

@@ -16,8 +16,9 @@ import numpy as np
 
 from fuzz.gl_programs import es
 from fuzz.gl_programs.compare import Seen
+from fuzz.gl_programs.kind import UNITS
 from fuzz.gl_programs.new import New
-from fuzz.gl_programs.old import UNITS, Old
+from fuzz.gl_programs.old import Old
 from fuzz.gl_programs.size import SIZE
 from fuzz.gl_programs.world import World
 from gallette.drivers.common.draw import execution, queue

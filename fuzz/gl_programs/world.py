@@ -20,15 +20,14 @@ import numpy as np
 
 from fuzz.gl_programs.es import HEADER, in_es
 from fuzz.gl_programs.fixed import FIXED
+from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.modern import MODERN
 from fuzz.gl_programs.old import Old
 from fuzz.gl_programs.shaders import source
 from fuzz.gl_programs.size import SIZE
-from fuzz.gl_programs.steps import settings
 from fuzz.gl_programs.writer import PLAIN
 from gallette.state_tracker import GL
 
-assert settings  # which say how to put themselves back
 ATTRIBUTES = ("position", "color", "uv")
 KINDS = ("buffers", "textures", "samplers", "queries", "vertex_arrays", "framebuffers",
          "renderbuffers")  # fmt: skip
@@ -38,14 +37,22 @@ _MAPPING = {
     "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
+_COMPAT = [*PLAIN.resets(core=False), "gl.color4f(1.0, 1.0, 1.0, 1.0)"]
 _RESETS = {
-    "core": PLAIN.resets,
-    "compat": [*PLAIN.resets, *PLAIN.compat_resets],
-    "es": in_es(PLAIN.resets),
-    "fixed": [*PLAIN.resets, *PLAIN.compat_resets, *FIXED.resets],
-    "modern": [*PLAIN.resets, *MODERN.resets],
-    "shared": PLAIN.resets,
+    "core": PLAIN.resets(core=True),
+    "compat": _COMPAT,
+    "es": in_es(PLAIN.resets(core=True)),
+    "fixed": [*_COMPAT, *FIXED.resets(core=False)],
+    "modern": [*PLAIN.resets(core=True), *MODERN.resets(core=True)],
+    "shared": PLAIN.resets(core=True),
 }
+KIND_OF: dict[str, Kind[Any]] = {
+    "core": PLAIN,
+    "compat": PLAIN,
+    "fixed": FIXED,
+    "modern": MODERN,
+}
+"""what changes state between draws of programs of a profile"""
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
 }

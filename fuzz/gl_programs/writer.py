@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fuzz.gl_programs.kind import Kind
+from fuzz.gl_programs.kind import Kind, values
 from fuzz.gl_programs.size import SIZE
 
 __all__ = [
@@ -32,6 +32,7 @@ SAMPLED = {
     "shadowed": "shadow",
 }
 PLAIN: Kind[Writer] = Kind(
+    ("plain", "compat"),
     [
         f"gl.viewport(0, 0, {SIZE}, {SIZE})",
         "gl.disable(GL.DITHER)",
@@ -40,7 +41,18 @@ PLAIN: Kind[Writer] = Kind(
         "gl.clear_depth(1.0)",
         "gl.clear_stencil(0)",
         "gl.active_texture(GL.TEXTURE0)",
-    ]
+        "gl.blend_func(GL.ONE, GL.ZERO)",
+        "gl.blend_equation(GL.FUNC_ADD)",
+        "gl.blend_color(0.0, 0.0, 0.0, 0.0)",
+        "gl.disable(GL.DEPTH_TEST)",
+        "gl.depth_func(GL.LESS)",
+        "gl.depth_mask(1)",
+        "gl.depth_range(0, 1)",
+        "gl.disable(GL.STENCIL_TEST)",
+        "gl.stencil_func(GL.ALWAYS, 0, 255)",
+        "gl.stencil_op(GL.KEEP, GL.KEEP, GL.KEEP)",
+        "gl.stencil_mask(255)",
+    ],
 )
 """programs with a vertex and a fragment shader (`fuzz.gl_programs.steps`)"""
 WHOLE_VIEW = f"gl.viewport(0, 0, {SIZE}, {SIZE})"
@@ -187,6 +199,39 @@ class Writer:
 
     def side(self) -> str:
         return "GL.FRONT_AND_BACK" if self.unfilled else self.pick(("FRONT", "BACK"))
+
+    def of(self, words: str) -> str:
+        """A choice of `settings.txt`."""
+        word, _, most = words.partition(":")
+        if word in ("number", "sixteenths"):
+            return str(getattr(self, word)(int(most)))
+        written = {
+            "flag": self.flag,
+            "quarter": lambda: str(self.quarter()),
+            "vector": self.quarters,
+            "colour": lambda: self._some(-1, 4, 4),
+            "plane": lambda: self._some(-2, 4, 4),
+            "eighths": lambda: ", ".join(str((2 * self.data.randrange(4) + 1) / 8) for _ in "1234"),
+            "place": self.place,
+            "direction": self.direction,
+            "seed": lambda: str(self.seed()),
+            "fill": lambda: self.pick(("FILL", "FILL", "LINE") if self.unfilled else ("FILL",)),
+            "target": lambda: self.target.name,
+        }.get(word)
+        return written() if written else self.r.choice(values(words))
+
+    def _some(self, low: int, high: int, count: int) -> str:
+        """Quarters."""
+        return ", ".join(str(self.data.randrange(low, high + 1) / 4) for _ in range(count))
+
+    def direction(self) -> str:
+        """Never zero, and never quite at a right angle to an axis."""
+        x, y = (self.data.choice([-3, -1, 1, 3]) / 4 for _ in "xy")
+        return f"{x}, {y}, {self.data.choice([0.5, 1.0, 2.0])}"
+
+    def place(self) -> str:
+        """Coordinates of a texture: never zero, which is no direction in a cube map."""
+        return ", ".join(str(self.data.randrange(1, 9) / 8) for _ in range(3))
 
     def switch(self, cap: str, chance: float = 0.6) -> None:
         self.say(f"gl.{'enable' if self.often(chance) else 'disable'}(GL.{cap})")

@@ -2,9 +2,9 @@
 
     python -m fuzz hostile --driver jit --seconds 60        # as `make fuzz` does
 
-Programs draw and dispatch with indices, sizes, offsets and loops that lead anywhere. Exceptions,
-processes that die or hang, memory that is written beside resources and what outlives a context are
-findings.
+Programs draw and dispatch with indices, sizes, offsets and loops that lead anywhere, and call any
+function with the arguments of `fuzz/calls/arguments.txt`. Exceptions, processes that die or hang,
+memory that is written beside resources and what outlives a context are findings.
 """
 
 from __future__ import annotations

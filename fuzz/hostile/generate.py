@@ -14,7 +14,7 @@ from gallette.state_tracker.entry_points.registry import implementations
 from . import stages
 from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of
 
-__all__ = ["generate"]
+__all__ = ["generate", "menu"]
 
 _MODES = {
     "points": ("POINTS",),
@@ -34,7 +34,7 @@ _NORMAL = (
 
 
 @cache
-def _menu(profile: str) -> Menu:
+def menu(profile: str) -> Menu:
     """The functions of a profile."""
     context = Context("numpipe", profile=profile, version=(4, 6), size=(1, 1))
     known = [n for n in implementations() if context.has_function(FUNCTIONS.method(n))]
@@ -60,7 +60,7 @@ class _Writer:
         self.kernels: dict[str, stages.Program] = {}
         self.used = ""
         self.arguments = Arguments(r, self.name)
-        self.menu = _menu(profile)
+        self.menu = menu(profile)
 
     def program(self, steps: int) -> Program:
         """All of it."""

@@ -163,19 +163,17 @@ class Source:
 
     def statement(self, depth: int = 0) -> str:
         """One of those the stage may have; inside others (`depth`) simpler ones."""
-        known = [
-            (weight, text)
-            for stages, weight, text in STATEMENTS
+        known: list[tuple[int, Callable[[], tuple[str, str]]]] = [
+            (weight, lambda extension=extension, text=text: (extension, text))  # type: ignore[misc]
+            for stages, weight, extension, text in STATEMENTS
             if self.stage in stages
             and not (depth and ("$s" in text or "barrier" in text))
             and (self.loose or "return_early" not in text)
         ]
-        choices: list[object] = [text for _, text in known] + [write for _, write in self.more]
-        weights = [weight for weight, _ in known] + [weight for weight, _ in self.more]
-        (choice,) = self.r.choices(choices, weights)
-        text = choice if isinstance(choice, str) else choice()  # type: ignore[operator]
-        if text.startswith("#"):
-            extension, text = text[1:].split("\n", 1)
+        known += [(weight, lambda write=write: ("", write())) for weight, write in self.more]  # type: ignore[misc]
+        (choice,) = self.r.choices([c for _, c in known], [weight for weight, _ in known])
+        extension, text = choice()
+        if extension:
             self.extensions.add(extension)
         return self.filled(text, 1 if depth else 2).replace("return_early", "return;")
 

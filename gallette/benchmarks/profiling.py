@@ -42,7 +42,6 @@ _MODULES = {
     "drivers.common.output.blend": "blending",
     "drivers.common.output.color": "blending",
     "drivers.common.output.blend_unorm8": "blending",
-    "drivers.common.output.constant_fragments": "shading",
     "drivers.common.output.multisample": "blending",
     "drivers.common.memory": "memory",
     "drivers.common.storage": "shading",

@@ -22,6 +22,7 @@ from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.history.places import is_attachment
@@ -94,8 +95,8 @@ class _Listening(BoundProgram):
         return getattr(self._program, name)
 
 
-class PixelSink:
-    """A fragment sink that passes on everything, the pixel's fragments one by one."""
+class PixelSink(FragmentSink):
+    """A fragment sink that lets everything through, the pixel's fragments singly."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class PixelSink:
         self._missing(vertices, batch)
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw fragments (see `gallette.drivers.common.raster.primitives.FragmentSink`)."""
+        """Draw fragments; see `gallette.drivers.common.raster.scissors.FragmentSink`."""
         x, y = self._witness.x, self._witness.y
         hit = (spans.y == y) & (spans.x <= x) & (x < spans.x + spans.length)
         done = -1

@@ -10,6 +10,7 @@ from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.fetch import FetchedVertices
 from gallette.drivers.common.vertex.stream import resolved, vertex_stream
@@ -61,8 +62,8 @@ class DrawWitness:
         return None if self.counts is None else np.cumsum(self.counts[:, :-1], axis=1)
 
 
-class _Counting:
-    """Passes on every fragment, and counts it."""
+class _Counting(FragmentSink):
+    """Lets every fragment through, and counts it."""
 
     def __init__(self, witness: DrawWitness, run: FragmentRun) -> None:
         self._witness, self._run = witness, run

@@ -20,7 +20,7 @@ from gallette.pipe.loader import create_screen
 __all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_data", "way_of"]
 
 
-_TOLD = re.compile(r"^\s*;.*, line (\d+)$")
+_SOURCE_LINE = re.compile(r"^\s*;.*, line (\d+)$")
 _ENDS = re.compile(r"\s*[;#] line (\d+)$")
 
 
@@ -43,7 +43,7 @@ def _lines_from_comments(lines: list[str]) -> list[int]:
     """The source line of each line, from the comments before them."""
     found, now = [], 0
     for text in lines:
-        told, ends = _TOLD.match(text), _ENDS.search(text)
+        told, ends = _SOURCE_LINE.match(text), _ENDS.search(text)
         if ends:
             found.append(int(ends[1]))
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.drivers.vulkan import context as driver_context
 from gallette.drivers.vulkan import copies
-from gallette.drivers.vulkan.pipeline import state as pipeline_state
+from gallette.drivers.vulkan.pipeline import vertices
 from gallette.drivers.vulkan.pipeline.cache import PipelineCache
 from gallette.state_tracker import GL, create_context
 
@@ -111,7 +110,9 @@ def blended(gl: Any, without: bool) -> None:
     first: dict[Any, Any] = {}
 
     def one_for_all(self: Any, programs: Any, key: Any) -> Any:
-        return real(self, programs, replace(key, blend=first.setdefault(programs, key.blend)))
+        member = "pColorBlendState"
+        kept = {**dict(key), member: first.setdefault(programs, dict(key)[member])}
+        return real(self, programs, tuple(kept.items()))
 
     with instead(PipelineCache, "graphics", one_for_all if without else real):
         for span, color in (((-1.0, 1.0), (0.9, 0.4, 0.1, 1)), (RIGHT, (0.1, 0.5, 0.8, 0.5))):
@@ -150,13 +151,13 @@ def wide(gl: Any, without: bool) -> None:
     gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows, GL.STATIC_DRAW)
     gl.enable_vertex_attrib_array(0)
     gl.vertex_attrib_l_pointer(0, 4, GL.DOUBLE, 0, None)
-    real = pipeline_state.vertex_elements
+    real = vertices.vertex_elements
 
     def one_slot(context: Any, link: Any) -> Any:
         elements, strides = real(context, link)
         return tuple(each for each in elements if not each[3]), strides
 
-    with instead(pipeline_state, "vertex_elements", one_slot if without else real):
+    with instead(vertices, "vertex_elements", one_slot if without else real):
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
 
 

@@ -3,7 +3,8 @@
 glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
 since the first of them, and further primitives are appended to it: old programs draw thousands of
 squares with only a colour set between them. The next call that is neither a vertex nor an attribute
-draws them all from one temporary buffer (`draw_pending`).
+draws them all from one temporary buffer (`draw_pending`). Bitmaps become pending likewise, until
+something else than a raster position or a bitmap follows.
 """
 
 from __future__ import annotations
@@ -27,18 +28,23 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.pixel_ops.bitmaps import LETTER
 from gallette.state_tracker.vertices.buffers import BufferObject
 from gallette.state_tracker.vertices.current_attribs import set_current
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.pixel_ops.pixel_rectangles import Rectangle
 
 __all__ = ["ImmediateState", "Primitive"]
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
 """Pending vertices: drawing more of them together is not faster."""
+
+MOST_BITMAPS = 256
+"""Pending bitmaps, each of at most `LETTER` rows: the texture that holds all has 16,384 at most."""
 
 _VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
 """Vertices of a primitive, in the modes whose draws can be concatenated."""
@@ -84,13 +90,29 @@ class _Pending:
         return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
 
 
+class _Vertices:
+    """What functions have to wait for that leave pending bitmaps as they are."""
+
+    def __init__(self, state: ImmediateState):
+        self._state = state
+
+    @property
+    def busy(self) -> bool:
+        return self._state.busy and not self._state.bitmaps
+
+    def leave(self) -> None:
+        self._state.leave()
+
+
 class ImmediateState:
-    """The primitive being specified, if any, and the pending ones."""
+    """The primitive being specified, if any, and the pending ones; or pending bitmaps."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self.active = False
-        self.busy = False  # active, or primitives are pending
+        self.busy = False  # active, or something is pending
+        self.bitmaps: list[Rectangle] = []
+        self.vertices = _Vertices(self)
         self.mode: int = 0
         self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified
@@ -101,6 +123,8 @@ class ImmediateState:
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
 
     def begin(self, mode: int) -> None:
+        if self.bitmaps:
+            self.draw_pending()
         self.active = self.busy = True
         self.mode, self._first = mode, self._pending.count
 
@@ -138,6 +162,14 @@ class ImmediateState:
         if pending.count > MOST or not self._may_defer():
             self._draw()
 
+    def bitmap(self, bitmap: Rectangle) -> None:
+        """Draw a bitmap together with those that follow: each is a letter, as a rule."""
+        self.bitmaps.append(bitmap)
+        self.busy = True
+        count, large = len(self.bitmaps), max(bitmap.pixels.shape) > LETTER
+        if large or count >= MOST_BITMAPS or (count == 1 and not self._may_defer()):
+            self.draw_pending()
+
     def _may_defer(self) -> bool:
         ctx = self._ctx
         return not (
@@ -162,6 +194,10 @@ class ImmediateState:
     def draw_pending(self) -> None:
         """Draw the pending primitives, unless one is being specified."""
         if self.active or not self.busy:
+            return
+        if self.bitmaps:
+            bitmaps, self.bitmaps, self.busy = self.bitmaps, [], False
+            self._ctx.pixel_drawer.draw("bitmap", bitmaps)
             return
         try:
             self._draw()

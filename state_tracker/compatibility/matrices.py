@@ -138,7 +138,8 @@ def pop_matrix(ctx: Context) -> None:
 
 def _load(gl_type: str, transpose: bool, multiply: bool) -> Any:
     def call(ctx: Context, m: Pointer) -> None:
-        matrix = read_array(m, gl_type, 16).astype(np.float64).reshape(4, 4)
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN like others
+            matrix = read_array(m, gl_type, 16).astype(np.float64).reshape(4, 4)
         matrix = matrix if transpose else matrix.T  # GL's matrices are column-major
         if multiply:
             ctx.matrices.multiply(matrix)

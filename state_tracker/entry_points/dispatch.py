@@ -70,6 +70,12 @@ _INSIDE = re.compile(
 _PLACE = re.compile(r"Get\w*(Location|Index)(ARB|EXT)?")
 
 
+_BESIDE_BITMAPS = re.compile(
+    r"Bitmap|ListBase|RasterPos\d.*|WindowPos\d.*|PixelStore[fi]|(Push|Pop)ClientAttrib"
+)
+"""Functions that change nothing of what pending bitmaps look like."""
+
+
 def may_stand_inside(function: Function) -> bool:
     """Whether the function may be called between glBegin and glEnd, or handles that case itself."""
     return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
@@ -253,7 +259,11 @@ def bind_method(
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
-    begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER
+    begun: Any = _NEVER
+    if context.is_compat and not may_stand_inside(function):
+        begun = context.immediate
+        if _BESIDE_BITMAPS.fullmatch(function.name):
+            begun = context.immediate.vertices
 
     def named(args: tuple[Any, ...], error: Exception) -> None:
         """Report which argument made a call fail."""

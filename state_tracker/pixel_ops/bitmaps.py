@@ -4,6 +4,7 @@ stipple.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,10 +22,12 @@ from gallette.state_tracker.pixel_data.pixels import PackState
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bitmap_layout", "read_bitmap"]
+__all__ = ["LETTER", "bitmap_layout", "read_bitmap", "read_letter"]
 
 Bits = npt.NDArray[np.uint8]
 _SIDE = 32
+LETTER = 64
+"""Pixels: larger bitmaps are not letters, as a rule."""
 
 
 def bitmap_layout(state: PackState, width: int, height: int) -> tuple[int, int, int]:
@@ -42,6 +45,25 @@ def read_bitmap(ctx: Context, pointer: Pointer, width: int, height: int) -> Bits
     """Ones and zeros `[height, width]`; None for a null pointer."""
     raw = client_image(ctx, pointer, bitmap_layout(ctx.unpack, width, height)[2])
     return None if raw is None else _pixels(ctx.unpack, raw, width, height).copy()
+
+
+def read_letter(ctx: Context, pointer: Pointer, width: int, height: int) -> Any:
+    """The bitmap as float pixels `[height, width, 1]`, one array for the same small bytes; None if
+    no bit is set.
+    """
+    raw = client_image(ctx, pointer, bitmap_layout(ctx.unpack, width, height)[2])
+    if raw is None:
+        return None
+    read = _kept_letter if max(width, height) <= LETTER else _letter
+    return read(raw.tobytes(), ctx.unpack, width, height)
+
+
+def _letter(raw: bytes, state: PackState, width: int, height: int) -> Any:
+    bits = _pixels(state, np.frombuffer(raw, np.uint8), width, height)
+    return bits[..., None].astype(np.float32) if bits.any() else None
+
+
+_kept_letter = lru_cache(maxsize=256)(_letter)
 
 
 def _pixels(state: PackState, raw: Bits, width: int, height: int) -> Bits:

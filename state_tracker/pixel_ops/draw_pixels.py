@@ -30,7 +30,7 @@ from gallette.state_tracker.pixel_data.convert import decode_client, from_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS
 from gallette.state_tracker.pixel_data.readback import read_box, read_source
-from gallette.state_tracker.pixel_ops.bitmaps import read_bitmap
+from gallette.state_tracker.pixel_ops.bitmaps import read_bitmap, read_letter
 from gallette.state_tracker.targets.framebuffers import Attachment
 
 if TYPE_CHECKING:
@@ -67,13 +67,15 @@ def _draw_color(ctx: Context, rgba: Array, transfer: bool = True) -> None:
     pixels = np.asarray(rgba, np.float64)
     if transfer:
         pixels = ctx.transfer.color(pixels)
-    ctx.pixel_drawer.draw("color", pixels, x, y, ctx.transfer.zoom)
+    drawer = ctx.pixel_drawer
+    drawer.draw("color", [drawer.rectangle(pixels, x, y, ctx.transfer.zoom)])
 
 
 def _draw_depth(ctx: Context, depth: Array) -> None:
     x, y = _origin(ctx)
     values = np.clip(ctx.transfer.depth(depth), 0.0, 1.0)
-    ctx.pixel_drawer.draw("depth", values[..., None], x, y, ctx.transfer.zoom)
+    drawer = ctx.pixel_drawer
+    drawer.draw("depth", [drawer.rectangle(values[..., None], x, y, ctx.transfer.zoom)])
 
 
 def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple[int, Array]:
@@ -285,11 +287,10 @@ def bitmap(
     if ctx.rendering.draw_pixels(bitmap=True):
         pass
     elif width and height:
-        bits = read_bitmap(ctx, bitmap, width, height)
-        if bits is not None and bits.any():
+        pixels = read_letter(ctx, bitmap, width, height)
+        if pixels is not None:
             x = np.floor(raster.position[0] - xorig + _SLACK)
             y = np.floor(raster.position[1] - yorig + _SLACK)
-            pixels = bits[..., None].astype(np.float32)
-            ctx.pixel_drawer.draw("bitmap", pixels, float(x), float(y), (1.0, 1.0))
+            ctx.immediate.bitmap(ctx.pixel_drawer.rectangle(pixels, float(x), float(y)))
     px, py, pz, pw = raster.position
     raster.position = (px + xmove, py + ymove, pz, pw)

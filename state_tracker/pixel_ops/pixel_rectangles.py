@@ -1,4 +1,4 @@
-"""Pixel rectangles as draws: one quad, whose fragments fetch their value from a texture.
+"""Pixel rectangles as draws: quads, whose fragments fetch their values from a texture.
 
 The fragment stage is the current one (fixed function, or a program), with reads of its colour
 replaced (`lower_pixel_rectangle`); so texturing, fog and all tests apply as GL requires. The vertex
@@ -9,6 +9,7 @@ that was bound differently is marked dirty.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from gallette.pipe.interface import Handle
     from gallette.state_tracker.context import Context
 
-__all__ = ["PixelDrawer"]
+__all__ = ["PixelDrawer", "Rectangle"]
 
 Array = npt.NDArray[Any]
 
@@ -65,6 +66,7 @@ _INPUTS = (
     ("fog", 1),
     *((f"coord{i}", 4) for i in range(_TEXCOORDS)),
 )
+_CORNERS = np.array([(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)])
 _FORMATS = {1: "R32_FLOAT", 2: "R32G32_FLOAT", 4: "R32G32B32A32_FLOAT"}
 _TYPES = {1: "float", 2: "vec2", 4: "vec4"}
 
@@ -81,6 +83,36 @@ def _vertex_source() -> str:
     lines += [f"gl_TexCoord[{i}] = coord{i};" for i in range(_TEXCOORDS)]
     lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Rectangle:
+    """Pixels `[height, width, channels]`, their window position, and what goes with that."""
+
+    pixels: Array
+    x: float
+    y: float
+    z: float
+    zoom: tuple[float, float]
+    constants: tuple[float, ...]  # the raster position's colours, fog and texture coordinates
+
+
+def _stacked(rectangles: Sequence[Rectangle]) -> tuple[Array, list[int]]:
+    """The pixels of all in one image, below each other and each array once; their first rows."""
+    if len(rectangles) == 1:
+        return rectangles[0].pixels, [0]
+    places: dict[int, int] = {}
+    parts, height = [], 0
+    for rectangle in rectangles:
+        if id(rectangle.pixels) not in places:
+            places[id(rectangle.pixels)] = height
+            parts.append(rectangle.pixels)
+            height += rectangle.pixels.shape[0]
+    image = np.zeros((height, max(p.shape[1] for p in parts), parts[0].shape[2]), np.float32)
+    for part in parts:
+        top = places[id(part)]
+        image[top : top + part.shape[0], : part.shape[1]] = part
+    return image, [places[id(r.pixels)] for r in rectangles]
 
 
 class PixelDrawer:
@@ -129,22 +161,29 @@ class PixelDrawer:
 
     # -- the draw --------------------------------------------------------------------------------
 
-    def draw(self, what: str, pixels: Array, x: float, y: float, zoom: tuple[float, float]) -> None:
-        """Draw a rectangle of float pixels `[height, width, channels]` at window position
-        (x, y).
-        """
+    def rectangle(
+        self, pixels: Array, x: float, y: float, zoom: tuple[float, float] = (1.0, 1.0)
+    ) -> Rectangle:
+        """A rectangle at window position (x, y), with the raster position's data."""
+        raster = self._ctx.raster_position
+        constants = (*raster.color, *raster.secondary, raster.distance, *sum(raster.texcoords, ()))
+        return Rectangle(pixels, x, y, raster.position[2], zoom, constants)
+
+    def draw(self, what: str, rectangles: Sequence[Rectangle]) -> None:
+        """Draw rectangles in order."""
         ctx = self._ctx
-        height, width, channels = pixels.shape
         if ctx.dirty & Dirty.PROGRAM:
             ctx.programs.resolve()
         validate(ctx)
         executable = ctx.programs.stages.get(Stage.FRAGMENT)
         if executable is None or ctx.raster.discard:
             return
+        pixels, rows = _stacked(rectangles)
+        height, width, channels = pixels.shape
         texture = self._texture(pixels, width, height, channels)
         try:
             unit = self._bind(executable, what, texture)
-            self._draw_quad(width, height, x, y, zoom)
+            self._draw_quads(rectangles, rows)
             self._restore(unit)
         finally:
             texture.unref()
@@ -211,30 +250,32 @@ class PixelDrawer:
             pipe.set_stream_output_targets([])
         return unit
 
-    def _draw_quad(
-        self, width: int, height: int, x: float, y: float, zoom: tuple[float, float]
-    ) -> None:
-        ctx, raster = self._ctx, self._ctx.raster_position
+    def _draw_quads(self, rectangles: Sequence[Rectangle], rows: list[int]) -> None:
+        ctx = self._ctx
         fb_width, fb_height = ctx.framebuffers.draw.size
-        half = (fb_width / 2.0, fb_height / 2.0)
-        viewport = ViewportState((*half, 0.5), (*half, 0.5))
+        half = np.array((fb_width / 2.0, fb_height / 2.0))
+        viewport = ViewportState((*half.tolist(), 0.5), (*half.tolist(), 0.5))
         ctx.pipe.set_viewport_states(0, [viewport] * len(ctx.raster.viewports))
-        z = 2.0 * raster.position[2] - 1.0
-        rows = []
-        constants = [*raster.color, *raster.secondary, raster.distance]
-        for coord in raster.texcoords:
-            constants += coord
-        for u, v in ((0, 0), (width, 0), (0, height), (width, height)):
-            wx, wy = x + u * zoom[0], y + v * zoom[1]
-            place = [wx / half[0] - 1.0, wy / half[1] - 1.0, z, 1.0]
-            rows.append([*place, float(u), float(v), *constants])
-        data = np.array(rows, np.float32)
+        numbers = np.array(
+            [(*r.pixels.shape[1::-1], r.x, r.y, r.z, *r.zoom, *r.constants) for r in rectangles]
+        )
+        size, origin, z, zoom = (numbers[:, None, k] for k in ((0, 1), (2, 3), 4, (5, 6)))
+        texel = _CORNERS * size
+        data = np.empty((len(rectangles), len(_CORNERS), 6 + numbers.shape[1] - 7), np.float32)
+        with np.errstate(all="ignore"):  # the zoom may be infinite
+            data[..., :2] = (origin + texel * zoom) / half - 1.0
+        data[..., 2] = 2.0 * z - 1.0
+        data[..., 3] = 1.0
+        data[..., 4:6] = texel
+        data[..., 5] += np.array(rows)[:, None]
+        data[..., 6:] = numbers[:, None, 7:]
+        data = data.reshape(-1, data.shape[2])
         stride = data.shape[1] * 4
         buffer = upload(ctx, data, Bind.VERTEX_BUFFER)
         ctx.pipe.bind_vertex_elements_state(self._vertex_elements())
         ctx.pipe.set_vertex_buffers([VertexBuffer(buffer, 0, stride)])
         try:
-            ctx.pipe.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, 0, 4))
+            ctx.pipe.draw_vbo(DrawInfo(Primitive.TRIANGLES, 0, len(data)))
         finally:
             ctx.pipe.set_vertex_buffers(())
             buffer.unref()

@@ -183,10 +183,10 @@ def _lit(ctx: Context, light: Light, material: Material, normal: Any, eye: Any) 
 
 def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
     values = list(ctx.arrays.values[VertAttrib.TEX0 + unit])
-    gen = ctx.lighting.texgen[unit]
-    reflection = _reflection(ctx, eye)
+    gen, enabled = ctx.lighting.texgen[unit], ctx.lighting.texgen_enabled[unit]
+    reflection = _reflection(ctx, eye) if any(enabled) else np.zeros(3)
     m = 2.0 * float(np.linalg.norm(reflection + np.array([0.0, 0.0, 1.0]))) or 1.0
-    for i, on in enumerate(ctx.lighting.texgen_enabled[unit]):
+    for i, on in enumerate(enabled):
         if not on:
             continue
         mode = gen.modes[i]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.pipe.series import Pieces, Series
+from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import BufferWrite, QueryChange
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points import abi

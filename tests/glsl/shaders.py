@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from gallette.compiler.glsl import (
     compile_shader,
     link_program,
 )
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import FragResult
@@ -46,10 +48,7 @@ def fingerprint(shaders: Iterable[CompiledShader]) -> list[str]:
     stack: list[Any] = [s.tree for s in shaders]
     while stack:
         x = stack.pop()
-        slots = getattr(type(x), "__slots__", ())
-        if isinstance(x, (list, tuple, set, frozenset, dict)) or (
-            slots and type(x).__module__.endswith(".hir")
-        ):
+        if isinstance(x, (list, tuple, set, frozenset, dict)) or type(x).__module__ == hir.__name__:
             known = id(x) in numbers
             number = numbers.setdefault(id(x), len(numbers))
             out.append(f"{type(x).__name__} {number}")
@@ -64,7 +63,7 @@ def fingerprint(shaders: Iterable[CompiledShader]) -> list[str]:
             elif isinstance(x, (list, tuple)):
                 stack += x
             else:
-                stack += [getattr(x, name) for name in slots]
+                stack += [getattr(x, field.name) for field in dataclasses.fields(x)]
         else:
             out.append(repr(x) if isinstance(x, (str, int, float, bool)) else str(x))
     return out

@@ -1,105 +1,75 @@
-"""Machine code clips triangles into the pieces that the shared parts make, bit for bit."""
+"""Machine code clips triangles of small draws into the pieces that the shared parts make."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.vertex.assembly import ALL_EDGES
-from gallette.drivers.common.vertex.clip import (
-    ClipContext,
-    ClipPlanes,
-    clip_codes,
-    clip_polygons,
-)
-from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.drivers.jit.clipping import cut_triangles
-from gallette.pipe.state import RasterizerState, ViewportState
+import gallette
+from gallette.drivers.jit import draw_plan
+from gallette.drivers.jit.draw_plan import DrawPlan
+from gallette.state_tracker import GL
+from tests.jit.whole_pictures import FRAGMENT, SIZE, VERTEX, target
 
-Array = npt.NDArray[Any]
-SMOOTH, FLAT, LINEAR = VaryingSlot.VAR0, VaryingSlot.VAR0 + 1, VaryingSlot.VAR0 + 2
-VIEWPORT = ViewportState((50.0, -37.5, 0.5), (51.0, 40.0, 0.5))
-COUNT = 300
+STATES: dict[str, Callable[[Any], None]] = {
+    "plain": lambda gl: None,
+    "zero to one": lambda gl: gl.clip_control(GL.LOWER_LEFT, GL.ZERO_TO_ONE),
+    "clamped": lambda gl: gl.enable(GL.DEPTH_CLAMP),
+}
 
 
-def vertex_set(seed: int, spread: float) -> VertexSet:
+def corners(seed: int, spread: float) -> npt.NDArray[np.float32]:
+    """Triangles of which many cross planes, have corners on them, or are nowhere."""
     rng = np.random.default_rng(seed)
-    clip = rng.uniform(-spread, spread, (4, COUNT)).astype(np.float32)
-    clip[3] = rng.uniform(-0.3, 1.5, COUNT)
-    clip = np.where(rng.random((4, COUNT)) < 0.15, np.round(clip), clip)  # corners on planes
-    clip = np.where(rng.random((4, COUNT)) < 0.01, np.float32(np.nan), clip)
-    varyings = {
-        SMOOTH: [rng.random(COUNT, np.float32), None, np.zeros((), np.float32), None],
-        FLAT: [rng.integers(0, 1 << 31, COUNT).astype(np.uint32).view(np.float32)] + [None] * 3,
-        LINEAR: [rng.random(COUNT, np.float32) for _ in range(4)],
-        VaryingSlot.CLIP_DIST0: [
-            rng.uniform(-1, 2, COUNT).astype(np.float32),
-            np.full((), 0.5, np.float32),
-            None,
-            None,
-        ],
-    }
-    return VertexSet(COUNT, clip.astype(np.float32), varyings, VIEWPORT)
+    clip = rng.uniform(-spread, spread, (240, 4))
+    clip[:, 2:] = rng.uniform((-1.2, -0.3), 1.5, (240, 2))
+    clip = np.where(rng.random((240, 4)) < 0.15, np.round(clip), clip)
+    clip = np.where(rng.random((240, 4)) < 0.01, np.nan, clip)
+    return np.concatenate((clip, rng.uniform(0, 1, (240, 3))), axis=1).astype(np.float32)
 
 
-def pieces(
-    by_machine: bool, seed: int, spread: float, state: RasterizerState, distances: Any
-) -> tuple[Array, list[Array]]:
-    """Which triangle each piece comes from, and every value at its corners."""
-    with np.errstate(all="ignore"):
-        vertices = vertex_set(seed, spread)
-        planes = ClipPlanes.of(state, distances)
-        context = ClipContext(vertices, planes, frozenset({FLAT}), frozenset({LINEAR}))
-        corners = np.random.default_rng(seed + 1).integers(0, COUNT, (500, 3))
-        codes = clip_codes(vertices, planes)
-        assert codes is not None
-        some = np.bitwise_or.reduce(codes[corners], axis=1)
-        provoking = corners[:, 0].copy()
-        if by_machine:
-            found = cut_triangles(context, corners, provoking, some, None)
-            assert found is not None
-        else:
-            edges = np.full(len(corners), ALL_EDGES, np.uint8)
-            found = clip_polygons(context, corners, provoking, some, edges)
-    triangles, rows, _ = found
-    values = [*vertices.clip, *vertices.window]
-    for components in vertices.varyings.values():
-        values += [v for v in components if v is not None and v.ndim]
-    assert all(len(value) == vertices.count for value in values)
-    return rows, [value.view(np.uint32)[triangles] for value in values]
+def picture(driver: str, state: str, data: npt.NDArray[np.float32]) -> tuple[bytes, list[int]]:
+    """What small draws leave, and how many primitives went into and out of clipping."""
+    gl = gallette.moderngl_context(driver, version=(4, 6))
+    with moderngl.create_context(standalone=True, context=gl) as context:
+        context.extra = gl
+        frame = target(context)
+        program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        buffer = context.buffer(data.tobytes())
+        array = context.vertex_array(program, [(buffer, "4f 3f", "position", "value")])
+        context.enable(moderngl.BLEND)
+        STATES[state](gl)
+        names = [GL.CLIPPING_INPUT_PRIMITIVES, GL.CLIPPING_OUTPUT_PRIMITIVES]
+        queries = gl.gen_queries(2)
+        for name, query in zip(names, queries, strict=True):
+            gl.begin_query(name, query)
+        for first in range(0, 240, 24):
+            array.render(vertices=24, first=first)
+        for name in names:
+            gl.end_query(name)
+        counted = [int(gl.get_query_objectuiv(q, GL.QUERY_RESULT)[0]) for q in queries]
+        return bytes(frame.read(components=4)), counted
 
 
-@pytest.mark.parametrize("spread", [1.0, 3.0, 40.0])
-@pytest.mark.parametrize(
-    "state,distances",
-    [
-        (RasterizerState(), {}),
-        (RasterizerState(clip_halfz=True), {6: (VaryingSlot.CLIP_DIST0, 0)}),
-        (RasterizerState(depth_clamp=True), {9: (VaryingSlot.CLIP_DIST0, 1)}),
-        (RasterizerState(depth_clip_far=False), {6: (VaryingSlot.CLIP_DIST0, 0)}),
-    ],
-)
-def test_pieces_are_equal(spread: float, state: RasterizerState, distances: Any) -> None:
-    made = 0
+@pytest.mark.parametrize("spread", [1.0, 3.0, 8.0])
+@pytest.mark.parametrize("state", STATES)
+def test_pieces_are_equal(state: str, spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[bool] = []
+    ended = DrawPlan.ended
+    monkeypatch.setattr(
+        DrawPlan, "ended", lambda *args: planned.append(ended(*args)) or planned[-1]
+    )
     for seed in range(3):
-        rows, wanted = pieces(False, seed, spread, state, distances)
-        own_rows, have = pieces(True, seed, spread, state, distances)
-        assert np.array_equal(rows, own_rows)
-        made += len(rows)
-        for mine, theirs in zip(have, wanted, strict=True):
-            nan = np.isnan(mine.view(np.float32)) & np.isnan(theirs.view(np.float32))
-            assert np.array_equal(np.where(nan, 0, mine), np.where(nan, 0, theirs))
-    assert made > 20
-
-
-def test_a_distance_that_is_not_interpolated_like_places_is_left_to_the_shared_parts() -> None:
-    with np.errstate(all="ignore"):
-        vertices = vertex_set(0, 2.0)
-    planes = ClipPlanes.of(RasterizerState(), {6: (LINEAR, 0)})
-    context = ClipContext(vertices, planes, frozenset(), frozenset({LINEAR}))
-    corners = np.zeros((1, 3), np.int64)
-    assert cut_triangles(context, corners, corners[:, 0], np.ones(1, np.uint32), None) is None
+        data = corners(seed, spread)
+        wanted = picture("numpipe", state, data)
+        assert len(set(wanted[0])) > 20 and len(wanted[0]) == 4 * SIZE[0] * SIZE[1]
+        assert picture("jit", state, data) == wanted
+        assert any(planned)
+        with monkeypatch.context() as patch:
+            patch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
+            assert picture("jit", state, data) == wanted

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import gallette
-from gallette.drivers.common.draw import execution
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.drivers.jit.plan_inputs import columns_of
@@ -22,7 +21,6 @@ from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
-from gallette.state_tracker.stream import ring
 
 VERTEX = """
 #version 330
@@ -269,31 +267,3 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
         assert words[Column.ROWS] == rows.ctypes.data
         assert rows.tolist() == [k // 6 for k in range(24)]
     buffer.unref()
-
-
-def test_draws_stay_pending_until_more_of_their_kind_are_expected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """States that come once are drawn together; those that come again are drawn at once."""
-    plans: list[bool] = []
-    made = BoundJit.plan
-    monkeypatch.setattr(execution, "fewest", lambda draws: 1)  # states that can be drawn together
-    monkeypatch.setattr(BoundJit, "plan", lambda *args: plans.append(True) or made(*args))
-    gl = gallette.moderngl_context("jit")
-    with moderngl.create_context(standalone=True, context=gl) as context:
-        frame = _Frame(context)
-        arrays = []
-        for _ in range(execution.WORTH_MERGING):
-            frame.vertices = context.buffer(frame.table.tobytes())
-            arrays.append(frame.array())
-        pictures, seen = set(), []
-        for _ in range(5):
-            frame.frame.clear()
-            for array in arrays:
-                array.render(moderngl.TRIANGLES, vertices=6)
-            ring.flush()
-            seen.append((len(gl.pipe._queue._entries), len(plans)))
-            pictures.add(frame.frame.read())
-    many = len(arrays)
-    assert seen == [(many, 0)] * 4 + [(0, many)]
-    assert len(pictures) == 1

@@ -15,8 +15,8 @@ from gallette.drivers.common.queries import Query
 from gallette.drivers.jit import command_lists
 from gallette.drivers.jit.shader.command_list_code import COSTLY
 from gallette.drivers.jit.shader.plan_code import DONE, LARGE, LISTS, STOPPED, THREADS
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import QueryType
-from gallette.pipe.series import Series
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
@@ -422,7 +422,7 @@ def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
     return draw
 
 
-@scene(LARGE)
+@scene(DONE, LARGE)
 def too_many_pieces(on: Stage) -> Callable[[], None]:
     """Where many triangles cross all planes there is no room for the pieces."""
     one = _many_triangles(on, 1300)

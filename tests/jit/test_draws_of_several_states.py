@@ -1,4 +1,4 @@
-"""Pending draws of several states on jit: the picture is that of one after the other."""
+"""Small draws of several states on jit: the picture is that of numpipe, one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common import threads
-from gallette.drivers.common.draw import execution, queue
+from gallette.drivers.common.draw import queue
 
 Array = npt.NDArray[Any]
 SIZE = (150, 139)
@@ -82,15 +82,12 @@ def drawn(driver: str, mode: int = moderngl.TRIANGLE_STRIP, samples: int = 0) ->
 
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("samples", [0, 4])
-@pytest.mark.parametrize("planned", [False, True])
 def test_each_pixel_has_its_draws_in_order(
-    planned: bool, samples: int, count: int, monkeypatch: pytest.MonkeyPatch
+    samples: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threads, "thread_count", lambda: count)
-    if not planned:
-        monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
     have = drawn("jit", samples=samples)
-    monkeypatch.setattr(queue, "SMALL", 0)  # one draw after the other
+    monkeypatch.setattr(queue, "SMALL", 0)  # without plans
     wanted = drawn("jit" if samples else "numpipe", samples=samples)
     assert len(np.unique(have)) > 100
     assert np.array_equal(have, wanted)

@@ -16,7 +16,7 @@ WIDE = {
     | {"OUTPUTS": 512, "INPUTS": 256},
     "TileWords": {"TARGET": 4, "DEPTH": 2, "COLORS": 2 * 8, "BLEND": 8 * 2, "COLOR_PLANES": 8}
     | {"OFFSET": 2, "COLOR_LAYERS": 8},
-    "Record": {"VERTEX": 3, "BOUNDS": 4, "DX": 4, "DY": 4, "C": 4 * 2},
+    "Record": {"VERTEX": 3, "BOUNDS": 4, "DX": 3, "DY": 3, "C": 3 * 2},
     "ClipWords": {"CUTS": 4, "SCALE": 3},
     "PlaceWords": {"CLIP": 4, "SCALE": 3},
     "DrawWords": {"MERGED": 3},

@@ -1,4 +1,4 @@
-"""Points and lines drawn by machine code: numpipe's pixels, and really by machine code."""
+"""Points and lines, whose fragments the shared rasterizer makes: numpipe's pixels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.jit import points_and_lines
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import FRAGMENT as SHADED
 from tests.jit.whole_pictures import VERTEX as FILLED
@@ -107,24 +106,13 @@ def picture(
 @pytest.mark.parametrize("state", ["plain", "depth", "blend", "scissor", "shader"])
 @pytest.mark.parametrize("width", [1.0, 2.0, 5.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_as_numpipe(kind: str, width: float, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    finished: list[int] = []
-    finish = points_and_lines.finish
-    monkeypatch.setattr(
-        points_and_lines, "finish", lambda *args: finished.append(1) or finish(*args)
-    )
-    have = picture("jit", kind, width, state, FRAGMENT)
-    assert finished
-    wanted = picture("numpipe", kind, width, state, FRAGMENT)
-    assert len(np.unique(wanted)) > 20
-    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+def test_as_numpipe(kind: str, width: float, state: str) -> None:
+    _same(kind, width, state, FRAGMENT)
 
 
 @pytest.mark.parametrize("state", ["blend", "shader"])
 def test_sprites(state: str) -> None:
-    have, wanted = (picture(driver, "points", 9.0, state, SPRITE) for driver in ("jit", "numpipe"))
-    assert len(np.unique(wanted)) > 20
-    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+    _same("points", 9.0, state, SPRITE)
 
 
 SAMPLED = """
@@ -139,37 +127,21 @@ void main() {
 @pytest.mark.parametrize("fragment", [FRAGMENT, SAMPLED])
 @pytest.mark.parametrize(("width", "state"), [(1.0, "plain"), (5.0, "blend")])
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_samples(
-    kind: str, width: float, state: str, fragment: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lines are rectangles then; points take the shared way."""
-    _same(kind, width, state, fragment, 4, monkeypatch, kind != "points")
+def test_several_samples(kind: str, width: float, state: str, fragment: str) -> None:
+    _same(kind, width, state, fragment, 4)
 
 
 @pytest.mark.parametrize("width", [1.0, 3.5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_smooth_lines(kind: str, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smooth_lines(kind: str, width: float) -> None:
     """Their alpha is what they cover; of points nothing is different."""
-    _same(kind, width, "smooth", FRAGMENT, 0, monkeypatch, True)
+    _same(kind, width, "smooth", FRAGMENT)
 
 
-def _same(
-    kind: str,
-    width: float,
-    state: str,
-    fragment: str,
-    samples: int,
-    monkeypatch: pytest.MonkeyPatch,
-    natively: bool,
-) -> None:
-    finished: list[int] = []
-    finish = points_and_lines.finish
-    monkeypatch.setattr(
-        points_and_lines, "finish", lambda *args: finished.append(1) or finish(*args)
+def _same(kind: str, width: float, state: str, fragment: str, samples: int = 0) -> None:
+    have, wanted = (
+        picture(driver, kind, width, state, fragment, samples) for driver in ("jit", "numpipe")
     )
-    have = picture("jit", kind, width, state, fragment, samples)
-    assert bool(finished) is natively
-    wanted = picture("numpipe", kind, width, state, fragment, samples)
     assert len(np.unique(wanted)) > 20
     assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
 

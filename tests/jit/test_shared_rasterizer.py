@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from gallette.drivers.jit import draw_plan, fill
-from gallette.drivers.jit.program import BoundJit
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_file
 from gallette.piglit_subset.suite import find_tests
@@ -23,6 +22,5 @@ SOME = find_tests([])[::29]
 def test_bundled_programs(name: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fill, "_is_plain", lambda *args: False)
     monkeypatch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
-    monkeypatch.setattr(BoundJit, "cut", None)
     outcome = run_test(parse_file(path), "jit")
     assert (outcome.result, outcome.reason) == ("pass", "")

@@ -7,6 +7,8 @@ same states. What is compared is the error code of every call.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +20,12 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Param
 
-__all__ = ["Case", "cases", "prepare", "run", "topics", "value"]
+__all__ = ["ARRAYS", "Case", "cases", "prepare", "run", "topics", "value"]
 
-_ARRAYS = {"i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "q": "i8"}
+ARRAYS = {
+    "i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "c": "i1", "h": "f2", "s2": "i2",
+    "w": "u2", "q": "i8", "U": "u8",
+}  # fmt: skip
 _BIG = 1 << 24
 # Numbers that may be absurdly large without anybody reading that much memory.
 _SIZES = ("width", "height", "depth", "level", "levels", "layer", "index", "unit", "samples")
@@ -41,10 +46,25 @@ class Case:
         return f"{self.method}({', '.join(shown)}){' with ' + self.wrong if self.wrong else ''}"
 
 
+def _items(text: str) -> Iterator[Any]:
+    """The numbers of `1,0.5*3,4..6`: what repeats, and what counts up."""
+    for item in text.split(",") if text else ():
+        first, dots, last = item.partition("..")
+        if dots:
+            yield from range(int(first), int(last) + 1)
+        else:
+            number, _, count = item.partition("*")
+            yield from [value(number)] * int(count or 1)
+
+
 def value(word: str) -> Any:
+    """The argument that a word stands for."""
     kind, colon, rest = word.partition(":")
-    if colon and kind in _ARRAYS:
-        return np.array([float(v) for v in rest.split(",")]).astype(_ARRAYS[kind])
+    if colon and kind in ARRAYS:
+        numbers = list(_items(rest))
+        exact = all(isinstance(number, int) for number in numbers)
+        kept = np.array(numbers, object if exact else np.float64)
+        return kept.astype(ARRAYS[kind])
     if colon and kind == "s":
         return rest
     if word == "null":
@@ -56,7 +76,7 @@ def value(word: str) -> Any:
     try:
         return float(word)
     except ValueError:
-        return GL.value_of(word)
+        return functools.reduce(operator.or_, map(GL.value_of, word.split("|")))
 
 
 def _wrong(param: Param, value: Any, reads: bool) -> Iterator[tuple[str, Any]]:

@@ -592,25 +592,3 @@ def test_parameters_that_follow_each_other_are_indexed_in_place() -> None:
     assert "uniform vec4 assembly_local[2048];" in text and "uniform vec4 assembly_env[4];" in text
     assert "assembly_local[clamp(a_a + (1), 0, 1995) + 4]" in text
     assert "vec4 p_mixed[3];" in text and "p_near" not in text
-
-
-def test_programs_have_2048_local_parameters(compat: GLInterface) -> None:
-    gl, target = compat, GL.VERTEX_PROGRAM_ARB
-    assert gl.get_programiv_arb(target, GL.MAX_PROGRAM_LOCAL_PARAMETERS_ARB)[0] == 2048
-    assert gl.get_programiv_arb(target, GL.MAX_PROGRAM_ENV_PARAMETERS_ARB)[0] == 256
-    _load(gl, target, INDEXED)
-    gl.program_local_parameter4f_arb(target, 5, 0.2, 0.0, 0.0, 0.0)
-    gl.program_local_parameter4f_arb(target, 6, 0.0, 0.4, 0.0, 0.0)
-    gl.program_local_parameter4f_arb(target, 2047, 0.0, 0.0, 0.6, 1.0)
-    gl.program_env_parameter4f_arb(target, 3, 0.0, 0.0, 0.0, 0.8)
-    assert errors(gl) == []
-    for parameter, index in ((gl.program_local_parameter4f_arb, 2048),
-                             (gl.program_env_parameter4f_arb, 256)):  # fmt: skip
-        parameter(target, index, 0.0, 0.0, 0.0, 0.0)
-        assert errors(gl) == ["GL_INVALID_VALUE"]
-    for at, wanted in ((0, (51, 0, 0, 204)), (1, (0, 102, 153, 255))):
-        gl.tex_coord2f(float(at), 0.0)
-        gl.rectf(-1.0, -1.0, 1.0, 1.0)
-        found = gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
-        assert tuple(found) == wanted
-    gl.disable(target)

@@ -345,22 +345,6 @@ def test_edges_that_are_hidden_stay_so_where_polygons_are_cut(
     compare(drawing, tolerance=3, version=(3, 2))
 
 
-def test_matrices_come_back_columns_first(compat: GLInterface) -> None:
-    compat.translatef(1.0, 2.0, 3.0)
-    found = compat.get_floatv(GL.MODELVIEW_MATRIX)
-    assert found[12:16] == [1.0, 2.0, 3.0, 1.0]
-    compat.load_transpose_matrixf(list(range(16)))
-    assert compat.get_floatv(GL.MODELVIEW_MATRIX)[:4] == [0.0, 4.0, 8.0, 12.0]
-
-
-def test_matrix_stacks_have_two_ends(compat: GLInterface) -> None:
-    compat.pop_matrix()
-    assert errors(compat) == ["GL_STACK_UNDERFLOW"]
-    for _ in range(40):
-        compat.push_matrix()
-    assert errors(compat) == ["GL_STACK_OVERFLOW"]
-
-
 def test_begin_and_end_pair_up(compat: GLInterface) -> None:
     compat.end()
     assert errors(compat) == ["GL_INVALID_OPERATION"]
@@ -376,74 +360,6 @@ def test_core_profiles_have_no_immediate_mode(ours: GLInterface) -> None:
     ours.begin(GL.TRIANGLES)
     assert errors(ours) == ["GL_INVALID_OPERATION"]
     assert ours.load_opengl_function("glBegin") == 0
-
-
-def test_attribute_groups_are_saved_and_restored(compat: GLInterface) -> None:
-    (name,) = compat.gen_textures(1)
-    compat.enable(GL.BLEND)
-    compat.push_attrib(GL.ALL_ATTRIB_BITS)
-    compat.disable(GL.BLEND)
-    compat.depth_func(GL.ALWAYS)
-    compat.color4f(0.5, 0.25, 1.0, 0.0)
-    compat.viewport(1, 2, 3, 4)
-    compat.bind_texture(GL.TEXTURE_2D, name)
-    compat.enable(GL.TEXTURE_2D)
-    compat.pop_attrib()
-    assert compat.is_enabled(GL.BLEND) and not compat.is_enabled(GL.TEXTURE_2D)
-    assert compat.get_integerv(GL.DEPTH_FUNC) == [GL.LESS]
-    assert compat.get_floatv(GL.CURRENT_COLOR) == [1.0, 1.0, 1.0, 1.0]
-    assert compat.get_integerv(GL.VIEWPORT) == [0, 0, 64, 64]
-    assert compat.get_integerv(GL.TEXTURE_BINDING_2D) == [0]
-    compat.pop_attrib()
-    assert errors(compat) == ["GL_STACK_UNDERFLOW"]
-
-
-def test_client_state_is_saved_and_restored(compat: GLInterface) -> None:
-    compat.push_client_attrib(0xFFFFFFFF)
-    compat.pixel_storei(GL.PACK_ALIGNMENT, 1)
-    compat.enable_client_state(GL.COLOR_ARRAY)
-    compat.pop_client_attrib()
-    assert compat.get_integerv(GL.PACK_ALIGNMENT) == [4]
-    assert not compat.is_enabled(GL.COLOR_ARRAY)
-
-
-def test_compatibility_contexts_take_any_name_of_a_query(compat: GLInterface) -> None:
-    compat.begin_query(GL.SAMPLES_PASSED, 7)
-    compat.end_query(GL.SAMPLES_PASSED)
-    assert compat.get_error() == GL.NO_ERROR
-    assert compat.is_query(7)
-
-
-def test_a_limit_with_an_old_name_answers_in_core_profiles_too(gl: GLInterface) -> None:
-    assert gl.get_integerv(GL.MAX_VARYING_COMPONENTS)[0] >= 60
-    assert GL.MAX_VARYING_COMPONENTS == GL.MAX_VARYING_FLOATS
-
-
-def test_popping_brings_back_clip_control_and_the_parameters_of_bound_textures(
-    compat: GLInterface,
-) -> None:
-    gl = compat
-    (name,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, name)
-    before = {
-        GL.TEXTURE_WRAP_S: GL.REPEAT,
-        GL.TEXTURE_MAG_FILTER: GL.LINEAR,
-        GL.TEXTURE_BASE_LEVEL: 0,
-        GL.TEXTURE_MAX_LEVEL: 1000,
-        GL.TEXTURE_SWIZZLE_R: GL.RED,
-    }
-    gl.push_attrib(GL.TEXTURE_BIT | GL.TRANSFORM_BIT)
-    gl.clip_control(GL.UPPER_LEFT, GL.ZERO_TO_ONE)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_S, GL.CLAMP_TO_EDGE)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL, 2)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, 3)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SWIZZLE_R, GL.BLUE)
-    gl.pop_attrib()
-    for pname, value in before.items():
-        assert gl.get_tex_parameteriv(GL.TEXTURE_2D, pname)[0] == value
-    assert gl.get_integerv(GL.CLIP_ORIGIN)[0] == GL.LOWER_LEFT
-    assert gl.get_integerv(GL.CLIP_DEPTH_MODE)[0] == GL.NEGATIVE_ONE_TO_ONE
 
 
 POINTERS = (ctypes.c_void_p, ctypes.c_char_p)
@@ -466,22 +382,4 @@ def test_between_begin_and_end_c_is_refused_what_python_is() -> None:
         assert gl.get_error() == GL.INVALID_OPERATION, function.c_name
         called += 1
     assert called > 400
-    gl.release()
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("driver", ["numpipe", "native"])
-def test_units_without_an_environment_take_its_colour_and_keep_nothing(driver: str) -> None:
-    options: dict[str, Any] = {"profile": "compat", "version": (3, 3), "size": (8, 8)}
-    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
-    (units,) = gl.get_integerv(GL.MAX_TEXTURE_COORDS)[:1]
-    last = [0.25, 0.5, 0.75, 1.0]
-    gl.active_texture(GL.TEXTURE0 + units - 1)
-    gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, last)
-    for unit in (units, units + 1):
-        gl.active_texture(GL.TEXTURE0 + unit)
-        gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, [1.0, 0.0, 0.0, 0.0])
-        assert errors(gl) == []
-    gl.active_texture(GL.TEXTURE0 + units - 1)
-    assert list(gl.get_tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR)) == last
     gl.release()

@@ -77,20 +77,6 @@ def test_they_look_as_on_llvmpipe(name: str, block: tuple[int, int], kind: int) 
     assert abs(seen - expected).max() <= 1
 
 
-def test_sizes_are_checked() -> None:
-    gl = create_context("numpipe", size=(8, 8))
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    form = GL.COMPRESSED_RGBA_ASTC_12x10_KHR
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 13, 11, 0, 48, bytes(48))
-    assert errors(gl) == ["GL_INVALID_VALUE"]
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 13, 11, 0, 64, bytes(64))
-    at = (GL.TEXTURE_2D, 0)
-    gl.compressed_tex_sub_image2d(*at, 6, 0, 7, 11, form, 64, bytes(64))
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    gl.compressed_tex_sub_image2d(*at, 12, 10, 1, 1, form, 16, bytes(16))
-    assert errors(gl) == []
-
-
 ENCODED = ("COMPRESSED_RGB_S3TC_DXT1_EXT", "COMPRESSED_RGBA_S3TC_DXT5_EXT",
            "COMPRESSED_RG_RGTC2", "COMPRESSED_RGBA_BPTC_UNORM",
            "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT")  # fmt: skip
@@ -201,30 +187,6 @@ def shrunk(plane: Any, width: int, height: int) -> Any:
     return plane
 
 
-def test_formats_without_a_compressor_are_an_error() -> None:
-    gl = create_context("numpipe", version=(4, 3), size=(8, 8))
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    data = bytes(16)
-    form = GL.COMPRESSED_RGBA_ASTC_4x4_KHR
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 4, 4, 0, 16, data)
-    gl.generate_mipmap(GL.TEXTURE_2D)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
-def test_a_cube_has_six_faces_for_compressed_parts_by_name() -> None:
-    gl = create_context(profile="core", version=(4, 5))
-    (cube,) = gl.create_textures(GL.TEXTURE_CUBE_MAP, 1)
-    dxt = GL.COMPRESSED_RGBA_S3TC_DXT1_EXT
-    gl.texture_storage2d(cube, 1, dxt, 4, 4)
-    data = np.zeros(8 * 3, np.uint8)
-    for first, count in ((4, 3), (6, 1), (255, 1), (-1, 1), (0, -1)):
-        gl.compressed_texture_sub_image3d(cube, 0, 0, 0, first, 4, 4, count, dxt, 24, data)
-        assert gl.get_error() == GL.INVALID_VALUE, (first, count)
-    gl.compressed_texture_sub_image3d(cube, 0, 0, 0, 3, 4, 4, 3, dxt, 24, data)
-    assert gl.get_error() == GL.NO_ERROR
-    gl.release()
-
-
 # -- FXT1 ------------------------------------------------------------------------------------------
 
 FXT1 = ["COMPRESSED_RGB_FXT1_3DFX", "COMPRESSED_RGBA_FXT1_3DFX"]
@@ -296,33 +258,6 @@ def test_the_listed_compressed_formats_are_llvmpipes(
         assert mine == told(native)
 
 
-@pytest.mark.parametrize("name", ["RGB8_ETC2", "RG11_EAC", "RGBA_ASTC_4x4_KHR"])
-def test_what_comes_compressed_only_is_not_copied_from_a_framebuffer(
-    gl: GLInterface, name: str
-) -> None:
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.copy_tex_image2d(GL.TEXTURE_2D, 0, getattr(GL, f"COMPRESSED_{name}"), 0, 0, 8, 8, 0)
-    assert gl.get_error() == GL.INVALID_OPERATION
-
-
-def test_storage_is_of_no_generic_format(gl: GLInterface) -> None:
-    for name in ("RGB", "RGBA", "SRGB", "SRGB_ALPHA"):
-        (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
-        gl.texture_storage2d(texture, 1, getattr(GL, f"COMPRESSED_{name}"), 8, 8)
-        assert gl.get_error() == GL.INVALID_ENUM
-
-
-def test_levels_of_immutable_textures_stay_within_them(gl: GLInterface) -> None:
-    (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
-    gl.texture_storage2d(texture, 3, GL.RGBA8, 16, 16)
-    gl.texture_parameteri(texture, GL.TEXTURE_MAX_LEVEL, 4)
-    assert gl.get_texture_parameteriv(texture, GL.TEXTURE_MAX_LEVEL) == [2]
-    gl.texture_parameteri(texture, GL.TEXTURE_BASE_LEVEL, 1)
-    gl.texture_parameteri(texture, GL.TEXTURE_MAX_LEVEL, 0)
-    assert gl.get_texture_parameteriv(texture, GL.TEXTURE_MAX_LEVEL) == [1]
-
-
 # -- plain pixels for compressed images ------------------------------------------------------------
 
 WRITTEN = """RGB_S3TC_DXT1_EXT RGBA_S3TC_DXT1_EXT RGBA_S3TC_DXT5_EXT SRGB_ALPHA_S3TC_DXT5_EXT
@@ -387,14 +322,3 @@ def test_blocks_of_luminance_say_what_they_hold(compat: GLInterface, channels: i
     assert sizes == {"LUMINANCE": 8, "ALPHA": both, "RED": 0, "GREEN": 0, "INTENSITY": 0}
     kind = gl.get_tex_level_parameteriv(GL.TEXTURE_2D, 0, GL.TEXTURE_LUMINANCE_TYPE_ARB)[0]
     assert kind == GL.UNSIGNED_NORMALIZED
-
-
-def test_dxt1_is_opaque_or_black_and_clear(compat: GLInterface) -> None:
-    gl = compat
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    texels = np.array([[(255, 0, 0, 0), (255, 0, 0, 100), (0, 255, 0, 200), (0, 255, 0, 255)]] * 4)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.COMPRESSED_RGBA_S3TC_DXT1_EXT, 4, 4, 0, GL.RGBA,
-                   GL.UNSIGNED_BYTE, texels.astype(np.uint8))  # fmt: skip
-    room = np.zeros((4, 4, 4), np.uint8)
-    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, room)
-    assert room[0].tolist() == [[0, 0, 0, 0]] * 2 + [[0, 255, 0, 255]] * 2

@@ -162,13 +162,6 @@ def test_misuse_sets_the_right_error(
     assert errors(gl) == [expected]
 
 
-def test_the_first_error_is_kept_until_it_is_queried(ours: GLInterface) -> None:
-    ours.enable(0x1234)
-    ours.viewport(0, 0, -1, -1)
-    assert errors(ours) == [E]
-    assert errors(ours) == []
-
-
 def test_drawing_into_an_incomplete_framebuffer(gl: GLInterface) -> None:
     quad(gl, program(gl))
     (fbo,) = gl.gen_framebuffers(1)
@@ -179,63 +172,6 @@ def test_drawing_into_an_incomplete_framebuffer(gl: GLInterface) -> None:
     assert errors(gl) == [F]
     gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytearray(4))
     assert errors(gl) == [F]
-
-
-def test_uniforms_of_the_wrong_type_are_refused_and_keep_their_value(gl: GLInterface) -> None:
-    name = program(gl)
-    location = gl.get_uniform_location(name, "color")
-    gl.uniform4f(location, 0.25, 0.5, 0.75, 1.0)
-    gl.uniform3f(location, 9.0, 9.0, 9.0)
-    assert errors(gl) == [OP]
-    gl.uniform4i(location, 9, 9, 9, 9)
-    assert errors(gl) == [OP]
-    gl.uniform4fv(location, 2, [9.0] * 8)
-    assert errors(gl) == [OP]
-    gl.uniform4f(location + 1000, 9.0, 9.0, 9.0, 9.0)
-    assert errors(gl) == [OP]
-    gl.uniform4f(-1, 9.0, 9.0, 9.0, 9.0)
-    assert errors(gl) == []
-    assert gl.get_uniformfv(name, location) == [0.25, 0.5, 0.75, 1.0]
-
-
-def test_sampler_uniforms_take_units_only(gl: GLInterface) -> None:
-    fragment = (
-        "#version 330\nuniform sampler2D image;\nout vec4 result;\n"
-        "void main() { result = texture(image, vec2(0.5)); }\n"
-    )
-    name = program(gl, fragment=fragment)
-    location = gl.get_uniform_location(name, "image")
-    gl.uniform1f(location, 1.0)
-    assert errors(gl) == [OP]
-    gl.uniform1i(location, 100_000)
-    assert errors(gl) == [V]
-    gl.uniform1i(location, 3)
-    assert gl.get_uniformiv(name, location) == [3]
-
-
-def test_a_runaway_shader_resets_the_context(
-    ours: GLInterface, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fragment = """#version 330
-    uniform int stop;
-    out vec4 c;
-    void main() {
-        int i = 0;
-        while (i != stop) i = (i + 2) & 1023;
-        c = vec4(float(i));
-    }
-    """
-    name = program(ours, fragment=fragment)
-    quad(ours, name)
-    ours.uniform1i(ours.get_uniform_location(name, "stop"), 1)
-    assert ours.get_graphics_reset_status() == GL.NO_ERROR
-    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    ours.finish()
-    assert errors(ours) == ["GL_CONTEXT_LOST"]
-    assert "more work than its budget" in capsys.readouterr().err
-    assert ours.get_graphics_reset_status() == GL.GUILTY_CONTEXT_RESET
-    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert errors(ours) == ["GL_CONTEXT_LOST"]
 
 
 def test_errors_reach_debug_output(ours: GLInterface) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -87,40 +87,6 @@ def test_matrices_and_colours_in_fixed_point(es1: GLInterface) -> None:
     assert seen[16, 4].tolist()[:3] == [0, 0, 0]
 
 
-def test_lights_and_fog_take_names_as_they_are(es1: GLInterface) -> None:
-    gl = es1
-    gl.fogx(GL.FOG_MODE, GL.LINEAR)
-    gl.fogx(GL.FOG_END, 4 * ONE)
-    gl.fogxv(GL.FOG_COLOR, [ONE, 0, 0, ONE])
-    gl.lightxv(GL.LIGHT0, GL.DIFFUSE, [0, ONE, 0, ONE])
-    gl.light_modelx(GL.LIGHT_MODEL_TWO_SIDE, 1)
-    assert gl.get_floatv(GL.FOG_MODE) == [float(GL.LINEAR)]
-    assert gl.get_floatv(GL.FOG_END) == [4.0]
-    assert gl.get_lightxv(GL.LIGHT0, GL.DIFFUSE) == [0, ONE, 0, ONE]
-    assert gl.get_lightxv(GL.LIGHT0, GL.SPOT_CUTOFF) == [180 * ONE]
-    assert gl.get_booleanv(GL.LIGHT_MODEL_TWO_SIDE) == [1]
-    gl.tex_envx(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, GL.REPLACE)
-    assert gl.get_tex_envxv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE) == [GL.REPLACE]
-    assert gl.get_error() == GL.NO_ERROR
-
-
-def test_enums_of_the_desktop_are_errors(es1: GLInterface) -> None:
-    gl = es1
-    asked: list[Callable[[], Any]] = [
-        lambda: gl.enable(GL.TEXTURE_1D),
-        lambda: gl.draw_arrays(GL.QUADS, 0, 4),
-        lambda: gl.matrix_mode(GL.COLOR),
-        lambda: gl.get_floatv(GL.MAP1_VERTEX_3),
-        lambda: gl.tex_envf(GL.TEXTURE_ENV, GL.TEXTURE_BORDER_COLOR, 1.0),
-        lambda: gl.hint(GL.POLYGON_SMOOTH_HINT, GL.NICEST),
-    ]
-    for call in asked:
-        call()
-        assert gl.get_error() == GL.INVALID_ENUM
-    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 1, 1, 0, GL.RGB, GL.UNSIGNED_BYTE, None)
-    assert gl.get_error() == GL.INVALID_OPERATION
-
-
 def test_rectangles_of_textures(es1: GLInterface) -> None:
     gl = es1
     checkered(gl)
@@ -174,25 +140,6 @@ def test_palettes_with_all_their_levels(es1: GLInterface) -> None:
     assert gl.get_error() == GL.INVALID_VALUE
 
 
-def test_coordinates_generated_three_at_once(es1: GLInterface) -> None:
-    gl = es1
-    gl.tex_geni_oes(GL.TEXTURE_GEN_STR_OES, GL.TEXTURE_GEN_MODE, GL.REFLECTION_MAP)
-    assert gl.get_tex_geniv_oes(GL.TEXTURE_GEN_STR_OES, GL.TEXTURE_GEN_MODE)[0] == GL.REFLECTION_MAP
-    gl.enable(GL.TEXTURE_GEN_STR_OES)
-    assert gl.is_enabled(GL.TEXTURE_GEN_STR_OES)
-    assert gl.get_error() == GL.NO_ERROR
-
-
-def test_a_matrix_as_numbers_and_powers_of_two() -> None:
-    gl = create_context("numpipe", profile="es", version=(1, 1))
-    gl.scalef(0.25, 3.0, 1.0)
-    invalid, mantissas, exponents = gl.query_matrixx_oes()
-    values = [m / ONE * 2.0**e for m, e in zip(mantissas, exponents, strict=True)]
-    assert invalid == 0
-    assert values == [0.25, 0, 0, 0, 0, 3.0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 1.0]
-    gl.release()
-
-
 # Ours stores what it was given; formats that only one of the two has; ALPHA_SCALE is a name of
 # texture environments, which a query takes for that of pixel transfer.
 _OTHER = frozenset(
@@ -230,21 +177,6 @@ def test_extensions_are_the_native_ones_but_for_images_of_others() -> None:
     assert listed <= theirs
     assert {n.removeprefix("GL_") for n in theirs - listed} == {"OES_EGL_image_external"}
     native.release()
-
-
-def test_points_shrink_with_their_distance_on_the_desktop_too(compat: GLInterface) -> None:
-    gl = compat
-    gl.point_size(16.0)
-    gl.point_parameterfv(GL.POINT_DISTANCE_ATTENUATION, [0.0, 0.0, 1.0])
-    gl.matrix_mode(GL.PROJECTION)
-    gl.ortho(-1.0, 1.0, -1.0, 1.0, 0.0, 10.0)
-    gl.begin(GL.POINTS)
-    gl.vertex3f(-0.5, 0.0, -4.0)
-    gl.end()
-    raw = gl.read_pixels(0, 0, 64, 64, GL.RGBA, GL.UNSIGNED_BYTE)
-    lit = np.frombuffer(raw, np.uint8).reshape(64, 64, 4)[..., 0] > 0
-    gl.point_size(1.0)
-    assert 9 <= int(lit.sum()) <= 16
 
 
 @pytest.mark.parametrize("profile", ["core", "compat", "es"])

@@ -10,7 +10,6 @@ import pytest
 
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from tests.state_tracker.helpers import errors
 from tests.state_tracker.test_feedback_values import fed
 
 
@@ -214,46 +213,3 @@ def test_normals_are_those_of_the_surface(gl: Any, size: int) -> None:
         found = points(fed(gl, lambda gl: (gl.begin(GL.POINTS), gl.eval_coord2f(1.5, 2.5),
                                            gl.end()), GL._3D_COLOR), 7)  # fmt: skip
         assert found[0][3] == pytest.approx(abs(wanted[axis]), abs=2e-3)
-
-
-def test_maps_that_cannot_be(gl: Any) -> None:
-    data = np.zeros(64, np.float32)
-    one, two = GL.MAP1_VERTEX_3, GL.MAP2_VERTEX_3
-    most = gl.get_integerv(GL.MAX_EVAL_ORDER)[0]
-    assert most >= 8
-    large = np.zeros(3 * most, np.float32)
-    for call, told in (
-        (lambda: gl.map1f(two, 0, 1, 3, 2, data), "GL_INVALID_ENUM"),
-        (lambda: gl.map2f(one, 0, 1, 3, 2, 0, 1, 6, 2, data), "GL_INVALID_ENUM"),
-        (lambda: gl.map1f(one, 1, 1, 3, 2, data), "GL_INVALID_VALUE"),
-        (lambda: gl.map2f(two, 0, 1, 3, 2, 1, 1, 6, 2, data), "GL_INVALID_VALUE"),
-        (lambda: gl.map1f(one, 0, 1, 2, 2, data), "GL_INVALID_VALUE"),
-        (lambda: gl.map1f(one, 0, 1, 3, 0, data), "GL_INVALID_VALUE"),
-        (lambda: gl.map1f(one, 0, 1, 3, most + 1, data), "GL_INVALID_VALUE"),
-        (lambda: gl.map1f(one, 0, 1, 3, most, large), None),
-        (lambda: gl.map1f(one, 0, 1, 3, 1, data), None),
-        (lambda: gl.map_grid1f(0, 0, 1), "GL_INVALID_VALUE"),
-        (lambda: gl.map_grid1f(1, 0, 1), None),
-        (lambda: gl.map_grid2f(1, 0, 1, 1, 0, 1), None),
-        (lambda: gl.map_grid2f(1, 0, 1, 0, 0, 1), "GL_INVALID_VALUE"),
-        (lambda: gl.map_grid2f(0, 0, 1, 1, 0, 1), "GL_INVALID_VALUE"),
-        (lambda: gl.eval_mesh1(GL.FILL, 0, 1), "GL_INVALID_ENUM"),
-        (lambda: gl.eval_mesh2(GL.TRIANGLES, 0, 1, 0, 1), "GL_INVALID_ENUM"),
-        (lambda: gl.eval_mesh2(GL.FILL, 0, 1, 0, 1), None),
-        (lambda: gl.get_mapfv(GL.TEXTURE_2D, GL.ORDER), "GL_INVALID_ENUM"),
-        (lambda: gl.get_mapfv(one, GL.TEXTURE_2D), "GL_INVALID_ENUM"),
-    ):
-        call()
-        assert errors(gl) == ([told] if told else []), call
-    gl.active_texture(GL.TEXTURE1)
-    gl.map1f(one, 0, 1, 3, 2, data)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
-def test_how_many_bytes_there_must_be(gl: Any) -> None:
-    curve(gl)
-    for name, width in (("fv", 4), ("iv", 4), ("dv", 8)):
-        ask = getattr(gl, f"getn_map{name}")
-        for room, fits in ((12 * width, True), (12 * width - 1, False)):
-            ask(GL.MAP1_VERTEX_3, GL.COEFF, room)
-            assert errors(gl) == ([] if fits else ["GL_INVALID_OPERATION"]), (name, room)

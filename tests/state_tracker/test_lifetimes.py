@@ -6,13 +6,12 @@ import ctypes
 import gc
 import weakref
 
-import numpy as np
 import pytest
 
 from gallette.pipe.resource import LeakError
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
-from tests.state_tracker.helpers import errors, pixels, program, quad
+from tests.state_tracker.helpers import program, quad
 
 
 def attached_texture(gl: GLInterface, size: int = 8) -> tuple[int, int]:
@@ -24,80 +23,6 @@ def attached_texture(gl: GLInterface, size: int = 8) -> tuple[int, int]:
     gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
     gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
     return int(texture), int(fbo)
-
-
-def test_a_deleted_texture_stays_attached_to_other_framebuffers(gl: GLInterface) -> None:
-    texture, fbo = attached_texture(gl)
-    gl.clear_color(0.2, 0.4, 0.6, 1.0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
-    gl.delete_textures(1, [texture])
-    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-    assert gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
-    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [51, 102, 153, 255]
-
-
-def test_a_framebuffer_follows_its_texture_to_new_storage(gl: GLInterface) -> None:
-    attached_texture(gl)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    args = (GL.RGBA8, 16, 16, 0, GL.RGBA, GL.UNSIGNED_BYTE, np.full(1024, 77, np.uint8))
-    gl.tex_image2d(GL.TEXTURE_2D, 0, *args)
-    assert list(gl.read_pixels(15, 15, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [77] * 4
-    gl.clear_color(1.0, 0.0, 0.0, 1.0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    raw = gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RED, GL.UNSIGNED_BYTE)
-    assert set(raw) == {255}
-
-
-def test_rendering_to_one_level_while_sampling_another(gl: GLInterface) -> None:
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.tex_storage2d(GL.TEXTURE_2D, 2, GL.RGBA8, 8, 8)
-    data = np.full((8, 8, 4), 100, np.uint8)
-    gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE, data)
-    (fbo,) = gl.gen_framebuffers(1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 1)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, 0)
-    fragment = (
-        "#version 330\nuniform sampler2D image;\nout vec4 c;\n"
-        "void main() { c = textureLod(image, vec2(0.5), 0.0) * 0.5; }\n"
-    )
-    quad(gl, program(gl, fragment=fragment))
-    gl.viewport(0, 0, 4, 4)
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert list(gl.read_pixels(2, 2, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [50] * 4
-    assert errors(gl) == []
-
-
-def test_a_buffer_that_grows_is_seen_by_its_vertex_array(gl: GLInterface) -> None:
-    name = program(gl)
-    gl.uniform4f(gl.get_uniform_location(name, "color"), 1.0, 1.0, 1.0, 1.0)
-    quad(gl, name)
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert pixels(gl)[40, 40, 0] == 255
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    data = np.zeros(12, np.float32)
-    data[:8] = [-1, -1, 0, -1, -1, 0, 0, 0]
-    gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    image = pixels(gl)
-    assert image[10, 10, 0] == 255 and image[40, 40, 0] == 0
-
-
-def test_a_failed_relink_keeps_the_old_program_running(gl: GLInterface) -> None:
-    name = program(gl)
-    gl.uniform4f(gl.get_uniform_location(name, "color"), 0.0, 1.0, 0.0, 1.0)
-    quad(gl, name)
-    broken = gl.create_shader(GL.FRAGMENT_SHADER)
-    gl.shader_source(broken, "#version 330\nnonsense\n")
-    gl.compile_shader(broken)
-    gl.attach_shader(name, broken)
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS) == [0]
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert errors(gl) == []
-    assert pixels(gl)[20, 20].tolist() == [0, 255, 0, 255]
 
 
 def test_a_released_context_leaves_nothing_behind() -> None:

@@ -9,9 +9,8 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
-from tests.conftest import native_context
 
-from .helpers import compiled, errors, pixels
+from .helpers import errors
 
 
 def pixel(gl: GLInterface, x: int = 32, y: int = 32) -> list[int]:
@@ -63,88 +62,7 @@ def test_four_operands_of_a_texture_environment(compat: GLInterface, function: s
     assert np.abs(np.array(pixel(gl)) - np.clip(expected, 0, 1) * 255).max() <= 2
 
 
-def test_zero_and_one_are_sources(compat: GLInterface) -> None:
-    """ATI_texture_env_combine3 brought them."""
-    gl = compat
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, bytes(4))
-    gl.enable(GL.TEXTURE_2D)
-    gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, GL.COMBINE)
-    for kind, source in (("RGB", GL.ONE), ("ALPHA", GL.ZERO)):
-        gl.tex_envi(GL.TEXTURE_ENV, getattr(GL, f"COMBINE_{kind}"), GL.REPLACE)
-        gl.tex_envi(GL.TEXTURE_ENV, getattr(GL, f"SOURCE0_{kind}"), source)
-    cover(gl)
-    assert errors(gl) == []
-    assert pixel(gl) == [255, 255, 255, 0]
-
-
-# -- stencil ---------------------------------------------------------------------------------------
-
-
-def _faces(gl: GLInterface) -> tuple[int, int]:
-    """Stencil values after a front-facing square on the left, a back-facing one on the right."""
-    gl.clear(GL.STENCIL_BUFFER_BIT)
-    gl.enable(GL.STENCIL_TEST)
-    gl.rectf(-1.0, -1.0, 0.0, 1.0)
-    gl.rectf(1.0, -1.0, 0.0, 1.0)
-    left, right = (
-        gl.read_pixels(x, 32, 1, 1, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE)[0] for x in (16, 48)
-    )
-    return int(left), int(right)
-
-
-def test_stencil_two_side(compat: GLInterface) -> None:
-    gl = compat
-    gl.stencil_op(GL.KEEP, GL.KEEP, GL.REPLACE)
-    gl.stencil_func(GL.ALWAYS, 3, 0xFF)
-    gl.active_stencil_face_ext(GL.BACK)
-    assert gl.get_integerv(GL.ACTIVE_STENCIL_FACE_EXT)[0] == GL.BACK
-    assert gl.get_integerv(GL.STENCIL_FUNC)[0] == GL.ALWAYS
-    assert gl.get_integerv(GL.STENCIL_REF)[0] == 0
-    gl.stencil_op(GL.KEEP, GL.KEEP, GL.REPLACE)
-    gl.stencil_func(GL.ALWAYS, 7, 0xFF)
-    assert gl.get_integerv(GL.STENCIL_REF)[0] == 7
-    assert _faces(gl) == (3, 3)
-    gl.enable(GL.STENCIL_TEST_TWO_SIDE_EXT)
-    assert _faces(gl) == (3, 7)
-    gl.push_attrib(GL.STENCIL_BUFFER_BIT)
-    gl.active_stencil_face_ext(GL.FRONT)
-    gl.disable(GL.STENCIL_TEST_TWO_SIDE_EXT)
-    gl.pop_attrib()
-    assert gl.get_integerv(GL.ACTIVE_STENCIL_FACE_EXT)[0] == GL.BACK
-    assert gl.is_enabled(GL.STENCIL_TEST_TWO_SIDE_EXT)
-    gl.active_stencil_face_ext(GL.FRONT_AND_BACK)
-    assert errors(gl) == ["GL_INVALID_ENUM"]
-
-
-def test_separate_stencil_by_its_first_names(compat: GLInterface) -> None:
-    gl = compat
-    gl.stencil_func_separate_ati(GL.ALWAYS, GL.NEVER, 5, 0xFF)
-    gl.stencil_op_separate_ati(GL.FRONT, GL.KEEP, GL.KEEP, GL.REPLACE)
-    gl.stencil_op_separate_ati(GL.BACK, GL.INVERT, GL.KEEP, GL.KEEP)
-    assert _faces(gl) == (5, 255)
-    gl.stencil_func_separate_ati(GL.ALWAYS, GL.FLOAT, 5, 0xFF)
-    assert errors(gl) == ["GL_INVALID_ENUM"]
-    assert gl.get_integerv(GL.STENCIL_BACK_FUNC)[0] == GL.NEVER
-
-
 # -- raster positions, draws, queries --------------------------------------------------------------
-
-
-def test_raster_positions_outside_are_valid_on_request(compat: GLInterface) -> None:
-    gl = compat
-    gl.raster_pos2f(-1.5, 0.0)
-    assert not gl.get_booleanv(GL.CURRENT_RASTER_POSITION_VALID)[0]
-    gl.enable(GL.RASTER_POSITION_UNCLIPPED_IBM)
-    gl.raster_pos2f(-1.5, 0.0)
-    assert gl.get_booleanv(GL.CURRENT_RASTER_POSITION_VALID)[0]
-    assert gl.get_floatv(GL.CURRENT_RASTER_POSITION)[:2] == [-16.0, 32.0]
-    gl.draw_pixels(32, 1, GL.RED, GL.UNSIGNED_BYTE, bytes([255] * 32))
-    assert pixel(gl, 15)[0] == 255
-    assert pixel(gl, 16)[0] == 0
-    assert errors(gl) == []
 
 
 def test_draws_with_a_mode_each(compat: GLInterface) -> None:
@@ -170,11 +88,6 @@ def test_draws_with_a_mode_each(compat: GLInterface) -> None:
     assert errors(gl) == []
 
 
-def test_limits_of_exponents(compat: GLInterface) -> None:
-    assert compat.get_integerv(GL.MAX_SHININESS_NV)[0] == 128
-    assert compat.get_integerv(GL.MAX_SPOT_EXPONENT_NV)[0] == 128
-
-
 @pytest.mark.parametrize("name", ["PACK_INVERT_MESA", "PACK_REVERSE_ROW_ORDER_ANGLE"])
 def test_rows_are_read_upside_down(compat: GLInterface, name: str) -> None:
     gl = compat
@@ -190,123 +103,7 @@ def test_rows_are_read_upside_down(compat: GLInterface, name: str) -> None:
         assert not isinstance(gl, Context)
 
 
-# -- resolves that scale ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [32, 13, 100])
-def test_samples_are_resolved_while_the_picture_is_scaled(gl: GLInterface, size: int) -> None:
-    fbos = []
-    for samples, wide in ((4, 32), (0, size)):
-        (buffer,), (fbo,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
-        gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA8, wide, wide)
-        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
-        fbos.append(fbo)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, fbos[0])
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.enable(GL.SCISSOR_TEST)
-    for x in range(0, 32, 8):
-        gl.scissor(x, 0, 4, 32)
-        gl.clear_color(x / 32, 1.0, 0.5, 1.0)
-        gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.disable(GL.SCISSOR_TEST)
-    gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, fbos[1])
-    areas = (0, 0, 32, 32, 0, 0, size, size)
-    gl.blit_framebuffer(*areas, GL.COLOR_BUFFER_BIT, GL.SCALED_RESOLVE_NICEST_EXT)
-    assert errors(gl) == []
-    gl.bind_framebuffer(GL.READ_FRAMEBUFFER, fbos[1])
-    row = pixels(gl, size, size)[size // 2]
-    stripes = np.zeros((32, 4))
-    for x in range(0, 32, 8):
-        stripes[x : x + 4] = (x / 32 * 255, 255, 127.5, 255)
-    at = np.clip((np.arange(size) + 0.5) * 32 / size - 0.5, 0, 31)
-    low = np.floor(at).astype(int)
-    part = (at - low)[:, None]
-    expected = stripes[low] * (1 - part) + stripes[np.minimum(low + 1, 31)] * part
-    assert np.abs(row - expected).max() <= 3
-    # Wrong uses: a source of one sample, a target of several, depth.
-    gl.blit_framebuffer(*areas, GL.COLOR_BUFFER_BIT, GL.SCALED_RESOLVE_NICEST_EXT)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
 # -- OpenGL ES -------------------------------------------------------------------------------------
-
-_ETC1 = bytes.fromhex("f0104a553c5aa50f")
-
-
-@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
-def test_etc1_in_es(driver: str) -> None:
-    make = native_context if driver == "native" else lambda **k: create_context("numpipe", **k)
-    gl = make(profile="es", version=(3, 0), size=(4, 4))
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, GL.ETC1_RGB8_OES, 4, 4, 0, 8, _ETC1)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    gl.compressed_tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, GL.ETC1_RGB8_OES, 8, _ETC1)
-    assert errors(gl) == []
-    name = gl.create_program()
-    for kind, source in (
-        (GL.VERTEX_SHADER, "in vec2 at; out vec2 place; void main() { place = at * 0.5 + 0.5;"
-         " gl_Position = vec4(at, 0.0, 1.0); }"),
-        (GL.FRAGMENT_SHADER, "precision mediump float; in vec2 place; uniform sampler2D image;"
-         " out vec4 color; void main() { color = texture(image, place); }"),
-    ):  # fmt: skip
-        gl.attach_shader(name, compiled(gl, kind, "#version 300 es\n" + source))
-    gl.link_program(name)
-    gl.use_program(name)
-    corners = np.array([-1, -1, 3, -1, -1, 3], np.float32)
-    (vbo,) = gl.gen_buffers(1)
-    gl.bind_buffer(GL.ARRAY_BUFFER, vbo)
-    gl.buffer_data(GL.ARRAY_BUFFER, corners.nbytes, corners, GL.STATIC_DRAW)
-    gl.enable_vertex_attrib_array(gl.get_attrib_location(name, "at"))
-    gl.vertex_attrib_pointer(gl.get_attrib_location(name, "at"), 2, GL.FLOAT, False, 0, None)
-    gl.draw_arrays(GL.TRIANGLES, 0, 3)
-    found = pixels(gl, 4, 4)[..., :3]
-    gl.release()
-    assert found.tolist() == _decoded().tolist()
-
-
-def _decoded() -> np.ndarray:
-    """The block by the format's rules: two halves of a base colour, moved by a table's steps."""
-    word = int.from_bytes(_ETC1, "big")
-    tables = ((2, 8), (5, 17), (9, 29), (13, 42), (18, 60), (24, 80), (33, 106), (47, 183))
-    channels = [(word >> shift) & 0xFF for shift in (56, 48, 40)]
-    bases = [[(c >> 4) * 17 for c in channels], [(c & 15) * 17 for c in channels]]
-    codes, flip = ((word >> 37) & 7, (word >> 34) & 7), (word >> 32) & 1
-    assert not (word >> 33) & 1
-    out = np.zeros((4, 4, 3), np.uint8)
-    for x in range(4):
-        for y in range(4):
-            half = (y if flip else x) // 2
-            bit = 4 * x + y
-            large, minus = (word >> bit) & 1, (word >> (16 + bit)) & 1
-            step = tables[codes[half]][large] * (-1 if minus else 1)
-            out[y, x] = np.clip(np.array(bases[half]) + step, 0, 255)
-    return out
-
-
-def test_noperspective_in_es() -> None:
-    gl = create_context("numpipe", profile="es", version=(3, 1), size=(4, 4))
-    source = """#version 310 es
-        #extension GL_NV_shader_noperspective_interpolation : require
-        precision mediump float; noperspective in vec2 place; out vec4 color;
-        void main() { color = place.xyxy; }"""
-    compiled(gl, GL.FRAGMENT_SHADER, source)
-    gl.release()
-
-
-def test_int64_by_amds_name() -> None:
-    gl = create_context("numpipe", profile="core", version=(4, 3), size=(4, 4))
-    source = """#version 430
-        #extension GL_AMD_gpu_shader_int64 : require
-        uniform int64_t given; out vec4 color;
-        void main() {
-            int64_t wide = abs(given) + 4294967296L;
-            color = vec4(unpackInt2x32(wide), 0, 1) / 255.0;
-        }"""
-    compiled(gl, GL.FRAGMENT_SHADER, source)
-    gl.release()
 
 
 @pytest.mark.parametrize("stride", [4, 8, -4, -8])

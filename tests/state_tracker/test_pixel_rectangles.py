@@ -200,42 +200,6 @@ def test_pixels_are_copied_from_buffers_with_any_components_as_on_native_gl() ->
         assert np.abs(ours[name][1] - picture).max() <= 1, name
 
 
-def test_the_raster_position_is_a_transformed_vertex(compat: GLInterface) -> None:
-    compat.translatef(0.5, 0.25, 0.0)
-    compat.color4f(0.25, 0.5, 0.75, 1.0)
-    compat.tex_coord2f(3.0, 4.0)
-    compat.raster_pos3f(0.0, 0.0, 0.5)
-    assert compat.get_floatv(GL.CURRENT_RASTER_POSITION) == [48.0, 40.0, 0.75, 1.0]
-    assert compat.get_floatv(GL.CURRENT_RASTER_COLOR) == [0.25, 0.5, 0.75, 1.0]
-    assert compat.get_floatv(GL.CURRENT_RASTER_TEXTURE_COORDS) == [3.0, 4.0, 0.0, 1.0]
-    compat.raster_pos2f(3.0, 0.0)
-    assert compat.get_booleanv(GL.CURRENT_RASTER_POSITION_VALID) == [0]
-    compat.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytes(4))
-    assert errors(compat) == []
-
-
-def test_a_lit_raster_position_has_the_lit_colour(compat: GLInterface) -> None:
-    compat.enable(GL.LIGHTING)
-    compat.enable(GL.LIGHT0)
-    compat.lightfv(GL.LIGHT0, GL.POSITION, np.array([0, 0, 1, 0], np.float32))
-    compat.materialfv(GL.FRONT, GL.DIFFUSE, np.array([0.5, 0.25, 0.0, 0.5], np.float32))
-    compat.normal3f(0.0, 0.0, 1.0)
-    compat.raster_pos2f(0.0, 0.0)
-    found = compat.get_floatv(GL.CURRENT_RASTER_COLOR)
-    assert found == pytest.approx([0.54, 0.29, 0.04, 0.5], abs=1e-5)
-
-
-def test_pixel_maps_come_back_as_given(compat: GLInterface) -> None:
-    table = np.array([0.0, 0.25, 1.0], np.float32)
-    compat.pixel_mapfv(GL.PIXEL_MAP_R_TO_R, 3, table)
-    out = np.zeros(3, np.float32)
-    compat.get_pixel_mapfv(GL.PIXEL_MAP_R_TO_R, out)
-    assert out.tolist() == table.tolist()
-    assert compat.get_integerv(GL.PIXEL_MAP_R_TO_R_SIZE) == [3]
-    compat.pixel_mapfv(GL.PIXEL_MAP_I_TO_R, 3, table)
-    assert errors(compat) == ["GL_INVALID_VALUE"]
-
-
 _MAPPED: dict[str, tuple[Any, list[float]]] = {
     "fv": (np.float32, [0.0, 0.25, 2.0, 1.0]),
     "usv": (np.uint16, [0, 3, 65535, 200]),
@@ -244,14 +208,6 @@ _MAPPED: dict[str, tuple[Any, list[float]]] = {
 
 
 _FOR_INDICES = ["S_TO_S", "I_TO_R", "I_TO_G", "I_TO_B", "I_TO_A"]
-
-
-@pytest.mark.parametrize("name", _FOR_INDICES)
-def test_maps_for_indices_have_a_power_of_two_entries(compat: GLInterface, name: str) -> None:
-    """I_TO_I as well, but Mesa forgets that one."""
-    for count in range(1, 10):
-        compat.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}"), count, np.zeros(count, np.float32))
-        assert errors(compat) == ([] if count in (1, 2, 4, 8) else ["GL_INVALID_VALUE"])
 
 
 @pytest.mark.parametrize("name", ["I_TO_I", *_FOR_INDICES, "R_TO_R", "G_TO_G", "B_TO_B", "A_TO_A"])
@@ -382,21 +338,6 @@ def test_stipple_patterns_are_bitmaps_in_rows_as_the_pixel_store_says(driver: st
         old = np.unpackbits(np.full((40, 8), 0x5A, np.uint8), axis=1, bitorder="little")
         there[3:35, 5:37] = old[3:35, 5:37]
         assert (there == old).all()
-    gl.release()
-
-
-@BOTH
-def test_stipple_patterns_come_from_pixel_buffers(driver: str) -> None:
-    gl = create_context(driver, profile="compat", version=(2, 1), size=(4, 4))
-    (name,) = gl.gen_buffers(1)
-    gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, name)
-    pattern = np.arange(140, dtype=np.uint8)
-    gl.buffer_data(GL.PIXEL_UNPACK_BUFFER, 140, pattern, GL.STATIC_DRAW)
-    gl.polygon_stipple(8)
-    rows = pattern[8:136].reshape(32, 4)
-    assert _stipple(gl) == [int.from_bytes(row.tobytes(), "big") for row in rows]
-    gl.polygon_stipple(16)
-    assert gl.get_error() == GL.INVALID_OPERATION
     gl.release()
 
 

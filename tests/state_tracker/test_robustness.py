@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +19,7 @@ from tests.interrupts import hear_interrupts
 from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
 
 OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
-TOO_MUCH = 1 << 40
 DRIVERS = "numpipe", "jit", "simd", "tiler"
-
-
-@pytest.fixture
-def modern() -> Iterator[GLInterface]:
-    """Our core context with separate vertex formats."""
-    context = create_context("numpipe", size=(64, 64), version=(4, 3))
-    yield context
-    context.release()
 
 
 def color(gl: GLInterface, name: int, *values: float) -> None:
@@ -37,34 +27,6 @@ def color(gl: GLInterface, name: int, *values: float) -> None:
 
 
 # -- arrays without a buffer ---------------------------------------------------------------------
-
-
-def test_an_offset_is_never_an_address_once_its_buffer_is_deleted(ours: GLInterface) -> None:
-    name = program(ours)
-    vao = quad(ours, name)
-    (buffer,) = ours.get_integerv(GL.ARRAY_BUFFER_BINDING)
-    ours.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, 0x1000)
-    ours.delete_buffers(1, [buffer])
-    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert pixels(ours).any() == np.False_
-    ours.bind_vertex_array(0)
-    ours.bind_vertex_array(vao)
-    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    ours.finish()
-    assert errors(ours) == []
-
-
-def test_an_offset_is_never_an_address_without_a_buffer(modern: GLInterface) -> None:
-    program(modern)
-    (vao,) = modern.gen_vertex_arrays(1)
-    modern.bind_vertex_array(vao)
-    modern.vertex_attrib_format(0, 2, GL.FLOAT, 0, 0)
-    modern.vertex_attrib_binding(0, 3)
-    modern.bind_vertex_buffer(3, 0, 0x1000, 8)
-    modern.enable_vertex_attrib_array(0)
-    modern.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    modern.finish()
-    assert errors(modern) == []
 
 
 def test_a_client_array_is_forgotten_when_a_buffer_takes_its_place() -> None:
@@ -305,35 +267,7 @@ def test_large_triangles_without_loops_end_at_the_time_limit(driver: str) -> Non
     gl.release()
 
 
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_three_million_points_are_within_the_budget(driver: str) -> None:
-    gl = create_context(driver, size=(64, 64), version=(4, 3))
-    program(gl, vertex="#version 430\nvoid main() { gl_Position = vec4(2.0); }")
-    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
-    gl.draw_arrays(GL.POINTS, 0, 3_000_000)
-    gl.finish()
-    assert errors(gl) == []
-    gl.release()
-
-
 # -- no room -------------------------------------------------------------------------------------
-
-
-def test_a_buffer_that_is_too_large_stays_what_it_was(ours: GLInterface) -> None:
-    (name,) = ours.gen_buffers(1)
-    ours.bind_buffer(GL.ARRAY_BUFFER, name)
-    ours.buffer_data(GL.ARRAY_BUFFER, 8, b"contents", GL.STATIC_READ)
-    ours.buffer_data(GL.ARRAY_BUFFER, TOO_MUCH, None, GL.DYNAMIC_DRAW)
-    assert errors(ours) == OUT_OF_MEMORY
-    assert ours.get_buffer_parameteriv(GL.ARRAY_BUFFER, GL.BUFFER_SIZE) == [8]
-    assert ours.get_buffer_parameteriv(GL.ARRAY_BUFFER, GL.BUFFER_USAGE) == [GL.STATIC_READ]
-    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 8) == b"contents"
-    ours.buffer_storage(GL.ARRAY_BUFFER, TOO_MUCH, None, 0)
-    assert errors(ours) == OUT_OF_MEMORY
-    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 8) == b"contents"
-    ours.buffer_data(GL.ARRAY_BUFFER, 2, b"ok", GL.STATIC_DRAW)
-    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 2) == b"ok"
-    assert errors(ours) == []
 
 
 def test_an_image_there_is_no_room_for_leaves_the_texture_alone(ours: GLInterface) -> None:

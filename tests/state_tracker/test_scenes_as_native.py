@@ -11,7 +11,7 @@ import pytest
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.differential import Scenes
 
-from .helpers import errors, pixels, program
+from .helpers import errors, pixels
 
 scene = Scenes()
 
@@ -177,31 +177,6 @@ def depth_and_stencil_are_drawn(gl: Any, form: str, moved: bool) -> list[Any]:
     return depths(gl)
 
 
-@scene("compat", False)
-@scene("compat", True)
-def depth_and_stencil_are_copied(gl: Any, masked: bool) -> list[Any]:
-    drawn_to(gl, GL.DEPTH24_STENCIL8)
-    gl.window_pos2i(5, 6)
-    gl.draw_pixels(4, 4, GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8, WORDS)
-    gl.depth_mask(not masked)
-    gl.window_pos2i(16, 16)
-    gl.copy_pixels(4, 4, 6, 6, GL.DEPTH_STENCIL)
-    gl.window_pos2i(24, 2)
-    gl.copy_pixels(5, 6, 4, 4, GL.STENCIL)
-    return depths(gl)
-
-
-@scene("compat")
-def depth_and_stencil_are_read_through_transfers(gl: Any) -> list[Any]:
-    drawn_to(gl, GL.DEPTH24_STENCIL8)
-    gl.pixel_transferf(GL.DEPTH_SCALE, 0.5)
-    gl.pixel_transferf(GL.DEPTH_BIAS, 0.25)
-    gl.pixel_transferi(GL.INDEX_SHIFT, 1)
-    gl.pixel_transferi(GL.INDEX_OFFSET, 1)
-    both = gl.read_pixels(0, 0, 2, 2, GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8)
-    return [*depths(gl), np.frombuffer(both, np.uint32)]
-
-
 @scene("compat")
 def reading_beyond_the_window(gl: Any) -> list[Any]:
     gl.clear_color(0.25, 0.5, 0.75, 1.0)
@@ -231,72 +206,7 @@ def wrong_reads(gl: Any) -> list[Any]:
     return [*found, errors(gl)]
 
 
-@scene("compat", "UNSIGNED_INT_10F_11F_11F_REV", "R11F_G11F_B10F")
-@scene("compat", "UNSIGNED_INT_5_9_9_9_REV", "RGB9_E5")
-def floats_of_few_bits(gl: Any, kind: str, form: str) -> list[Any]:
-    """As texels that are stored otherwise, and read as such."""
-    type = getattr(GL, kind)
-    words = (np.arange(16, dtype=np.uint32) * 0x07654321).astype(np.uint32)
-    if kind.startswith("UNSIGNED_INT_10F"):  # neither denormal nor infinite
-        words = words & np.uint32(0x3BEF7BEF) | np.uint32(0x20080100)
-    else:
-        words &= np.uint32(0xF7DFFFFF)
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    found = []
-    for internal in (GL.RGB32F, getattr(GL, form)):
-        gl.tex_image2d(GL.TEXTURE_2D, 0, internal, 4, 4, 0, GL.RGB, type, words)
-        texels = gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGB, GL.FLOAT)
-        again = gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGB, type)
-        found += [np.frombuffer(texels, np.float32), np.frombuffer(again, np.uint32)]
-    return found
-
-
-@scene("compat", "COMPRESSED_LUMINANCE_LATC1_EXT")
-@scene("compat", "COMPRESSED_LUMINANCE_ALPHA_LATC2_EXT")
-@scene("compat", "LUMINANCE8")
-@scene("compat", "LUMINANCE8_ALPHA8")
-@scene("compat", "INTENSITY8")
-@scene("compat", "ALPHA8")
-def few_channels_are_read(gl: Any, form: str) -> list[Any]:
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    texels = np.repeat(np.array([[16, 80, 120, 200]], np.uint8), 16, axis=0)
-    internal = getattr(GL, form)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, internal, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
-    return [
-        np.frombuffer(gl.get_tex_image(GL.TEXTURE_2D, 0, kind, GL.UNSIGNED_BYTE), np.uint8)
-        for kind in (GL.RGBA, GL.LUMINANCE_ALPHA, GL.LUMINANCE, GL.ALPHA, GL.RED)
-    ]
-
-
 # -- the raster position and the other modes of rendering ------------------------------------------
-
-
-@scene("compat", "OBJECT_LINEAR")
-@scene("compat", "EYE_LINEAR")
-@scene("compat", "SPHERE_MAP")
-@scene("compat", "NORMAL_MAP")
-@scene("compat", "REFLECTION_MAP")
-def coordinates_of_the_raster_position(gl: Any, mode: str) -> list[Any]:
-    gl.matrix_mode(GL.MODELVIEW)
-    gl.translatef(0.125, 0.25, -0.5)
-    if mode.endswith("LINEAR"):  # llvmpipe does not turn the normal
-        gl.rotatef(30.0, 1.0, 2.0, 3.0)
-    gl.normal3f(0.6, 0.0, 0.8)
-    gl.tex_coord4f(0.1, 0.2, 0.3, 0.4)
-    kinds = [GL.S, GL.T] if mode == "SPHERE_MAP" else [GL.S, GL.T, GL.R]
-    kinds += [GL.Q] if mode.endswith("LINEAR") else []
-    for i, kind in enumerate(kinds):
-        gl.tex_geni(kind, GL.TEXTURE_GEN_MODE, getattr(GL, mode))
-        for plane in (GL.OBJECT_PLANE, GL.EYE_PLANE):
-            gl.tex_genfv(kind, plane, floats([0.5, i, 0.25, 1.0 - i]))
-        gl.enable(GL.TEXTURE_GEN_S + kind - GL.S)
-    gl.matrix_mode(GL.TEXTURE)
-    gl.scalef(2.0, 3.0, 4.0)
-    gl.raster_pos3f(0.25, -0.25, 0.125)
-    return [
-        floats(gl.get_floatv(GL.CURRENT_RASTER_TEXTURE_COORDS), 4),
-        floats(gl.get_floatv(GL.CURRENT_RASTER_POSITION), 4),
-    ]
 
 
 def rectangles(gl: Any) -> None:
@@ -351,115 +261,7 @@ def selected_and_fed_back(gl: Any, what: str, cull: str, front: str) -> list[Any
     return [values, told, number, hits / np.float64(1 << 32)]
 
 
-# -- what a shader sees of fixed function ----------------------------------------------------------
-
-BUILTINS = {
-    "range": "gl_DepthRange.near, gl_DepthRange.far, gl_DepthRange.diff, 1.0",
-    "scene": "gl_FrontLightModelProduct.sceneColor.rgb, 1.0",
-    "back": "gl_BackLightModelProduct.sceneColor",
-    "ambient": "gl_FrontLightProduct[1].ambient.rgb, 1.0",
-    "specular": "gl_BackLightProduct[0].specular.rgb, 1.0",
-    "plane": "gl_ClipPlane[2]",
-    "inverse": "gl_ModelViewMatrixInverse[3].xyz * 0.25 + 0.5, 1.0",
-    "transposed": "gl_ModelViewMatrixInverseTranspose[0].xyz, gl_ProjectionMatrixTranspose[3].w",
-    "model": "gl_LightModel.ambient",
-    "point": "gl_Point.size / 8.0, gl_Point.sizeMax / 256.0, gl_Point.fadeThresholdSize / 2.0, 1.0",
-    "eye": "gl_EyePlaneT[0]",
-    "object": "gl_ObjectPlaneR[0]",
-    "environment": "gl_TextureEnvColor[0]",
-    "fog": "gl_Fog.start, gl_Fog.end, gl_Fog.scale * 0.5, gl_Fog.density",
-}
-
-for _what in BUILTINS:
-
-    @scene("compat", _what)
-    def seen_by_a_shader(gl: Any, what: str) -> list[Any]:
-        gl.depth_range(0.125, 0.75)
-        gl.light_modelfv(GL.LIGHT_MODEL_AMBIENT, floats([0.2, 0.4, 0.6, 0.8]))
-        gl.materialfv(GL.FRONT, GL.EMISSION, floats([0.1, 0.2, 0.3, 0.4]))
-        for face, factor in ((GL.FRONT, 1.0), (GL.BACK, 0.5)):
-            gl.materialfv(face, GL.AMBIENT, factor * floats([0.5, 0.6, 0.7, 0.8]))
-            gl.materialfv(face, GL.DIFFUSE, factor * floats([0.1, 0.2, 0.3, 0.9]))
-            gl.materialfv(face, GL.SPECULAR, factor * floats([1.0, 0.5, 0.25, 0.75]))
-        for light in (GL.LIGHT0, GL.LIGHT1):
-            gl.lightfv(light, GL.AMBIENT, floats([0.9, 0.7, 0.5, 0.3]))
-            gl.lightfv(light, GL.SPECULAR, floats([0.3, 0.5, 0.7, 0.9]))
-        gl.clip_plane(GL.CLIP_PLANE2, np.array([0.1, 0.2, 0.3, 0.4]))
-        for coordinate in (GL.T, GL.R):
-            gl.tex_genfv(coordinate, GL.EYE_PLANE, floats([0.4, 0.3, 0.2, 0.1]))
-            gl.tex_genfv(coordinate, GL.OBJECT_PLANE, floats([0.8, 0.6, 0.4, 0.2]))
-        gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, floats([0.1, 0.3, 0.5, 0.7]))
-        gl.fogfv(GL.FOG_START, floats([0.25]))
-        gl.fogfv(GL.FOG_END, floats([0.75]))
-        gl.fogfv(GL.FOG_DENSITY, floats([0.5]))
-        gl.point_size(3.0)
-        gl.translatef(0.5, 0.25, 0.75)
-        name = program(
-            gl,
-            "#version 120\nvoid main() { gl_Position = gl_Vertex; }\n",
-            f"#version 120\nvoid main() {{ gl_FragColor = vec4({BUILTINS[what]}); }}\n",
-        )
-        gl.rectf(-1.0, -1.0, 1.0, 1.0)
-        gl.use_program(0)
-        gl.delete_program(name)
-        return [pixels(gl, 32, 32)[3, 3]]
-
-
 # -- what is asked of objects ----------------------------------------------------------------------
-
-
-@scene("core")
-def levels_of_buffer_textures(gl: Any) -> list[Any]:
-    (texture,) = gl.gen_textures(1)
-    (buffer,) = gl.gen_buffers(1)
-    gl.bind_texture(GL.TEXTURE_BUFFER, texture)
-    gl.bind_buffer(GL.TEXTURE_BUFFER, buffer)
-    found = []
-    names = ["WIDTH", "HEIGHT", "DEPTH", "INTERNAL_FORMAT", "BUFFER_DATA_STORE_BINDING",
-             "BUFFER_OFFSET", "BUFFER_SIZE", "RED_SIZE", "GREEN_TYPE"]  # fmt: skip
-    gl.buffer_data(GL.TEXTURE_BUFFER, 1024, None, GL.STATIC_DRAW)
-    for turn in range(3):
-        if turn == 1:
-            gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RG32F, buffer)
-        elif turn == 2:
-            gl.tex_buffer_range(GL.TEXTURE_BUFFER, GL.R16I, buffer, 256, 512)
-        for name in names if turn else names[:4]:
-            query = getattr(GL, f"TEXTURE_{name}")
-            found.append(int(gl.get_tex_level_parameteriv(GL.TEXTURE_BUFFER, 0, query)[0]))
-            found.append(float(gl.get_tex_level_parameterfv(GL.TEXTURE_BUFFER, 0, query)[0]))
-    gl.get_tex_level_parameteriv(GL.TEXTURE_BUFFER, 0, GL.TEXTURE_COMPRESSED_IMAGE_SIZE)
-    found.append(errors(gl))
-    gl.get_tex_level_parameteriv(GL.TEXTURE_BUFFER, 0, GL.TEXTURE_MIN_FILTER)
-    return [*found, errors(gl)]
-
-
-FRAMES = ["RGBA8", "RGBA16", "RGBA16F", "RGBA32F", "RGBA8I", "RGBA16UI", "RGB10_A2", "R8"]
-
-for _form in FRAMES:
-
-    @scene("core", _form)
-    def parameters_of_framebuffers(gl: Any, form: str) -> list[Any]:
-        (frame,) = gl.gen_framebuffers(1)
-        (color,) = gl.gen_renderbuffers(1)
-        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
-        gl.bind_renderbuffer(GL.RENDERBUFFER, color)
-        gl.renderbuffer_storage_multisample(
-            GL.RENDERBUFFER, 4 if form == "RGBA8" else 0, getattr(GL, form), 32, 32
-        )
-        point = GL.COLOR_ATTACHMENT0
-        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, color)
-        found: list[Any] = [gl.check_framebuffer_status(GL.FRAMEBUFFER)]
-        for name in ("SAMPLES", "SAMPLE_BUFFERS", "DOUBLEBUFFER", "STEREO"):
-            query = getattr(GL, name)
-            found.append(list(gl.get_framebuffer_parameteriv(GL.FRAMEBUFFER, query)))
-            if name != "DOUBLEBUFFER":  # there, the native context has no window
-                found.append(list(gl.get_named_framebuffer_parameteriv(0, query)))
-        for name in ("SAMPLES", "FRAMEBUFFER_DEFAULT_WIDTH", "TRIANGLES"):
-            gl.get_named_framebuffer_parameteriv(0, getattr(GL, name))
-            found.append(errors(gl))
-        gl.read_buffer(GL.NONE)
-        gl.get_framebuffer_parameteriv(GL.FRAMEBUFFER, GL.IMPLEMENTATION_COLOR_READ_FORMAT)
-        return [*found, errors(gl)]
 
 
 @scene("core")
@@ -507,129 +309,7 @@ def arrays_by_name(gl: Any) -> list[Any]:
     return [*found, gl.is_vertex_array(one), int(gl.get_integerv(GL.VERTEX_ARRAY_BINDING)[0])]
 
 
-# -- errors ----------------------------------------------------------------------------------------
-
-
-@scene("compat")
-def between_begin_and_end(gl: Any) -> list[Any]:
-    """What may not stand there is refused with an error, and the primitive goes on."""
-    byte = np.zeros(64, np.uint8)
-    calls: list[Callable[[], Any]] = [
-        lambda: gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, byte),
-        lambda: gl.copy_pixels(0, 0, 1, 1, GL.COLOR),
-        lambda: gl.bitmap(1, 1, 0.0, 0.0, 0.0, 0.0, byte),
-        lambda: gl.raster_pos2f(0.0, 0.0),
-        lambda: gl.window_pos2f(0.0, 0.0),
-        lambda: gl.render_mode(GL.FEEDBACK),
-        lambda: gl.enable(GL.BLEND),
-        lambda: gl.clear(GL.COLOR_BUFFER_BIT),
-        lambda: gl.draw_arrays(GL.TRIANGLES, 0, 3),
-        lambda: gl.bind_texture(GL.TEXTURE_2D, 1),
-        lambda: gl.begin(GL.LINES),
-        lambda: gl.new_list(1, GL.COMPILE),
-        lambda: gl.end_list(),
-        lambda: gl.primitive_restart_nv(),
-    ]
-    found = []
-    gl.begin(GL.TRIANGLE_STRIP)
-    for number, call in enumerate(calls):
-        gl.vertex2f(-1.0 + (number & 1) * 2, -1.0 + number / 8)
-        call()
-    gl.end()
-    found.append(errors(gl))
-    gl.primitive_restart_nv()
-    return [*found, errors(gl), pixels(gl, 32, 32)]
-
-
 # -- surfaces, environments, filled buffers, blocks ------------------------------------------------
-
-
-@scene("compat", "POINT", False)
-@scene("compat", "LINE", False)
-@scene("compat", "FILL", False)
-@scene("compat", "FILL", True)
-def evaluated_surfaces(gl: Any, mode: str, lit: bool) -> list[Any]:
-    """A surface of homogeneous coordinates; lit, by the normals it gives itself."""
-    points = np.zeros((2, 3, 4), np.float32)
-    points[..., 0] = np.array([-0.75, 0.0, 0.75])
-    points[..., 1] = np.array([[-0.75], [0.75]])
-    points[..., 2] = np.array([[0.0, 0.75, 0.25], [0.5, 0.0, -0.5]])
-    points[..., 3] = np.array([[1.0, 1.25, 1.0], [1.0, 1.0, 1.5]])
-    gl.map2f(GL.MAP2_VERTEX_4, 0.0, 1.0, 4, 3, 0.0, 1.0, 12, 2, points)
-    gl.enable(GL.MAP2_VERTEX_4)
-    gl.map_grid2f(4, 0.0, 1.0, 3, 0.0, 1.0)
-    if lit:
-        for cap in (GL.AUTO_NORMAL, GL.LIGHTING, GL.LIGHT0, GL.NORMALIZE):
-            gl.enable(cap)
-        gl.light_modeli(GL.LIGHT_MODEL_TWO_SIDE, 1)
-    gl.eval_mesh2(getattr(GL, mode), 0, 4, 1, 3)
-    seen = pixels(gl, 32, 32).astype(float)
-    gl.eval_mesh2(GL.TRIANGLES, 0, 4, 1, 3)
-    return [seen[..., 3], np.rint(seen / 2.0) / 64]
-
-
-@scene("compat", "BLEND", "INTENSITY8")
-@scene("compat", "ADD", "INTENSITY8")
-@scene("compat", "MODULATE", "INTENSITY8")
-@scene("compat", "REPLACE", "INTENSITY8")
-@scene("compat", "BLEND", "LUMINANCE8_ALPHA8")
-@scene("compat", "ADD", "ALPHA8")
-@scene("compat", "DECAL", "RGB8")
-def environments_of_few_channels(gl: Any, mode: str, form: str) -> list[Any]:
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    texel = np.array([51, 102, 153, 204], np.uint8)
-    internal = getattr(GL, form)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, internal, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texel)
-    gl.enable(GL.TEXTURE_2D)
-    gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, getattr(GL, mode))
-    gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, floats([0.9, 0.7, 0.1, 0.3]))
-    gl.color4f(0.2, 0.4, 0.6, 0.25)
-    gl.rectf(-1.0, -1.0, 1.0, 1.0)
-    return [pixels(gl, 32, 32)[5, 5] / 255.0 * 0.5 // 0.004]
-
-
-@scene("compat", "TEXTURE_CUBE_MAP", 3)
-@scene("compat", "TEXTURE_RECTANGLE", 2)
-def environments_of_other_targets(gl: Any, name: str, axes: int) -> list[Any]:
-    target = getattr(GL, name)
-    gl.bind_texture(target, gl.gen_textures(1)[0])
-    gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
-    faces = range(6) if axes == 3 else range(1)
-    for face in faces:
-        texels = (np.arange(16, dtype=np.uint8) * 7 + face * 40).reshape(2, 2, 4)
-        side = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face if axes == 3 else target
-        gl.tex_image2d(side, 0, GL.RGBA, 2, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
-    gl.enable(target)
-    gl.begin(GL.QUADS)
-    for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
-        gl.tex_coord3f(x + 1.0 - (axes == 3) * 0.265, y + 1.0, 0.61)
-        gl.vertex2f(x, y)
-    gl.end()
-    return [pixels(gl, 32, 32)]
-
-
-@scene("core", "R8", "RED", "UNSIGNED_BYTE", 1)
-@scene("core", "RG16", "RG", "UNSIGNED_SHORT", 4)
-@scene("core", "RGBA32F", "RGBA", "FLOAT", 16)
-def filled_buffers(gl: Any, form: str, layout: str, kind: str, unit: int) -> list[Any]:
-    (buffer,) = gl.create_buffers(1)
-    gl.named_buffer_data(buffer, 64, np.arange(64, dtype=np.uint8), GL.DYNAMIC_DRAW)
-    given = (getattr(GL, form), 2 * unit, 64 - 3 * unit if unit < 16 else unit)
-    rest = (getattr(GL, layout), getattr(GL, kind), np.arange(1, 17, dtype=np.uint8) * 9)
-    found: list[Any] = []
-    gl.clear_named_buffer_sub_data(buffer, *given, *rest)
-    found.append(errors(gl))
-    for offset, size in ((unit + 1, unit), (0, unit + 1), (64, unit), (-unit, unit), (0, 0)):
-        gl.clear_named_buffer_sub_data(buffer, given[0], offset, size, *rest)
-        found.append(errors(gl))
-    data = np.zeros(64, np.uint8)
-    gl.get_named_buffer_sub_data(buffer, 0, 64, data)
-    gl.clear_named_buffer_data(buffer, given[0], rest[0], rest[1], None)
-    zeros = np.ones(64, np.uint8)
-    gl.get_named_buffer_sub_data(buffer, 0, 64, zeros)
-    return [*found, data, zeros]
 
 
 @scene("core", "TEXTURE_CUBE_MAP")

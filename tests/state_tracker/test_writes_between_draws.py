@@ -267,7 +267,6 @@ LAYOUTS = [
     of_two_strides,
     with_a_rest,
     too_small,
-    through_a_texture,
 ]
 
 
@@ -295,6 +294,16 @@ def test_each_draw_sees_its_copy_whatever_it_reads(
     monkeypatch.setattr(queue, "SMALL", 0)
     assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 10
     np.testing.assert_array_equal(waited, streamed(layout))
+
+
+def test_writes_to_a_buffer_that_is_sampled_flush_the_batch(
+    monkeypatch: pytest.MonkeyPatch, executed: list[int]
+) -> None:
+    waited = streamed(through_a_texture)
+    assert len(executed) != 1
+    monkeypatch.setattr(queue, "SMALL", 0)
+    assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 10
+    np.testing.assert_array_equal(waited, streamed(through_a_texture))
 
 
 def test_draws_by_index_and_others_see_versions_of_one_buffer(

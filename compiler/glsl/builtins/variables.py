@@ -13,8 +13,8 @@ from pathlib import Path
 
 from gallette.compiler.glsl.availability import CLIP_DISTANCES, CULL_DISTANCES
 from gallette.compiler.glsl.builtins.limits import CONSTANTS, Limits
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
 

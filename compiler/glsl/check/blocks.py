@@ -5,7 +5,6 @@ from __future__ import annotations
 from gallette.compiler.glsl.availability import BUFFER_BLOCKS, SEPARATE_STAGES, UNIFORM_BLOCKS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.freeze import copy_quals
 from gallette.compiler.glsl.check.interface_rules import (
     check_auxiliary,
     check_varying,
@@ -118,7 +117,7 @@ def block_members(
             elif "row_major" in quals.flags:
                 row_major = True
             fields.append(Field(d.name, type_, row_major=row_major))
-            member_quals.append(copy_quals(own))
+            member_quals.append(hir.copy_quals(own))
     check_member_locations(c, node, quals, member_quals)
     return fields, member_quals
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.glsl.builtins.functions import Overload, overloads
-from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.access import length_call
 from gallette.compiler.glsl.check.builtin_rules import check_special, check_texture_offset
 from gallette.compiler.glsl.check.constructors import constructor
@@ -223,7 +223,7 @@ def call_builtin(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) ->
             break
         known.append(constant)
     else:
-        folded = fold.builtin(call, known) if known else None
+        folded = c.folding.builtin(call, known) if known else None
         if folded is not None:
             return hir.Const(o.result, node.loc, node.end, folded)
     if "Offset" in name or name.startswith("textureGather"):

@@ -6,7 +6,7 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import access, calls, expressions, hir, lvalues, statements
 from gallette.compiler.glsl.check.blocks import block_declaration
 from gallette.compiler.glsl.check.call_graph import find_recursion
-from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.check.context import Checker, Folding
 from gallette.compiler.glsl.check.functions import function_decl
 from gallette.compiler.glsl.check.types import precision_statement
 from gallette.compiler.glsl.check.variables import declare
@@ -89,8 +89,8 @@ def check_es_outputs(c: Checker) -> None:
         grant("several outputs", c.lang, c.log, message, missing[0].loc, missing[0].end)
 
 
-def check(unit: s.Unit, lang: Language, limits: Limits, log: Log) -> hir.Shader:
+def check(unit: s.Unit, lang: Language, limits: Limits, log: Log, folding: Folding) -> hir.Shader:
     """Check a whole shader; the result is meaningful only if `log` has no errors."""
-    c = Checker(lang, lang.stage, limits, log)
+    c = Checker(lang, limits, log, folding)
     check_unit(c, unit)
     return c.shader

@@ -9,22 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
 from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.conversions import can_convert
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["Checker", "FunctionSet", "Symbol", "checks", "checks_statement", "constant_value"]
+__all__ = [
+    "Checker",
+    "Folding",
+    "FunctionSet",
+    "Symbol",
+    "checks",
+    "checks_statement",
+    "constant_value",
+]
 
 
 @dataclass(slots=True, eq=False)
@@ -114,16 +122,35 @@ def checks_statement(*kinds: type[s.Stmt]) -> Callable[[S], S]:
     return register
 
 
+class Folding(Protocol):
+    """What evaluates constant expressions (`lower.fold`): the front end lowers them for that, which
+    the checker does not know how to do.
+    """
+
+    def unary(self, op: str, type_: Type, value: hir.Value) -> hir.Value: ...
+
+    def binary(
+        self, op: str, result: Type, ta: Type, a: hir.Value, tb: Type, b: hir.Value
+    ) -> hir.Value: ...
+
+    def convert(self, source: Type, target: Type, value: hir.Value) -> hir.Value: ...
+
+    def equal(self, type_: Type, a: hir.Value, b: hir.Value) -> bool: ...
+
+    def builtin(self, call: hir.BuiltinCall, values: list[hir.Value]) -> hir.Value | None: ...
+
+
 class Checker:
     """State of one check: language, log, scopes, the checked shader."""
 
-    def __init__(self, lang: Language, stage: str, limits: Limits, log: Log) -> None:
+    def __init__(self, lang: Language, limits: Limits, log: Log, folding: Folding) -> None:
         self.lang = lang
-        self.stage = stage
+        self.stage = lang.stage
         self.limits = limits
         self.log = log
+        self.folding = folding
         self.memory = _memory_of(lang)
-        self.shader = hir.Shader(stage)
+        self.shader = hir.Shader(lang.stage)
         self.builtin_scope: dict[str, Symbol] = {}
         self.global_scope: dict[str, Symbol] = {}
         self.scopes: list[dict[str, Symbol]] = [self.global_scope]
@@ -368,7 +395,7 @@ class Checker:
         if expr.type is type_:
             return expr
         if isinstance(expr, hir.Const):
-            value = fold.convert(expr.type, type_, expr.value)
+            value = self.folding.convert(expr.type, type_, expr.value)
             return hir.Const(type_, expr.loc, expr.end, value)
         return hir.Convert(type_, expr.loc, expr.end, expr)
 

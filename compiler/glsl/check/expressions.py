@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.availability import ARRAYS, INTEGERS
-from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.conversions import (
     can_convert,
@@ -92,7 +92,7 @@ def unary_expr(c: Checker, node: s.Unary) -> hir.Expr:
     if op == "+":
         return operand
     if isinstance(operand, hir.Const):
-        value = fold.unary(op, type_, operand.value)
+        value = c.folding.unary(op, type_, operand.value)
         return hir.Const(type_, node.loc, node.end, value)
     return hir.Unary(type_, node.loc, node.end, op, operand)
 
@@ -138,7 +138,7 @@ def arithmetic_expr(c: Checker, op: str, left: hir.Expr, right: hir.Expr, node: 
     if isinstance(left, hir.Const) and isinstance(right, hir.Const):
         if op in ("/", "%") and result.is_integer and 0 in right.value:
             c.warn("integer division by zero", node)
-        value = fold.binary(op, result, left.type, left.value, right.type, right.value)
+        value = c.folding.binary(op, result, left.type, left.value, right.type, right.value)
         return hir.Const(result, node.loc, node.end, value)
     return hir.Binary(result, node.loc, node.end, op, left, right)
 
@@ -172,7 +172,7 @@ def equality_expr(c: Checker, node: s.Binary, left: hir.Expr, right: hir.Expr) -
             raise c.abort("arrays without a size cannot be compared", node)
     va, vb = constant_value(left), constant_value(right)
     if va is not None and vb is not None:
-        same = fold.equal(left.type, va, vb)
+        same = c.folding.equal(left.type, va, vb)
         return hir.Const(t.BOOL, node.loc, node.end, (same == (node.op == "=="),))
     return hir.Binary(t.BOOL, node.loc, node.end, node.op, left, right)
 

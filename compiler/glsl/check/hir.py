@@ -3,6 +3,10 @@
 The checker builds it from the syntax tree; the linker joins the trees of several shaders and only
 then lowers them to NIR, because array sizes and function bodies may come from another shader.
 
+The checker builds declarations incrementally: qualifiers are merged, sizes found, uses recorded.
+After that nothing changes the tree, so a shader can be linked with any partners in any order: a
+link changes only its own copies of declarations (`link.declarations`).
+
 Constant values are tuples: one number per component for scalars, vectors and matrices (column by
 column), one value per element or member for arrays and structs.
 """
@@ -10,13 +14,15 @@ column), one value per element or member for arrays and structs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 from gallette.compiler.nir.ir.types import Type
 
 Value = tuple[Any, ...]
 Class = TypeVar("Class", bound=type)
+Declaration = TypeVar("Declaration")
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -135,6 +141,29 @@ class Function:
             for p in self.params
         )
         return f"{self.result} {self.name}({params})"
+
+
+def _copier(kind: type[Declaration]) -> Callable[[Declaration], Declaration]:
+    """A function that copies attribute by attribute, because every link copies every
+    declaration.
+    """
+    attributes = attrgetter(*(each.name for each in fields(kind)))  # type: ignore[arg-type]
+    return lambda old: kind(*attributes(old))
+
+
+_copy_quals = _copier(Quals)
+copy_variable = _copier(Variable)
+"""A copy whose parts are shared."""
+copy_block = _copier(Block)
+"""A copy whose parts are shared."""
+
+
+def copy_quals(quals: Quals) -> Quals:
+    """A copy that shares nothing that can be changed."""
+    new = _copy_quals(quals)
+    new.layout = dict(quals.layout)
+    new.flags = set(quals.flags)
+    return new
 
 
 # -- expressions ------------------------------------------------------------------------------

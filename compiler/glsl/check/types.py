@@ -6,8 +6,8 @@ from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.constructors import make_constructed
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Field, Type
 from gallette.compiler.work_limits import too_large

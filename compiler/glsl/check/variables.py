@@ -5,7 +5,6 @@ from __future__ import annotations
 from gallette.compiler.glsl.availability import ARRAYS, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
-from gallette.compiler.glsl.check.freeze import copy_quals
 from gallette.compiler.glsl.check.interface_rules import (
     check_auxiliary,
     check_interface,
@@ -26,7 +25,6 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
-from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.check.types import (
     array_of,
     check_precision,
@@ -35,6 +33,7 @@ from gallette.compiler.glsl.check.types import (
 )
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -120,7 +119,7 @@ def declare_any(
     c.check_identifier(d.name, d)
     if c.lang.es and type_.is_unsized_array and d.init is None and not per_vertex_array(c, quals):
         raise c.abort(f"the array '{d.name}' needs a size", d)
-    own = copy_quals(quals) if len(node.declarators) > 1 else quals
+    own = hir.copy_quals(quals) if len(node.declarators) > 1 else quals
     var = hir.Variable(d.name, type_, own, d.loc, d.end)
     check_precision(c, type_, own, d)
     if c.at_global_scope:

@@ -10,7 +10,6 @@ its copy; expressions and statements are immutable, so they are shared.
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.freeze import copy_quals, mutable_copy
 
 __all__ = ["Declarations"]
 
@@ -33,7 +32,7 @@ class Declarations:
         """
         own = self.quals.get(quals)
         if own is None:
-            own = self.quals[quals] = copy_quals(quals)
+            own = self.quals[quals] = hir.copy_quals(quals)
         return own
 
     def variable(self, var: hir.Variable) -> hir.Variable:
@@ -43,7 +42,7 @@ class Declarations:
         return self.variables.get(var) or self.bare(var)
 
     def bare(self, var: hir.Variable) -> hir.Variable:
-        own: hir.Variable = mutable_copy(var)
+        own = hir.copy_variable(var)
         if not self.alone or var.block is not None:
             own.quals = self.qualifiers(var.quals)
         self.variables[var] = own
@@ -54,14 +53,11 @@ class Declarations:
         known = self.blocks.get(block)
         if known is not None:
             return known
-        own: hir.Block = mutable_copy(
-            block,
-            quals=self.qualifiers(block.quals),
-            member_quals=[self.qualifiers(q) for q in block.member_quals],
-            instance=self.bare(block.instance) if block.instance is not None else None,
-            members=[self.bare(m) for m in block.members],
-        )
-        self.blocks[block] = own
+        own = self.blocks[block] = hir.copy_block(block)
+        own.quals = self.qualifiers(block.quals)
+        own.member_quals = [self.qualifiers(q) for q in block.member_quals]
+        own.instance = self.bare(block.instance) if block.instance is not None else None
+        own.members = [self.bare(m) for m in block.members]
         for var in (own.instance, *own.members):
             if var is not None:
                 var.block = own

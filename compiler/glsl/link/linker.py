@@ -19,6 +19,7 @@ from gallette.compiler.glsl.link.locations import (
     link_builtins,
     link_fragment_outputs,
 )
+from gallette.compiler.glsl.link.lowering import lower_stage
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.glsl.link.program_interfaces import (
     builtin_resources,
@@ -31,7 +32,6 @@ from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, Stage
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage, Variable
 from gallette.compiler.nir.ir.modes import DRAWING

@@ -1,6 +1,6 @@
 """Operators in NIR: `+`, `==`, `*` on matrices, conversions.
 
-The expression lowering calls these functions with run-time values, constant folding (`check.fold`)
+The expression lowering calls these functions with run-time values, constant folding (`fold`)
 with constants, so that both give the same bits.
 
 Matrix products are sums of columns from the left (`c0*x + c1*y + c2*z + c3*w`), row-vector products

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from gallette.compiler.glsl.availability import BUFFER_BLOCKS, COMPUTE, GPU_SHADER5, INTEGERS
-from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.lexer import PIECE, Token, lex_piece
+from gallette.compiler.glsl.typenames import TYPE_AVAILABILITY
 
 __all__ = ["classify", "plain_words"]
 

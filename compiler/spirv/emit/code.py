@@ -236,7 +236,7 @@ class Code:
             if handler is not None:
                 handler(self, instr)
             elif instr.name in SYSTEM_BUILTINS:
-                self._builtin(instr)
+                self.read_system_value(instr)
             else:
                 raise SpirvError(f"intrinsic {instr.name} has no counterpart")
         elif isinstance(instr, Tex):
@@ -271,7 +271,8 @@ class Code:
             self.leave()
             self.open = False
 
-    def _builtin(self, instr: Intrinsic) -> None:
+    def read_system_value(self, instr: Intrinsic) -> None:
+        """Load a system value that is a built-in of SPIR-V."""
         name, kind, components, length = SYSTEM_BUILTINS[instr.name]
         self.values.set(instr.result, *self.builtin_value(name, kind, components, length))
 

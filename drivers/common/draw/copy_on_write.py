@@ -1,12 +1,11 @@
-"""Copy-on-write: each pending draw reads the contents that its buffers and textures had when the
-draw was made.
+"""Copy-on-write: each pending draw reads what its buffers held when it was made.
 
-The application may write a resource that pending draws read. Before it does, the resource is
-copied: earlier draws are executed with the copy, later ones read the new contents. So the
-application can update a vertex buffer, a uniform buffer or a part of a texture before every draw,
-and the draws still stay in one batch.
+The application may write a buffer that pending draws read. Before it does, the buffer is copied:
+the draws so far are executed with the copy, later ones read what is written now. So the application
+can update a vertex buffer or a uniform buffer before every draw, and the draws still stay in one
+batch.
 
-Some resources cannot have a copy take their place: render targets, images, storage buffers, and
+Some resources cannot have a copy take their place: render targets, textures, storage buffers, and
 memory that the application keeps mapped. Others are too large to be copied. Before these are
 written, the batch is flushed.
 """
@@ -18,26 +17,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.pipe.enums import Primitive, Target
+from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
 from .merging import PendingDraw
 from .snapshot import Snapshot
 from .snapshot_copies import SnapshotWithCopies
-from .streaming import Stream, stream_of
+from .streaming import Stream, buffer_of, stream_of
 
 __all__ = ["CopyOnWrite"]
 
 LARGEST = 1 << 20
-"""Bytes of a resource that is copied: that takes less time than to flush a batch."""
+"""Bytes of a buffer that is copied: that takes less time than to flush a batch."""
 
 MOST = 1 << 25
 """Bytes of all copies in a batch."""
 
 
 class _Copies:
-    """The copies of one resource, in order; draws before number `ends[i]` read copy `i`."""
+    """The copies of one buffer, in order; draws before number `ends[i]` read copy `i`."""
 
     __slots__ = ("_contents", "_looked_at", "_made", "ends", "resource")
 
@@ -60,7 +59,7 @@ class _Copies:
     def copy(self, end: int) -> None:
         """Copy the contents for the draws before number `end`."""
         self.ends.append(end)
-        self._contents.append(self.resource.backing().tobytes())
+        self._contents.append(self.resource.memory.tobytes())
         self._looked_at = end
 
     def read_by(self, number: int) -> HostResource | None:
@@ -69,19 +68,18 @@ class _Copies:
         if at == len(self.ends):
             return None
         if at not in self._made:
-            self._made[at] = self.resource.with_contents(self._contents[at])
+            self._made[at] = buffer_of(self._contents[at], self.resource.desc)
         return self._made[at]
 
     def versions(self) -> list[bytes]:
-        """Everything a buffer has held: the contents of each copy, then the current ones."""
-        size = self.resource.desc.width
-        return [*[each[:size] for each in self._contents], self.resource.memory.tobytes()]
+        """All that the buffer held, and what it holds now."""
+        return [*self._contents, self.resource.memory.tobytes()]
 
 
 class CopyOnWrite:
     """The copies that the draws of one batch read."""
 
-    __slots__ = ("_bytes", "_copies", "_pinned", "_readable")
+    __slots__ = ("_bytes", "_copies", "_pinned", "_readable", "_sampled")
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -89,6 +87,7 @@ class CopyOnWrite:
         # By identity; the snapshots of pending draws hold references to all of them.
         self._readable: set[int] = set()
         self._pinned: set[int] = set()
+        self._sampled: set[int] = set()
 
     def __bool__(self) -> bool:
         return bool(self._copies)
@@ -97,6 +96,7 @@ class CopyOnWrite:
         """Record that a draw with this snapshot is pending."""
         self._readable |= snapshot.readable
         self._pinned |= snapshot.pinned
+        self._sampled |= snapshot.sampled
 
     def note_indices(self, buffer: Resource) -> None:
         """Record that a pending draw reads its indices from this resource."""
@@ -117,18 +117,15 @@ class CopyOnWrite:
         necessary.
         """
         key = id(resource)
-        if key in self._pinned:
+        if key in self._pinned or key in self._sampled:
             return False
         if key not in self._readable:
             return True
         copies = self._copies.get(key) or _Copies(resource)
         if not copies.is_read(draws):
             return True
-        snapshot, info, _ = draws[-1]
-        if resource.live or snapshot.plan(info.mode) is not None:
-            return False  # with a plan, to execute the draw takes less time than to copy
-        size = resource.backing().size
-        if size > LARGEST or self._bytes + size > MOST:
+        size = resource.desc.width
+        if resource.live or size > LARGEST or self._bytes + size > MOST:
             return False
         self._bytes += size
         self._copies[key] = copies
@@ -187,10 +184,7 @@ class CopyOnWrite:
         """
         key = id(snapshot), mode
         if key not in known:
-            is_buffer = copies.resource.desc.target is Target.BUFFER
-            known[key] = (
-                stream_of(snapshot, mode, copies.resource, copies.versions()) if is_buffer else None
-            )
+            known[key] = stream_of(snapshot, mode, copies.resource, copies.versions())
         return known[key]
 
     def clear(self) -> None:
@@ -199,3 +193,4 @@ class CopyOnWrite:
         self._copies.clear()
         self._readable.clear()
         self._pinned.clear()
+        self._sampled.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from gallette.compiler.nir.ir import Stage
@@ -15,7 +14,6 @@ from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
-from .positions import PlacedFirst
 from .programs import ConstantTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
@@ -125,7 +123,7 @@ class DrawStates:
         fragment = _NO_FRAGMENTS
         if len(programs) > 1:
             fragment = FragmentShader(programs[1], self._needs_quads(fixed))
-        return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment, merged=True)
+        return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
 
     def merged_fragment(self, mode: Primitive, tables: ConstantTables) -> FragmentShader:
         """The fragment program of `merged` alone."""
@@ -148,12 +146,8 @@ class DrawStates:
         fixed: FixedState,
         programs: Any,
         fragment: FragmentShader,
-        merged: bool = False,
     ) -> DrawState:
-        bound, first = self.bound, fixed.selection.positions
-        positions: PlacedFirst | None = None
-        if first is not None and self.witness is None and not merged:
-            positions = partial(first.begin, self.joiner.resources(Stage.VERTEX))
+        bound = self.bound
         return DrawState(
             fixed,
             programs,
@@ -166,7 +160,6 @@ class DrawStates:
             self.witness,
             bound=bound,
             recorder=self.recorder,
-            positions=positions,
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:

@@ -53,10 +53,8 @@ def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: i
     tally = counters.tally
     if tally is not None:
         tally.count_for(number)
-    plan, row = snapshot.plan(info.mode), row_of(constants)
-    if plan is None or not plan.draw(info, row):
-        snapshot.bind(row)
-        draw(snapshot.states, info)
+    snapshot.bind(row_of(constants))
+    draw(snapshot.states, info)
 
 
 def draw_many(merged: MergedDraws, number: int = 0) -> None:

@@ -2,8 +2,7 @@
 
 Draws with an equal merge key become instances of one draw (`merging`). If draws with several keys
 are left, they are executed in per-pixel order (`pixel_order`), or one after the other where that is
-not possible. Draws that have a plan, or whose shaders could seldom be merged so far, are executed
-one by one.
+not possible. Draws whose shaders seldom meet others like them are executed one by one.
 """
 
 from __future__ import annotations
@@ -18,17 +17,14 @@ from gallette.compiler.gc_pause import gc_paused
 from .draw_states import DrawStates
 from .drawing import Failures, add_group, draw_group, draw_many, draw_one
 from .grouping import Group
-from .merging import MergedDraws, PendingDraw, fewest, merge, never_merged, pairs_of
+from .merging import MergedDraws, PendingDraw, merge, never_merged
 from .pixel_order import can_order_pixels, draw_in_pixel_order
-from .snapshot import Snapshot, row_of
+from .snapshot import Snapshot
 
 __all__ = ["Execution"]
 
 WORTH_MERGING = 24
 """After so many draws of the same shaders that could have been merged, merged variants pay."""
-
-_FOR_A_PLAN = 3
-"""So many flushes have to have had draws in a state for it to be certain that more come."""
 
 
 class Execution:
@@ -57,7 +53,6 @@ class Execution:
     def run(self, entries: list[PendingDraw]) -> None:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()
-        entries = self._directly(entries, failures)
         worth, apart = self._merging_pays(entries), never_merged(entries)
         number, tally = 0, self._states.counters.tally
         for merges, group in itertools.groupby(
@@ -73,29 +68,6 @@ class Execution:
                     failures.of(draw_one, *entry, at)
             number += len(some)
         failures.raise_first()
-
-    def _directly(self, entries: list[PendingDraw], failures: Failures) -> list[PendingDraw]:
-        """Execute draws one by one if all have a plan, or if there are too few for merging to pay.
-        Returns the leading draws that have no plan.
-        """
-        snapshot, info, _ = entries[0]
-        if self._states.counters.tally is not None or snapshot.has_no_plan(info.mode):
-            return entries
-        kinds = {(id(snapshot), info.mode): snapshot for snapshot, info in pairs_of(entries)}
-        new = 0
-        for (_, mode), snapshot in kinds.items():
-            new += snapshot.made_plan(mode) is None and snapshot.flushes < _FOR_A_PLAN
-        if new > fewest(entries):
-            return entries
-        plans = {(key, mode): snapshot.plan(mode) for (key, mode), snapshot in kinds.items()}
-        if None in plans.values():
-            return entries
-        for number, (snapshot, info, row) in enumerate(entries):
-            plan = plans[id(snapshot), info.mode]
-            assert plan is not None
-            if failures.of(plan.draw, info, row_of(row)) is False:
-                return entries[number:]
-        return []
 
     def _merging_pays(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
         """For each snapshot, whether merged variants of its shaders pay."""

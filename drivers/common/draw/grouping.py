@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.pipe.enums import Primitive
 
@@ -30,7 +31,7 @@ class Covered:
     info: PrimitiveInfo
 
 
-class CoverageSink:
+class CoverageSink(FragmentSink):
     """A sink that keeps covered pixels."""
 
     def __init__(self) -> None:

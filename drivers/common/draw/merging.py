@@ -38,10 +38,8 @@ __all__ = [
     "MergedDraws",
     "PendingDraw",
     "call_key",
-    "fewest",
     "merge",
     "never_merged",
-    "pairs_of",
 ]
 
 PendingDraw = tuple[Snapshot, DrawInfo, Constants]
@@ -230,19 +228,7 @@ def _with_scissors(draw: DrawState, first: Sequence[Snapshot], which: Which) -> 
     low, high = sides[:, :2].min(axis=0).tolist(), sides[:, 2:].max(axis=0).tolist()
     raster = replace(draw.fixed.raster, target=Rect(*low, *high))
     fixed = replace(draw.fixed, raster=raster)
-    return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0))
-
-
-def pairs_of(entries: Sequence[PendingDraw]) -> list[tuple[Snapshot, DrawInfo]]:
-    """Each distinct pair of a snapshot and a call, by identity."""
-    ids = zip(map(id, map(_SNAPSHOT, entries)), map(id, map(_INFO, entries)), strict=True)
-    return [entry[:2] for entry in dict(zip(ids, entries, strict=True)).values()]
-
-
-def fewest(entries: Sequence[PendingDraw]) -> int:
-    """A lower bound on the number of draws that merging leaves."""
-    kinds = {(id(snapshot), info.mode): snapshot for snapshot, info in pairs_of(entries)}
-    return len({snapshot.merge_key(mode) for (_, mode), snapshot in kinds.items()})
+    return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0).T)
 
 
 def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
@@ -250,7 +236,8 @@ def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
     calls = {id(info): info for _, info, _ in entries}
     if all(info.instance_count == 1 for info in calls.values()):
         return set()
-    several = (pair for pair in pairs_of(entries) if pair[1].instance_count > 1)
+    pairs = {(id(snapshot), id(info)): (snapshot, info) for snapshot, info, _ in entries}
+    several = (pair for pair in pairs.values() if pair[1].instance_count > 1)
     return {id(info) for snapshot, info in several if not _instances_follow(snapshot, info)}
 
 

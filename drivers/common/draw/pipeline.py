@@ -12,8 +12,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentRun
-from gallette.drivers.common.raster.primitives import Batch, FragmentSink, rasterize
-from gallette.drivers.common.raster.scissors import CutByDraw
+from gallette.drivers.common.raster.primitives import Batch, rasterize
+from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.vertex.stream import resolved, submitted
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -109,7 +109,8 @@ def _finish(
         if draw.witness is not None:
             sink = draw.witness.around(draw, vertices, batch, fragments)
     if draw.scissors is not None:
-        sink = CutByDraw(sink, draw.scissors)
+        rectangles = draw.scissors
+        sink = ScissorSink(sink, lambda _, info: rectangles.take(info.identity, axis=1))
     rasterize(fixed.raster, sink, vertices, batch)
     return True
 

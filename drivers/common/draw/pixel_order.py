@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
 from gallette.drivers.common.output.lane_selection import real_lanes
-from gallette.drivers.common.output.order import Scratch, sorted_runs, visible
+from gallette.drivers.common.output.order import Scratch, visible
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
@@ -112,12 +112,8 @@ class _Sheet:
 
 
 def can_order_pixels(state: DrawState) -> bool:
-    """Whether draws with this state can be executed in per-pixel order."""
-    return (
-        state.fixed.engine.deals
-        and state.witness is None
-        and not (state.fragment.program and state.fragment.program.fills)
-    )
+    """Whether draws with this state can be among those that are executed in per-pixel order."""
+    return state.fixed.engine.deals and state.witness is None
 
 
 def draw_in_pixel_order(
@@ -218,7 +214,6 @@ def _rounds(
         part = slice(cuts[number], cuts[number + 1])
         some = shared[part] - bounds[number]
         numbers[part] = sheet.draws.take(lanes.primitive.take(some * step))
-        lanes.apart = _are_distinct(places.take(shared[part]), who)
     alone = np.ones(len(places), np.bool_)
     alone[shared] = False
     for turn, some in enumerate(_runnable_units(places.take(shared), owner, numbers, who)):
@@ -279,7 +274,7 @@ def _resolved(
         found.append((sheet, lanes, where))
         pixels.append(real.pixel)
         numbers.append(np.broadcast_to(sheet.draws.take(real.primitive), real.count))
-    order = sorted_runs(np.concatenate(numbers))
+    order = np.argsort(np.concatenate(numbers), kind="stable")
     codes = np.concatenate(depths).take(order) if depths else None
     who = scratch.at_least(state.plane * state.layers)
     depth = state.depth if engine.tests.depth else None
@@ -313,7 +308,7 @@ def _runnable_units(
     `places` are where units are, `numbers` is their order (units of one owner are in order), `who`
     is scratch memory for every place.
     """
-    left = sorted_runs(numbers)
+    left = np.argsort(numbers, kind="stable")
     at, whose = places.take(left), owner.take(left)
     while True:
         running = np.arange(len(left), dtype=np.int32)

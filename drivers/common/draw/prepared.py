@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gallette.pipe.state import DrawInfo, FramebufferState
 
-from .snapshot import Plan, Snapshot
+from .snapshot import Snapshot
 
 __all__ = ["PreparedDraw"]
 
@@ -21,16 +21,7 @@ class PreparedDraw:
     info: DrawInfo
     target: FramebufferState
     epoch: int  # of the bound state when it was submitted
-    waits: bool  # it can be pending; otherwise it needs a plan
-    plan: Plan | None = None  # of its snapshot, once that was asked for
-
     _moved: dict[int, DrawInfo] = field(default_factory=dict)
-
-    def made_plan(self) -> Plan | None:
-        """The plan of its snapshot, if there is one already."""
-        if self.plan is None:
-            self.plan = self.snapshot.made_plan(self.info.mode)
-        return self.plan
 
     def call(self, start: int) -> DrawInfo:
         """The call, starting at that vertex."""

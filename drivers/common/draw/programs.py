@@ -7,7 +7,7 @@ joined with its resources until its stage's bindings change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,6 @@ from gallette.drivers.common.variants.standard import saturated
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import SamplerState, StreamOutputInfo
-
-from .positions import PositionsFirst
 
 __all__ = [
     "ConstantTables",
@@ -57,7 +55,6 @@ class Selection:
     stream_output: StreamOutputInfo | None
     origin: tuple[tuple[DriverShader, VariantKey], ...]  # vertex, fragment
     mergeable: bool
-    positions: PositionsFirst | None = field(default=None, compare=False)
 
     @property
     def last(self) -> Program:
@@ -206,9 +203,6 @@ def _select(
         mergeable=last is vertex
         and not any(shader.reads.deciding for shader, _ in origin)
         and all(shader.variant_for(key).mergeable for shader, key in origin),
-        positions=PositionsFirst.of(last, keys[last], rasterizer, last.stream_output is not None)
-        if last is vertex and inputs
-        else None,
     )
 
 

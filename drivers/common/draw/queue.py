@@ -15,9 +15,9 @@ from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.pipe.deferral import may_defer
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BufferWrite,
     ClearCall,
@@ -75,12 +75,14 @@ class DrawQueue:
         "_vertex",
     )
 
-    def __init__(self, states: DrawStates, regroup: bool = True, counts: bool = False) -> None:
-        """`regroup`: draws of several states may be reordered so that those of one state are
-        executed together; `counts`: the samples of each draw can be counted by query.
-        """
+    def __init__(
+        self, states: DrawStates, defers: bool, regroup: bool = True, counts: bool = False
+    ) -> None:
+        """`defers`: small draws become pending, to be merged; else each follows the plan of its
+        state. `regroup`: draws of several states may change places to be executed together;
+        `counts`: what each of them counts is known then."""
         self._states = states
-        self._counts, self._defers = counts, may_defer()
+        self._counts, self._defers = counts, defers and may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = SnapshotCache(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
@@ -141,21 +143,17 @@ class DrawQueue:
             raise
 
     def _submit_small(self, info: DrawInfo) -> bool:
-        """Follow the plan of the draw's state, if it has one and nothing is pending, which is
-        faster than merging. Otherwise the draw becomes pending; returns false if it cannot.
-        """
-        snapshot, row, waits = self._snapshot, self._constants(), self._can_be_pending(info)
+        """The draw becomes pending, or follows its state's plan; false if it can do neither."""
+        snapshot, row = self._snapshot, self._constants()
         assert snapshot is not None
-        if not self._entries:
-            plan = snapshot.made_plan(info.mode) if waits else snapshot.plan(info.mode)
-            if plan is not None and plan.draw(info, row):
-                return True
-        if waits:
-            self._add(snapshot, info, row)
-            for block in row:
-                if block is not None and block.buffer is not None:
-                    self._copies.note_block(block.buffer)
-        return waits
+        if not self._can_be_pending(info):
+            plan = snapshot.plan(info.mode)
+            return plan is not None and plan.draw(info, row)
+        self._add(snapshot, info, row)
+        for block in row:
+            if block is not None and block.buffer is not None:
+                self._copies.note_block(block.buffer)
+        return True
 
     def _add(self, snapshot: Snapshot, info: DrawInfo, constants: Constants) -> None:
         """Add a draw to the batch."""
@@ -191,51 +189,34 @@ class DrawQueue:
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        waits = self._can_be_pending(info)
-        return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch, waits)
+        return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
-        """Execute or append entries of a series, from `first` on; returns how many, and whether
-        more can be taken once the batch is flushed.
-
-        Entries with a plan are executed at once if nothing is pending, for they need no others to
-        be merged with. All others become pending.
+        """Take entries of a series, from `first` on: how many, and whether more can be taken once
+        the batch is flushed. Draws become pending, or follow their plans.
         """
-        done = 0 if self._entries else self._execute(series, first)
-        added, full = self._append(series, first + done)
-        return done + added, full
+        if self._defers:
+            return self._append(series, first)
+        return self._execute(series, first), False
 
     def _append(self, series: Series, first: int) -> tuple[int, bool]:
-        """Append entries to the batch.
-
-        No draw reads the bound state in between, so the number of queries that count samples is
-        stored there once, at the end.
-        """
+        """Entries become pending."""
         draws, data, starts = series.entries, series.data, series.firsts
         entries, bound, target = self._entries, self._states.bound, self._target
         valid: set[PreparedDraw] = set()
         number, last = first, len(draws)
-        more, changed, full = 0, False, False
-        mark: Mark | None = None  # the moment between what is pending and what comes
+        changed = full = False
         try:
             while number < last:
                 draw = draws[number]
                 if type(draw) is QueryChange:
-                    if not self._counts:
+                    if entries and not self._counts:
                         full = True
                         break
+                    self._change(draw.query, draw.begins)
                     changed = True
-                    query, begins = draw.query, draw.begins
-                    if query.counts_samples and (begins or query.active):
-                        more += 1 if begins else -1
-                    if mark is None:
-                        mark = self._mark()
-                    query.change(begins, mark)
                     number += 1
                     continue
-                if more:
-                    bound.count_samples(more)
-                    more = 0
                 if type(draw) is not PreparedDraw:
                     if not self._performed(draw, starts[number], data[number]):
                         full = True
@@ -253,9 +234,12 @@ class DrawQueue:
                             full = True
                             break
                         self._target = target = draw.target
-                    if not draw.waits or not (draw.snapshot.held or draw.snapshot.alive):
+                    snapshot = draw.snapshot
+                    if not snapshot.can_be_pending(draw.info.mode):
                         break
-                    self._hold(draw.snapshot)
+                    if not (snapshot.held or snapshot.alive):
+                        break
+                    self._hold(snapshot)
                     valid.add(draw)
                 elif draw.epoch != bound.epoch:
                     break
@@ -266,17 +250,14 @@ class DrawQueue:
                     self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
                 self._lanes += info.count * info.instance_count
-                mark = None
                 number += 1
         finally:
-            if more:
-                bound.count_samples(more)
             if changed:
                 self._recount()
         return number - first, full
 
     def _execute(self, series: Series, first: int) -> int:
-        """Execute entries while nothing is pending, as long as draws have a plan."""
+        """Execute entries as long as draws have a plan."""
         bound, target = self._states.bound, self._target
         draws, pieces, starts = series.entries, series.pieces, series.firsts
         known: PreparedDraw | None = None
@@ -287,7 +268,9 @@ class DrawQueue:
         changed = False
 
         def planned(draw: PreparedDraw) -> Plan | None:
-            return draw.made_plan() if draw.target is target and draw.snapshot.alive else None
+            if draw.target is not target or not draw.snapshot.alive:
+                return None
+            return draw.snapshot.plan(draw.info.mode)
 
         try:
             while number < len(draws):
@@ -470,6 +453,5 @@ class DrawQueue:
                 if info.index_buffer is not None:
                     info.index_buffer.unref()
             for snapshot in {*map(_SNAPSHOT, entries)}:
-                snapshot.flushes += 1
                 snapshot.release()
             self._memory.tidy()

@@ -13,6 +13,7 @@ __all__ = [
     "pinned_by",
     "readable_by",
     "resources_of",
+    "sampled_by",
 ]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
@@ -23,10 +24,11 @@ def resources_of(bound: Bound) -> Iterator[Resource]:
     """Every resource that draws may read or write."""
     yield from pinned_by(bound)
     yield from readable_by(bound)
+    yield from sampled_by(bound)
 
 
 def readable_by(bound: Bound) -> Iterator[Resource]:
-    """The resources that draws read and for which a copy can be substituted."""
+    """The buffers that draws read, and in whose place a copy can be put."""
     for buffer in bound.vertex_buffers:
         if buffer is not None:
             yield buffer.buffer
@@ -35,7 +37,12 @@ def readable_by(bound: Bound) -> Iterator[Resource]:
         for block in bindings.constants[1:]:
             if block is not None and block.buffer is not None:
                 yield block.buffer
-        for view in bindings.views:
+
+
+def sampled_by(bound: Bound) -> Iterator[Resource]:
+    """The resources that draws sample."""
+    for stage in MERGED_STAGES:
+        for view in bound.stages[stage].views:
             if view is not None:
                 yield view.resource
 

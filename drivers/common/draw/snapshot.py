@@ -18,8 +18,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
+from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.series import Series
 from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
@@ -28,7 +28,7 @@ from gallette.pipe.state import (
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of
+from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of, sampled_by
 from .splitting import CALL_VALUES
 
 __all__ = [
@@ -114,7 +114,6 @@ class Snapshot:
         "_states",
         "blocks",
         "buffers",
-        "flushes",
         "held",
         "pinned",
         "readable",
@@ -160,23 +159,17 @@ class Snapshot:
         self._states: DrawStates | None
         self._states = states.for_snapshot(copy, None if base is None else base.states)
         self.held = False
-        self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._can_be_pending: dict[Primitive, bool] = {} if base is None else base._can_be_pending
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
-        # Resources by identity: those that draws only read, of which there may be copies (see
-        # `copy_on_write`), and those that they write.
+        # Resources by identity: those that draws write, those that they sample, and others that
+        # they read, of which there may be copies (see `copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
-        self.readable = frozenset(map(id, readable_by(copy))) - self.pinned
-        self.sampled = frozenset(
-            id(view.resource)
-            for stage in MERGED_STAGES
-            for view in stages[stage].views
-            if view is not None
-        )
+        self.sampled = frozenset(map(id, sampled_by(copy)))
+        self.readable = frozenset(map(id, readable_by(copy))) - self.pinned - self.sampled
 
     @property
     def like(self) -> Snapshot:
@@ -230,14 +223,6 @@ class Snapshot:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
 
-    def made_plan(self, mode: Primitive) -> Plan | None:
-        """The plan, if it exists already: making one takes as long as many draws."""
-        return self._plans.get(mode)
-
-    def has_no_plan(self, mode: Primitive) -> bool:
-        """Whether it is known that there is no plan."""
-        return self._plans.get(mode, self) is None
-
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):
             return None
@@ -247,7 +232,7 @@ class Snapshot:
         if any(shader.reads.deciding for shader, _ in state.fixed.selection.origin):
             return None
         program = state.fragment.program
-        return program.plan(state, mode) if program is not None and program.fills else None
+        return None if program is None else program.plan(state, mode)
 
     def can_be_pending(self, mode: Primitive) -> bool:
         """Whether the programs can run for many draws at once without an observable order."""
@@ -280,16 +265,12 @@ class Snapshot:
             state = self.states.of(mode)
             found = (self,)
             if state is not None and state.fixed.engine.deals:
-                program = state.fragment.program
                 # The identity of a selection is in the key; the state keeps it alive.
-                same: tuple[Any, ...]
-                same = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
-                if program is None or not program.fills:
-                    if state.fixed.raster.viewports is not None:  # primitives choose theirs
-                        same = *same, self.scissors, self.viewports
-                    elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
-                        same = *same, self.viewports
-                    found = same
+                found = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
+                if state.fixed.raster.viewports is not None:  # primitives choose theirs
+                    found = *found, self.scissors, self.viewports
+                elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
+                    found = *found, self.viewports
             self._merge_keys[mode] = found
         return found
 

@@ -1,4 +1,4 @@
-"""Snapshots with copies in place of resources that were written since."""
+"""Snapshots with copies in place of buffers that were written since."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import SamplerView, VertexBuffer
+from gallette.pipe.state import VertexBuffer
 
 from .draw_states import DrawStates
 from .programs import Selection
 from .resources import MERGED_STAGES
-from .snapshot import Plan, Snapshot
+from .snapshot import Snapshot
 
 __all__ = ["SnapshotWithCopies"]
 
@@ -30,34 +30,22 @@ class SnapshotWithCopies(Snapshot):
     There may be one for each draw, so data is derived only when it is used.
     """
 
-    __slots__ = ("_buffers", "_copies", "_now", "_vertex_textures")
+    __slots__ = ("_buffers", "_copies", "_now")
 
     def __init__(self, now: Snapshot, copies: Mapping[int, HostResource]) -> None:
         """`copies`: the copy that is substituted for a resource, by the resource's identity."""
         self._now, self._copies, self._states = now, copies, None
         self.state_key, self.scissors, self.viewports = now.state_key, now.scissors, now.viewports
         self.reads, self.buffers, self.blocks = now.reads, now.buffers, now.blocks
-        self._vertex_textures: tuple[int, ...] = ()
-        if not now.sampled.isdisjoint(copies):
-            vertex, fragment = (self._copied_textures(stage) for stage in MERGED_STAGES)
-            self._vertex_textures = vertex
-            self.reads = (*now.reads, -1, *fragment)
         self.buffers = tuple(map(self._name, now.buffers))
         if any(now.blocks):
             self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
-        self.held, self.flushes, self._resources = False, 0, []
-        self._merge_keys, self._plans = {}, {}
+        self.held, self._resources, self._merge_keys = False, [], {}
         self._buffers: list[VertexBuffer | None] | None = None
 
     @property
     def like(self) -> Snapshot:
         return self._now
-
-    def _copied_textures(self, stage: Stage) -> tuple[int, ...]:
-        """The identities of copies that the stage samples."""
-        views = self._now.states.bound.stages[stage].views
-        copies = [None if view is None else self._copies.get(id(view.resource)) for view in views]
-        return tuple([id(copy) for copy in copies if copy is not None])
 
     def _name(self, key: Any) -> Any:
         """The key of a buffer's contents, with the copy substituted for the buffer."""
@@ -97,16 +85,11 @@ class SnapshotWithCopies(Snapshot):
             for stage in MERGED_STAGES:
                 bindings = stages[stage]
                 blocks = [self.block(stage, number) for number in range(len(bindings.constants))]
-                views = list(map(self._view, bindings.views))
-                stages[stage] = replace(bindings, constants=blocks, views=views)
+                stages[stage] = replace(bindings, constants=blocks)
             buffers = tuple(self.vertex_buffers)
             copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
             self._states = now.for_snapshot(copy, now)
         return self._states
-
-    def _view(self, view: SamplerView | None) -> SamplerView | None:
-        copy = None if view is None else self._copies.get(id(view.resource))
-        return view if view is None or copy is None else replace(view, resource=copy)
 
     def selection(self, mode: Primitive) -> Selection | None:
         return self.like.selection(mode)
@@ -117,18 +100,10 @@ class SnapshotWithCopies(Snapshot):
     def observes_start(self, mode: Primitive) -> bool:
         return self.like.observes_start(mode)
 
-    def plan(self, mode: Primitive) -> Plan | None:
-        """There is no plan, because it would not be used twice."""
-        return None
-
-    def has_no_plan(self, mode: Primitive) -> bool:
-        return True
-
     def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
         found = self.like.merge_key(mode)
         if found == (self.like,):
             return (self,)
-        found = *found, self._vertex_textures
         if self.blocks != self.like.blocks and self.large_blocks(mode) is not None:
             return *found, self.blocks
         return found

@@ -114,7 +114,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
             source.firsts = draw.firsts[first : first + source.instances]
         else:
             source.first = int(draw.firsts[first])
-    vertices = _placed(draw, info.mode, source) or _shade(draw, source)
+    vertices = _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)
     corners = positions
@@ -249,7 +249,7 @@ def _one_instance(
         part = start, min(start + step, assembler.units)
         positions, provoking, edges = assembler.make(None, part)
         source, lane_of = stream.source(positions, instance)
-        vertices = _placed(draw, info.mode, source) or _shade(draw, source)
+        vertices = _shade(draw, source)
         if assembler.may_be_plain:
             positions, provoking, edges = assembler.make(vertices, part)
         identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
@@ -335,27 +335,6 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
     draw.counters.vs_invocations += source.lanes
     return _set_of(draw, source, _outputs(draw, draw.programs[Stage.VERTEX], source))
-
-
-def _placed(draw: DrawState, mode: Primitive, source: VertexSource) -> VertexSet | None:
-    """Vertices that are shaded when primitives turn out to need them; None if they must be shaded
-    now.
-    """
-    if draw.positions is None:
-        return None
-    found = draw.positions(mode, source.lanes)
-    if found is None:
-        return None
-    program, few = found
-    draw.counters.vs_invocations += source.lanes
-    vertices = _set_of(draw, source, _outputs(draw, program, source))
-    whole = draw.programs[Stage.VERTEX]
-
-    def shade(lanes: Ints | None) -> Outputs:
-        return _outputs(draw, whole, source if lanes is None else source.taking(lanes))
-
-    vertices.later = few.shading(shade)
-    return vertices
 
 
 def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Outputs:

@@ -26,10 +26,10 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
+from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import sample_pattern
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.setup import Rect
-from gallette.drivers.common.raster.small_batches import FewTriangles
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range
@@ -48,7 +48,6 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-from .positions import PlacedFirst
 from .programs import Selection
 
 __all__ = [
@@ -104,12 +103,11 @@ class DrawState:
     work: Work
     witness: Witness | None = None
     gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
-    scissors: Ints | None = None  # of each draw, if they differ: `[draw, (x0, y0, x1, y1)]`
+    scissors: Ints | None = None  # of each draw, if they differ: `[(x0, y0, x1, y1), draw]`
     firsts: npt.NDArray[np.int64] | None = None  # and where each begins, if they differ in that
     viewports: OwnViewports | None = None  # of each draw, if they differ
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
-    positions: PlacedFirst | None = None  # where vertices may be placed before they are shaded
 
 
 def fixed_state(
@@ -235,7 +233,6 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         multisampled=pattern,
         smooth=smooth,
         viewports=viewports,
-        few=None if pattern or smooth else FewTriangles.of(state),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,21 +16,26 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive
-from gallette.pipe.resource import Resource
+from gallette.pipe.resource import Resource, ResourceDesc
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .resources import MERGED_STAGES
 from .snapshot import Snapshot
 from .snapshot_copies import SnapshotWithCopies
 
-__all__ = ["Stream", "stream_of"]
+__all__ = ["Stream", "buffer_of", "stream_of"]
 
 
 def _end_to_end(buffer: Resource, versions: Sequence[bytes], stride: int) -> HostResource:
     """One buffer with all versions, each starting at a whole row."""
     room = bytes(-buffer.desc.width % stride)
-    data = np.frombuffer(b"".join([each + room for each in versions]), np.uint8)
-    desc = replace(buffer.desc, width=len(data))
+    return buffer_of(b"".join([each + room for each in versions]), buffer.desc)
+
+
+def buffer_of(contents: bytes, like: ResourceDesc) -> HostResource:
+    """A buffer that holds these bytes and is otherwise like another, not counted by any ledger."""
+    data = np.frombuffer(contents, np.uint8)
+    desc = replace(like, width=len(data))
     return HostResource(desc, lambda resource: None, [data.reshape(1, 1, -1)])
 
 
@@ -107,9 +111,7 @@ def _is_read_otherwise(bound: Bound, buffer: Resource) -> bool:
     """Whether draws read the buffer other than row by row as vertices."""
     for stage in MERGED_STAGES:
         bindings = bound.stages[stage]
-        named: list[Any] = [view and view.resource for view in bindings.views]
-        named += [block and block.buffer for block in bindings.constants[1:]]
-        if any(each is buffer for each in named):
+        if any(block and block.buffer is buffer for block in bindings.constants[1:]):
             return True
     return any(
         each is not None and each.buffer is buffer and not each.stride

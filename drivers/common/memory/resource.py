@@ -10,7 +10,6 @@ of the counter.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,6 @@ from gallette.drivers.common.memory.storage import (
     allocate,
     box_window,
     level_bytes,
-    level_offsets,
 )
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
@@ -119,17 +117,6 @@ class HostResource(Resource):
             size = self.storage[0].shape[-1]
             found = self._views[key] = self.backing()[: -(-size // 4) * 4].view(np.uint32)
         return found
-
-    def with_contents(self, contents: bytes) -> HostResource:
-        """A resource with this description and the given `backing` bytes, not counted by any
-        ledger.
-        """
-        data = np.frombuffer(contents, np.uint8)
-        storage = []
-        for level, offset in enumerate(level_offsets(self.desc)[:-1]):
-            shape = level_bytes(self.desc, level)
-            storage.append(data[offset : offset + math.prod(shape)].reshape(shape))
-        return HostResource(self.desc, lambda resource: None, storage)
 
     def backing(self) -> Storage:
         """The allocation that holds all levels (see `storage.level_offsets`)."""

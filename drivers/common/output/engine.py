@@ -1,21 +1,13 @@
 """The fragment engine of a draw: from spans to memory.
 
-It chooses one of three orders per draw:
-
-* *visible*: the order of fragments cannot be observed (no blending, no stencil, no sample
-  counting). Depth is resolved first, and only the visible fragment of a pixel is shaded.
-* *tests first*: the shader cannot change the outcome of the tests, or requests early tests, so
-  fragments are tested in order, then the survivors are shaded.
-* *shade first*: the shader discards or computes depth. Fragments that certainly fail are dropped,
-  the others are shaded, then tested in order.
-
-Where there are many fragments, those hidden by earlier draws are not generated at all
-(`hierarchical_depth`).
+It chooses one of three orders per draw, its `Strategy`. Where there are many fragments, those
+hidden by earlier draws are not generated at all (`hierarchical_depth`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,7 +18,6 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.disjoint_primitives import are_large, disjoint_levels, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -36,6 +27,7 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.vertex.masks import every
@@ -44,7 +36,6 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
-from .constant_fragments import by_primitive, same_within_primitives, varying_inputs
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes, FragmentTests
@@ -63,13 +54,14 @@ from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
-    from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
+    from gallette.drivers.common.raster.primitives import Batch, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
     "FragmentEngine",
     "FragmentRun",
     "PreparedColors",
+    "Strategy",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -79,9 +71,6 @@ PIECE = 1 << 16
 """Fragments resolved at a time: enough to amortise NumPy's calls, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
-_COMPARED = 4 * PIECE
-"""Fragments whose primitives are compared with each other, where order can be observed."""
-
 WORTH_A_THREAD = 1 << 13
 """Lanes per chunk from which NumPy releases the lock long enough for another thread to shade."""
 
@@ -89,8 +78,22 @@ PreparedColors = list[tuple[ColorTarget, Prepared]]
 _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
 
 
+class Strategy(enum.Enum):
+    """The order in which fragments are tested and shaded."""
+
+    SHADE_FIRST = "shade first"
+    """The shader discards or computes depth. Fragments that certainly fail are dropped, the others
+    are shaded, then tested in order."""
+    VISIBLE = "visible"
+    """The order of fragments cannot be observed (no blending, no stencil, no sample counting).
+    Depth is resolved first, and only the visible fragment of a pixel is shaded."""
+    TESTS_FIRST = "tests first"
+    """The shader cannot change the outcome of the tests, or requests early tests, so fragments are
+    tested in order, then the survivors are shaded."""
+
+
 @dataclass(slots=True)
-class FragmentRun:
+class FragmentRun(FragmentSink):
     """The fragments of one draw: an engine and the program to run (a `FragmentSink`)."""
 
     engine: FragmentEngine
@@ -103,24 +106,7 @@ class FragmentRun:
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles with the program's compiled code, if it has any for them."""
         program = self.shader.program
-        if self.shader.several is not None or program is None or not program.fills:
-            return False
-        return program.fill(self.engine, context, vertices, batch)
-
-    def outline(
-        self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
-    ) -> bool:
-        """Draw points or lines with the program's compiled code, if it has any for them."""
-        program = self.shader.program
-        if self.shader.several is not None or program is None or not program.fills:
-            return False
-        return program.outline(self.engine, context, vertices, batch, front)
-
-    @property
-    def cut(self) -> Cutter | None:
-        """The program's compiled clipping of triangles, or None."""
-        program = self.shader.program
-        return None if program is None or not program.fills else program.cut
+        return program is not None and program.fill(self.engine, context, vertices, batch)
 
 
 class FragmentEngine:
@@ -135,7 +121,7 @@ class FragmentEngine:
         self.origin = 0  # the number of the targets' first pixel
         self.derived: dict[Any, Any] = {}  # caches of a driver's compiled code
         self.scratch = scratch
-        tests, facts = state.tests, state.facts
+        facts = state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and c.key.mask != 0]
         self.tests = FragmentTests(state, scratch)
         self._shades = facts is not None and (
@@ -147,24 +133,7 @@ class FragmentEngine:
             or facts.writes_sample_mask
         )
         self._in_order = self._shades and facts is not None and facts.in_order
-        self._tests_first = not self._shades or cannot_change_tests(facts)
-        self._visible = (
-            self._tests_first
-            and not self.tests.stencil
-            and not self.tests.bounds
-            and not state.counting
-            and not self._in_order
-            and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
-            and not any(color.ordered for _, color in self._colors)
-            and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
-        )
-        self._ordered = (
-            self._shades
-            and not self._in_order
-            and not (facts is not None and facts.has_side_effects)
-            and (self.tests.stencil or any(color.ordered for _, color in self._colors))
-        )
-        self._inputs = None if facts is None else varying_inputs(facts)
+        self.strategy = next(strategy for strategy, fits in _STRATEGIES if fits(self))
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
     @property
@@ -182,8 +151,7 @@ class FragmentEngine:
             return False
         return (
             type(self) is type(other) is FragmentEngine
-            and self._visible
-            and other._visible
+            and self.strategy is other.strategy is Strategy.VISIBLE
             and self._shades
             and other._shades
             and self.tests.depth == other.tests.depth
@@ -200,7 +168,24 @@ class FragmentEngine:
     @property
     def tests_first(self) -> bool:
         """Whether tests run before shading."""
-        return self._tests_first
+        return self.strategy is not Strategy.SHADE_FIRST
+
+    def _depends_on_shading(self) -> bool:
+        """Whether the shader decides which fragments pass, or reads it."""
+        return self._shades and not cannot_change_tests(self.state.facts)
+
+    def _hides_order(self) -> bool:
+        """Whether the order of fragments cannot be observed."""
+        state, facts = self.state, self.state.facts
+        return not (
+            self.tests.stencil
+            or self.tests.bounds
+            or state.counting
+            or self._in_order
+            or (facts is not None and (facts.has_side_effects or facts.uses_discard))
+            or any(color.ordered for _, color in self._colors)
+            or (self.tests.depth and state.tests.depth_func not in OPAQUE_FUNCS)
+        )
 
     # -- stages of a batch -------------------------------------------------------------------------
 
@@ -212,37 +197,15 @@ class FragmentEngine:
             return
         layered = self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings
         plain = info.screen is None and not layered
-        if self._visible and self._shades and plain and _overdrawn(spans):
+        seen = self.strategy is Strategy.VISIBLE and self._shades
+        if seen and plain and _overdrawn(spans):
             self._deferred(shader, spans, source, info)
             return
         quads = shader.quads and self._shades
         # Fragments of each program are shaded separately.
         size = PIECE if shader.several is None else 4 * PIECE
-        if self._ordered and plain and shader.several is None and are_large(spans):
-            self._by_levels(shader, spans, source, info, quads)
-            return
         for piece in self._pieces(spans, source, size):
             self.run(shader, self.fragments(piece, source, info, quads), source, info)
-
-    def _by_levels(
-        self,
-        shader: FragmentShader,
-        spans: Spans,
-        source: PlaneSource,
-        info: PrimitiveInfo,
-        quads: bool,
-    ) -> None:
-        """Run fragments whose order can be observed; primitives that share no pixel run
-        together.
-        """
-        for window in windows(spans, _COMPARED):
-            levels = disjoint_levels(window)
-            for level in levels or (window,):
-                short = levels and level.fragments <= PIECE + PIECE // 2
-                for piece in (level,) if short else self._pieces(level, source, PIECE):
-                    lanes = self.fragments(piece, source, info, quads)
-                    lanes.apart |= levels is not None
-                    self.run(shader, lanes, source, info)
 
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
         """The spans in pieces; if there are many, without the spans that are hidden by then."""
@@ -272,7 +235,8 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Run some fragments, in order."""
-        for turn in self._ordered_groups(lanes, shader.several is not None and not self._visible):
+        apart = shader.several is not None and self.strategy is not Strategy.VISIBLE
+        for turn in self._ordered_groups(lanes, apart):
             self._piece(shader, turn, source, info)
 
     def placed(self, lanes: Fragments) -> Fragments:
@@ -294,7 +258,7 @@ class FragmentEngine:
         quads = lanes.covered is not None
         places = lanes.pixel[::4] if quads else lanes.pixel
         turns = []
-        for layer in list(layers(places, self._scratch_pixels, lanes.distinct)):
+        for layer in list(layers(places, self._scratch_pixels)):
             if layer is None:
                 return (lanes,)
             if quads:
@@ -333,15 +297,15 @@ class FragmentEngine:
             return None
         codes = None
         facts = self.state.facts  # tests that run first use the primitive's depth
-        computed = facts is not None and facts.writes_depth and not self._tests_first
+        computed = facts is not None and facts.writes_depth and not self.tests_first
         if self.tests.depth and not (self._shades and computed):
             codes = self.tests.codes(source, tested)
-        if self._visible:
+        if self.strategy is Strategy.VISIBLE:
             depth = self.state.depth if self.tests.depth else None
             passing: Bools | None = visible(
-                tested.pixel, codes, depth, self.state.tests, self._scratch_pixels, tested.distinct
+                tested.pixel, codes, depth, self.state.tests, self._scratch_pixels
             )
-        elif self._tests_first:
+        elif self.tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
             self.counters.samples_passed += passed
@@ -399,9 +363,7 @@ class FragmentEngine:
                 some = where_set(free)
                 lanes, places = lanes.take(some), places.take(some)
             if lanes.count:
-                last = visible(
-                    lanes.pixel, None, None, self.state.tests, self._scratch_pixels, lanes.distinct
-                )
+                last = visible(lanes.pixel, None, None, self.state.tests, self._scratch_pixels)
                 owners.set_visible(lanes, places, last)
             if owners.complete:
                 break
@@ -419,13 +381,7 @@ class FragmentEngine:
             ties = None if turned is None else owners.ties(lanes, places, state.tests.depth_func)
             codes = self.tests.codes(source, lanes)
             winners = visible(
-                lanes.pixel,
-                codes,
-                state.depth,
-                state.tests,
-                self._scratch_pixels,
-                lanes.distinct,
-                ties,
+                lanes.pixel, codes, state.depth, state.tests, self._scratch_pixels, ties
             )
             owners.set_visible(lanes, places, winners)
 
@@ -458,8 +414,6 @@ class FragmentEngine:
             return
         program = shader.program
         assert program is not None
-        if self._shade_primitives(shader, lanes, source, info):
-            return
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
@@ -488,31 +442,12 @@ class FragmentEngine:
         """Count and store the shaded fragments."""
         self.counters.fs_invocations += chunk.count
         self.state.work.spend(FRAGMENT * chunk.count)
-        if self._tests_first:
+        if self.tests_first:
             which = lanes_left(chunk.covered, result.alive)
         else:
             which = self._late_tests(chunk, inputs, result, source, info)
         if which is None or len(which):
             self._write(chunk, colors, which)
-
-    def _shade_primitives(
-        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
-    ) -> bool:
-        """Shade once per primitive, if the result is the same, and write that to all its pixels."""
-        program = shader.program
-        assert program is not None
-        if not self._tests_first or shader.quads or program.watched:
-            return False  # an observer expects its own fragment to run
-        found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
-        if found is None:
-            return False
-        chunk, which = found
-        result = program.fragment(ChunkLanes(source, info, chunk, None, self.framebuffer))
-        self.counters.fs_invocations += lanes.count
-        self.state.work.spend(FRAGMENT * lanes.count)
-        for color, prepared in self._prepared(chunk, result):
-            self._store(color, lanes.pixel, prepared, which, lanes.distinct)
-        return True
 
     def _threads(self, lanes: int) -> int:
         """How many threads shade these lanes: one if chunks are few or short or depend on each
@@ -594,7 +529,7 @@ class FragmentEngine:
     def _write(self, chunk: Fragments, colors: PreparedColors, which: Ints | None) -> None:
         pixel = chunk.pixel if which is None else chunk.pixel[which]
         for color, prepared in colors:
-            self._store(color, pixel, prepared, which, chunk.distinct)
+            self._store(color, pixel, prepared, which)
 
     @staticmethod
     def _values(
@@ -611,14 +546,13 @@ class FragmentEngine:
         pixel: Ints,
         prepared: Prepared,
         which: Ints | None,
-        distinct: bool,
     ) -> None:
         """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
         if not color.ordered:
             color.write(at, prepared, which)
             return
-        for layer in layers(pixel, self._scratch_pixels, distinct):
+        for layer in layers(pixel, self._scratch_pixels):
             if layer is None:
                 color.write(at, prepared, which)
             else:
@@ -637,6 +571,14 @@ class FragmentEngine:
         if self.state.depth is not None and (self.tests.depth or self.tests.stencil):
             found.append(self.state.depth.resource)
         return found
+
+
+_STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
+    (Strategy.SHADE_FIRST, FragmentEngine._depends_on_shading),
+    (Strategy.VISIBLE, FragmentEngine._hides_order),
+    (Strategy.TESTS_FIRST, lambda engine: True),
+)
+"""The first one whose condition holds is the strategy of a draw."""
 
 
 def _overdrawn(spans: Spans) -> bool:

@@ -16,7 +16,6 @@ from gallette.pipe.enums import StencilOp
 from gallette.pipe.state import DepthStencilAlphaState
 
 from .fragment_state import FragmentShader, SeveralPrograms
-from .order import sorted_runs
 
 __all__ = [
     "by_program",
@@ -40,7 +39,7 @@ def by_program(
     """The lanes of each program, reordered."""
     step = 1 if lanes.covered is None else 4
     which = several.which.take(info.identity).take(lanes.primitive[::step])
-    order = sorted_runs(which)
+    order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=len(several.programs))).tolist()
     if step == 4:
         order = lanes_of_quads(order)
@@ -121,7 +120,7 @@ def real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
     if lanes.covered is None:
         return lanes, None
     if lanes.covered.all():
-        return Fragments(lanes.pixel, lanes.x, lanes.y, lanes.primitive, apart=lanes.apart), None
+        return Fragments(lanes.pixel, lanes.x, lanes.y, lanes.primitive), None
     where = np.flatnonzero(lanes.covered)
     return plain_lanes(lanes, where), where
 
@@ -133,5 +132,4 @@ def plain_lanes(lanes: Fragments, which: Ints) -> Fragments:
         lanes.x.take(which),
         lanes.y.take(which),
         np.broadcast_to(primitive, len(which)) if lanes.of_one else primitive,
-        apart=lanes.apart,
     )

@@ -31,7 +31,7 @@ from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
 from .depth import DepthTarget, held
-from .engine import PIECE, FragmentEngine
+from .engine import PIECE, FragmentEngine, Strategy
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes
 from .lane_selection import exported_stencil, layers_of, screened
@@ -75,7 +75,7 @@ class MultisampleEngine(FragmentEngine):
         self.alpha_to_coverage = alpha_to_coverage
         self.alpha_to_one = alpha_to_one
         if alpha_to_coverage and self._shades:
-            self._tests_first = False
+            self.strategy = Strategy.SHADE_FIRST
 
     def draw(
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
@@ -111,7 +111,7 @@ class MultisampleEngine(FragmentEngine):
     @property
     def _last_is_visible(self) -> bool:
         """Whether only the last fragment's colour of each sample is visible."""
-        return self._visible and self._tests_first and not self.tests.depth and self._shades
+        return self.strategy is Strategy.VISIBLE and not self.tests.depth and self._shades
 
     @property
     def apart(self) -> tuple[int, list[int]]:
@@ -148,7 +148,7 @@ class MultisampleEngine(FragmentEngine):
     ) -> None:
         if not lanes.count:
             return
-        if self._tests_first:
+        if self.tests_first:
             facts = self.state.facts
             before = None
             if facts is not None and "sample_mask_in" in facts.system_values:
@@ -174,7 +174,7 @@ class MultisampleEngine(FragmentEngine):
                 self.state.work.spend(FRAGMENT * part.count)
                 assert part.samples is not None
                 left = self._left(part.samples, result, part.count)
-                if not self._tests_first:
+                if not self.tests_first:
                     late = Fragments(part.pixel, part.x, part.y, part.primitive, None, left)
                     left = self._test_samples(late, source, info, sampled, result)
                     self._count(left, late, info)
@@ -266,7 +266,7 @@ class MultisampleEngine(FragmentEngine):
                 which = np.flatnonzero(left & MASK(1 << sample))
                 plane = self._planes[sample][index]
                 if len(which) and plane is not None:
-                    self._store(plane, chunk.pixel[which], prepared, which, chunk.distinct)
+                    self._store(plane, chunk.pixel[which], prepared, which)
 
 
 _BITS = np.array([mask.bit_count() for mask in range(1 << 16)], np.int64)

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import begins_of, every, lengths_from, where
+from gallette.drivers.common.vertex.masks import every, where
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
 from .depth import DepthTarget, compare
 
-__all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "sorted_runs", "visible"]
+__all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "visible"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,6 @@ Bools = npt.NDArray[np.bool_]
 OPAQUE_FUNCS = frozenset(CompareFunc) - {CompareFunc.NOTEQUAL}
 """Depth functions for which the surviving fragment can be found without testing one by one."""
 
-_SHORT = 4  # runs shorter than this are not moved as a whole
 _PEELS = 6  # layers found one by one before sorting pays
 
 
@@ -59,32 +58,12 @@ class Scratch:
         return self._who
 
 
-def sorted_runs(keys: Array) -> Ints:
-    """The permutation that sorts keys stably; fast where equal keys come in runs.
-
-    Keys of fragments do, since fragments come primitive by primitive: whole runs are moved then.
-    """
-    count = len(keys)
-    first = begins_of(keys)
-    if len(first) * _SHORT > count:
-        return np.argsort(keys, kind="stable")
-    lengths = lengths_from(first, count)
-    by = np.argsort(keys.take(first), kind="stable")
-    first, lengths = first.take(by), lengths.take(by)
-    order: Ints = (first - (np.cumsum(lengths) - lengths)).repeat(lengths)
-    order += np.arange(count)
-    return order
-
-
-def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | None]:
+def layers(pixel: Ints, who: Who) -> Iterator[Ints | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
-    `distinct` promises that they are. (NumPy selects several times faster with `compress` and
-    `take` than by indexing with a mask or with 32-bit numbers.)
+    (NumPy selects several times faster with `compress` and `take` than by indexing with a mask or
+    with 32-bit numbers.)
     """
-    if distinct:
-        yield None
-        return
     remaining = np.arange(len(pixel), dtype=np.int32)
     who[pixel] = remaining
     if every(who.take(pixel) == remaining):
@@ -125,17 +104,14 @@ def visible(
     depth: DepthTarget | None,
     state: DepthStencilAlphaState,
     who: Who,
-    distinct: bool = False,
     ties: Bools | None = None,
 ) -> Bools | None:
     """Which fragments' colours survive, updating the depth buffer as if all had been drawn; None
     for all.
 
-    `distinct` promises that no pixel occurs twice. `ties` says, where depth is written, which of
-    them win against an equal depth (None: as the test says).
+    `ties` says, where depth is written, which of them win against an equal depth (None: as the test
+    says).
     """
-    if distinct:
-        return _visible_distinct(pixel, codes, depth, state, ties)
     order = np.arange(len(pixel), dtype=np.int32)
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
@@ -171,30 +147,6 @@ def visible(
         who[pixel] = chosen
     passing[:] = False
     passing[chosen.compress(who.take(pixel) == chosen)] = True
-    return passing
-
-
-def _visible_distinct(
-    pixel: Ints,
-    codes: npt.NDArray[np.uint32] | None,
-    depth: DepthTarget | None,
-    state: DepthStencilAlphaState,
-    ties: Bools | None,
-) -> Bools | None:
-    """Which fragments survive where every pixel occurs once: a plain depth test."""
-    if depth is None or codes is None or not state.depth_enabled:
-        return None
-    passing: Bools | None = None
-    if state.depth_func is not CompareFunc.ALWAYS:
-        passing = _passing(codes, depth.load(pixel), state.depth_func, ties)
-        if every(passing):
-            passing = None
-    if state.depth_writemask:
-        if passing is None:
-            depth.store(pixel, codes)
-        else:
-            chosen = where(passing)
-            depth.store(pixel.take(chosen), codes.take(chosen))
     return passing
 
 

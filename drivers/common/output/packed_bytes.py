@@ -16,11 +16,6 @@ Array = npt.NDArray[Any]
 
 _MAGIC = np.float32(1 << 23)
 _MAGIC_BITS = int(_MAGIC.view(np.uint32))
-_FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
-_ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
-_SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
-_FEW = 1 << 11
-"""Up to this many lanes all channels are packed with one set of calls."""
 
 
 def to_bytes(plane: Array) -> Array:
@@ -46,11 +41,6 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     Adding 2**23 to a float32 leaves its rounded value in the lowest bits; the upper bits contribute
     equally to every lane's sum and are subtracted at the end.
     """
-    for plane in planes:
-        if plane.ndim and (len(plane) > _FEW or plane.dtype != _FLOAT):
-            break
-    else:
-        return _pack_few(planes, shifts)
     constant = 0
     word: Array | None = None
     for plane, shift in zip(planes, shifts, strict=True):
@@ -70,34 +60,4 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     if word is None:
         return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
     word -= offset
-    return word
-
-
-def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """Pack few lanes, where calls cost more than arithmetic."""
-    constant = 0
-    several, places = [], []
-    for plane, shift in zip(planes, shifts, strict=True):
-        if plane.ndim:
-            several.append(plane)
-            places.append(shift)
-            constant += _MAGIC_BITS << shift
-        else:
-            constant -= int(to_bytes(plane)) << shift
-    if not several:
-        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
-    value: Array = np.concatenate(several)
-    if not minmax.are_inside(value):
-        np.fmax(value, _ZERO, value)
-        np.fmin(value, _ONE, value)
-    np.multiply(value, _BYTE, value)
-    np.add(value, _LIFT, value)
-    channels = value.view(_WORD).reshape(len(several), -1)
-    word: Array | None = None
-    for bits, shift in zip(channels, places, strict=True):
-        if shift:
-            np.left_shift(bits, _SHIFTS[shift], bits)
-        word = bits if word is None else np.add(word, bits, word)
-    assert word is not None
-    np.subtract(word, np.array(constant & 0xFFFFFFFF, _WORD), word)
     return word

@@ -58,16 +58,6 @@ class SmoothEngine(FragmentEngine):
             for turn in self._ordered_groups(lanes):
                 self._piece(shader, turn, source, info)
 
-    def _shade_primitives(
-        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
-    ) -> bool:
-        """Return False: smooth fragments differ in coverage, so none are shaded once per
-        primitive.
-        """
-        if lanes.samples is not None:
-            return False
-        return super()._shade_primitives(shader, lanes, source, info)
-
     def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
         """The shader's output, with alpha times coverage."""
         if chunk.samples is None:

@@ -34,9 +34,6 @@ Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-_LARGE = 1 << 13
-"""Fragments of a primitive that gets a piece of its own."""
-
 _BY_LANE = ("_pixel", "_x", "_y", "covered", "primitive", "samples", "seen")
 """The attributes of `Fragments` that have an element for every lane (or are None)."""
 
@@ -51,7 +48,6 @@ class Fragments:
         "_width",
         "_x",
         "_y",
-        "apart",
         "covered",
         "primitive",
         "samples",
@@ -67,7 +63,6 @@ class Fragments:
         covered: Bools | None = None,
         samples: npt.NDArray[MASK] | None = None,
         seen: npt.NDArray[MASK] | None = None,
-        apart: bool = False,
     ) -> None:
         self._pixel = pixel
         self._x: Doubles | None = x
@@ -79,7 +74,6 @@ class Fragments:
         self.covered = covered  # None: every lane; otherwise lanes come in quads
         self.samples = samples  # multisampled: a mask of covered samples
         self.seen = seen  # the samples shaders see in gl_SampleMaskIn, if tests left fewer
-        self.apart = apart  # no two lanes share a pixel, as a caller has checked
 
     @classmethod
     def in_runs(
@@ -99,7 +93,6 @@ class Fragments:
         lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
         lanes._whose = whose, runs[2]
         lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
-        lanes.apart = False
         return lanes
 
     def _place(self) -> None:
@@ -148,13 +141,6 @@ class Fragments:
     @property
     def count(self) -> int:
         return len(self.pixel)
-
-    @property
-    def distinct(self) -> bool:
-        """Whether no two lanes share a pixel, as holds for lanes of one primitive (a cheap
-        check).
-        """
-        return self.apart or self.of_one
 
     @property
     def of_one(self) -> bool:
@@ -263,30 +249,15 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
     ends, total = spans.ends, spans.fragments
     if not total:
         return
-    if total < _LARGE and total <= limit + limit // 2:
+    if total <= limit + limit // 2:
         yield spans
         return
-    cuts = {spans.count}
-    if total > limit + limit // 2:
-        cuts.update((np.searchsorted(ends, np.arange(limit, total, limit)) + 1).tolist())
-    if total >= _LARGE:
-        cuts.update(_around_large(spans, ends))
+    cuts = (np.searchsorted(ends, np.arange(limit, total, limit)) + 1).tolist()
     start = 0
-    for stop in sorted(cuts):
+    for stop in [*cuts, spans.count]:
         if stop > start:
             yield spans.take(slice(start, stop))
             start = stop
-
-
-def _around_large(spans: Spans, ends: Ints) -> list[int]:
-    """The bounds of large primitives, which are simpler to process in a piece of their own."""
-    first = begins_of(spans.primitive)
-    sizes = lengths_from((ends - spans.length).take(first), spans.fragments)
-    large = where(sizes >= _LARGE)
-    if not len(large):
-        return []
-    follows = [*first[1:].tolist(), spans.count]
-    return [*first.take(large).tolist(), *(follows[number] for number in large.tolist())]
 
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:

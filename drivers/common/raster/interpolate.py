@@ -26,9 +26,6 @@ Doubles = npt.NDArray[np.float64]
 _FLOAT = np.dtype(np.float32)
 _HALF, _NO_HALF, _ZERO, _ONE = (np.array(v, _FLOAT) for v in (0.5, 0.0, 0.0, 1.0))
 
-_FEW = 1 << 10
-"""Up to this many corners, all window components are gathered at once."""
-
 
 class Plane(NamedTuple):
     """Coefficients of every primitive, float32 values held as float64.
@@ -68,7 +65,6 @@ class PlaneSource:
     _weights: tuple[Floats, ...] | None = None
     _place: tuple[Floats, Floats] | None = None
     _inverse_w: Floats | None = None
-    _window: Floats | None = None  # of the corners, if they are few: `[4, k, n]`
     _affine: bool | None = None
 
     @property
@@ -84,15 +80,9 @@ class PlaneSource:
         key = (slot, component, perspective)
         found = self._planes.get(key)
         if found is None:
-            value = self._varying(slot, component)
+            value = self.vertices.component(slot, component)
             found = self._planes[key] = self._of(value, perspective)
         return found
-
-    def _varying(self, slot: int, component: int) -> npt.NDArray[Any]:
-        """A varying of all vertices, or at least of the given ones, which may be shaded late."""
-        if self.vertices.later is not None:
-            self.vertices.complete(self.corners, self.provoking)
-        return self.vertices.component(slot, component)
 
     def window_plane(self, component: int) -> Plane:
         """The plane of window z (2) or 1/w (3)."""
@@ -110,7 +100,7 @@ class PlaneSource:
         key = (slot, component)
         found = self._flats.get(key)
         if found is None:
-            value = self._varying(slot, component)
+            value = self.vertices.component(slot, component)
             found = value[self.provoking] if value.ndim else value
             found = self._flats[key] = found.view(np.float32) if found.ndim else _raw(found)
         return found
@@ -134,12 +124,7 @@ class PlaneSource:
 
     def _at_corners(self, component: int) -> Floats:
         """A component of the window positions of all corners, `[k, n]`."""
-        if self._window is None:
-            window, corners = self.vertices.window, self.corners
-            if corners.size > _FEW:
-                return np.asarray(window[component].take(corners))
-            self._window = window.take(corners, axis=1)
-        return np.asarray(self._window[component])
+        return np.asarray(self.vertices.window[component].take(self.corners))
 
     def _through(self, at: Floats) -> Plane:
         """The planes through values at the corners, `[k, n]`."""
@@ -160,12 +145,8 @@ class PlaneSource:
         """Window x and y of corner 0."""
         if self._place is None:
             half = _HALF if self.pixel_center else _NO_HALF
-            if self._window is not None:
-                x, y = self._window[0, 0], self._window[1, 0]
-            else:
-                window, first = self.vertices.window, self.corners[0]
-                x, y = window[0].take(first), window[1].take(first)
-            self._place = x - half, y - half
+            window, first = self.vertices.window, self.corners[0]
+            self._place = window[0].take(first) - half, window[1].take(first) - half
         return self._place
 
     def _slopes(self, at: Floats) -> tuple[Floats, Floats]:

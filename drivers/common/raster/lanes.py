@@ -22,16 +22,6 @@ Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-_WORTH_RUNS = 1 << 11
-_LEAST_RUN = 16
-_LOOKED_AT = 1 << 9
-"""From this many lanes, and lanes per primitive on average (checked for this many first), a
-primitive's value is repeated for its lanes instead of gathered for each.
-"""
-
-
-_NO_LENGTHS = np.zeros(0, np.int64)
-
 
 class PrimitiveInfo:
     """The other per-primitive inputs of fragments (arrays by primitive number)."""
@@ -59,17 +49,14 @@ class ChunkLanes:
     __slots__ = (
         "_center",
         "_centroid",
-        "_chunk",
         "_framebuffer",
         "_held",
-        "_identities",
         "_info",
         "_inverse",
         "_only",
         "_pattern",
         "_pixel",
         "_primitive",
-        "_runs",
         "_sample",
         "_samples",
         "_seen",
@@ -104,7 +91,7 @@ class ChunkLanes:
         self.helper = None if chunk.covered is None else ~chunk.covered
         self._source = source
         self._info = info
-        self._chunk, self._primitive = chunk, chunk.primitive
+        self._primitive = chunk.primitive
         first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
         only = first == last and (chunk.of_one or bool((chunk.primitive == first).all()))
         self._only = first if only else -1
@@ -119,8 +106,6 @@ class ChunkLanes:
             assert pattern is not None
             position = pattern.positions[sample]
             self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
-        self._identities: tuple[npt.NDArray[np.int32], Ints | None] | None = None
-        self._runs: tuple[Ints, Ints] | tuple[()] | None = None
         self._w: Value | None = None
         self._inverse: Value | None = None
 
@@ -178,42 +163,7 @@ class ChunkLanes:
             return per_primitive
         if self._only >= 0:
             return per_primitive[self._only : self._only + 1].reshape(())
-        runs = self._runs
-        if runs is None:
-            runs = self._runs = self._make_runs()
-        if not runs:
-            return per_primitive.take(self._primitive)
-        return per_primitive.take(runs[0]).repeat(runs[1])
-
-    def identities(self) -> tuple[npt.NDArray[np.int32], Ints | None]:
-        """The `primitive_id` of the lanes' primitives: of each lane, or of runs of lanes with their
-        lengths (None: one run).
-        """
-        if self._identities is None:
-            identity = self._info.identity
-            if self._only >= 0:
-                self._identities = identity[self._only : self._only + 1], _NO_LENGTHS
-            else:
-                runs = self._runs
-                if runs is None:
-                    runs = self._runs = self._make_runs()
-                if runs:
-                    self._identities = identity.take(runs[0]), runs[1]
-                else:
-                    self._identities = identity.take(self._primitive), None
-        return self._identities
-
-    def _make_runs(self) -> tuple[Ints, Ints] | tuple[()]:
-        """The primitives of runs of lanes and the length of each run; empty if runs are short."""
-        if self.count < _WORTH_RUNS:
-            return ()
-        step = 4 if self.quads else 1
-        primitive = self._primitive[::step]
-        some = primitive[:_LOOKED_AT]
-        if np.count_nonzero(some[1:] != some[:-1]) * _LEAST_RUN > len(some) * step:
-            return ()
-        found = self._chunk.primitives()
-        return found if len(found[0]) * _LEAST_RUN <= self.count else ()
+        return per_primitive.take(self._primitive)
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
         """Two fused multiply-adds, each rounded to float32."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +15,8 @@ from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
 from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
 from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect, greatest, least
-from gallette.drivers.common.raster.small_batches import FEW, FewTriangles
 from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
@@ -29,7 +28,6 @@ from gallette.drivers.common.raster.triangles import (
     rasterize_triangles,
 )
 from gallette.drivers.common.raster.viewports import (
-    CutSink,
     Viewports,
     own_vertices,
     reprojected,
@@ -38,7 +36,6 @@ from gallette.drivers.common.vertex.assembly import ALL_EDGES
 from gallette.drivers.common.vertex.clip import (
     ClipContext,
     ClipPlanes,
-    EdgeMasks,
     clip_codes,
     clip_lines,
     clip_polygons,
@@ -48,7 +45,7 @@ from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
 
-__all__ = ["Batch", "FragmentSink", "RasterContext", "clipped", "rasterize"]
+__all__ = ["Batch", "RasterContext", "clipped", "rasterize"]
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
@@ -56,28 +53,8 @@ Codes = npt.NDArray[np.uint32]
 LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
 """Points, lines and triangles per setup batch, which bounds the memory it takes."""
 
-
-Cutter = Callable[
-    [RasterizerState, ClipContext, Ints, Ints, Codes], "tuple[Ints, Ints, EdgeMasks | None] | None"
-]
-"""Clips triangles instead of `clip_polygons`, or returns None."""
 _TURNED = np.array([1, 2, 0])
 """The corner order of a triangle whose last vertex is provoking, from one whose first is."""
-
-
-class FragmentSink(Protocol):
-    """Receives covered pixels: the part of a driver that shades, tests and writes them.
-
-    A sink with `fill(context, vertices, batch) -> bool` is offered whole triangles first and
-    returns whether it has filled them; one with `outline` is offered points and lines. A sink with
-    `cut` may clip triangles.
-    """
-
-    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw the fragments of some primitives, in drawing order; may be called for many
-        batches.
-        """
-        ...
 
 
 @dataclass(slots=True)
@@ -129,7 +106,6 @@ class RasterContext:
     smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # if shaders select the viewport
-    few: FewTriangles | None = None  # the faster setup of small batches, if the state allows it
 
     @property
     def fills(self) -> bool:
@@ -154,7 +130,7 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
-    batch = clipped(context, vertices, batch, getattr(sink, "cut", None))
+    batch = clipped(context, vertices, batch)
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
@@ -178,7 +154,6 @@ def _windowed(
     batch: Batch,
 ) -> tuple[RasterContext, FragmentSink, VertexSet, Batch]:
     """The batch with each primitive in its own viewport."""
-    vertices.complete_all()
     index = viewports.indices(vertices, batch.provoking)
     first = int(index[0])
     if (index == first).all():
@@ -191,7 +166,7 @@ def _windowed(
         batch = replace(batch, corners=corners, provoking=provoking)
     target = viewports.around(index)
     if first or target != viewports.rects[0] or not (index == first).all():
-        sink = CutSink(sink, viewports)
+        sink = ScissorSink(sink, viewports.rectangles)
     return replace(context, target=target), sink, vertices, batch
 
 
@@ -206,7 +181,7 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
     return batch if every(keep) else batch.take(where(keep))
 
 
-def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None) -> Batch:
+def clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
     """The batch inside the clip volume, order kept."""
     size = batch.corners.shape[1]
     codes = clip_codes(vertices, context.planes, size > 1 or context.state.point_clip_sides)
@@ -235,12 +210,8 @@ def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutt
             kept[needing[~alive]] = False
             batch = batch.take(where(kept))
         return batch
-    pieces = None
-    if own is not None:
-        pieces = own(context.state, clip, cut.corners, cut.provoking, planes)
-    if pieces is None:
-        edges = None if context.fills else _edges_of(cut)
-        pieces = clip_polygons(clip, cut.corners, cut.provoking, planes, edges)
+    edges = None if context.fills else _edges_of(cut)
+    pieces = clip_polygons(clip, cut.corners, cut.provoking, planes, edges)
     return _merged(context, batch, where(crossing == 0), needing, *pieces)
 
 
@@ -284,17 +255,9 @@ def _merged(
 def _triangles(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
-    fill = getattr(sink, "fill", None)
-    if fill is not None and fill(context, vertices, batch):
+    if sink.fill(context, vertices, batch):
         return
-    state, target, few = context.state, context.target, context.few
-    count = len(batch.corners)
-    if few is not None and count <= FEW and count * (target.y1 - target.y0) <= MOST_ROWS:
-        found = few.rasterize(vertices, batch.corners, batch.provoking, batch.identity, target)
-        if found is not None:
-            found[2].screen = context.screen
-            sink.draw(*found)
-        return
+    state = context.state
     pattern = context.pattern(state.poly_smooth)
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)
     modes = list(_by_mode(faced, state))
@@ -417,18 +380,6 @@ def _outlines(
         _points(context, sink, vertices, outline, heights, faced.front[row])
 
 
-def _outlined(
-    context: RasterContext,
-    sink: FragmentSink,
-    vertices: VertexSet,
-    batch: Batch,
-    front: Bools | None,
-) -> bool:
-    """Let the sink draw points or lines itself, if it can."""
-    outline = getattr(sink, "outline", None)
-    return outline is not None and bool(outline(context, vertices, batch, front))
-
-
 def _lines(
     context: RasterContext,
     sink: FragmentSink,
@@ -445,8 +396,6 @@ def _lines(
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
         depth = None  # dashes have a depth of their own, without the offset
         front = None if front is None else front[rows]
-    if depth is None and _outlined(context, sink, vertices, batch, front):
-        return
     for part in _by_rows(context, vertices, batch):
         sink.draw(
             *rasterize_lines(
@@ -465,8 +414,6 @@ def _points(
     depth: Floats | None,
     front: Bools | None = None,
 ) -> None:
-    if depth is None and _outlined(context, sink, vertices, batch, front):
-        return
     for part in _by_rows(context, vertices, batch):
         sink.draw(
             *rasterize_points(

@@ -1,32 +1,52 @@
-"""Scissors of merged draws: one rectangle per draw, applied to its spans."""
+"""Sinks of fragments; scissors that differ between primitives (merged draws, viewports)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .spans import Ints, Spans
-from .viewports import SpanSink
 
-__all__ = ["CutByDraw"]
+if TYPE_CHECKING:
+    from gallette.drivers.common.vertex.vertices import VertexSet
+
+    from .primitives import Batch, RasterContext
+
+__all__ = ["FragmentSink", "ScissorSink"]
+
+Rectangles = Callable[[PlaneSource, PrimitiveInfo], Ints]
+"""Returns the rectangle of each primitive: first column and row, past the last ones, `[4, n]`."""
 
 
-class CutByDraw:
-    """A sink that clips spans to the scissor of their draw, whose number is the primitive's
-    identity.
-    """
+class FragmentSink:
+    """Receives covered pixels: the part of a driver that shades, tests and writes them."""
 
-    def __init__(self, sink: SpanSink, rectangles: Ints) -> None:
-        """`rectangles` are `[draw, (x0, y0, x1, y1)]`, the last exclusive."""
-        self._sink = sink
-        self._rectangles = np.ascontiguousarray(rectangles.T)
+    __slots__ = ()
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw the parts of primitives that are inside the scissors, in drawing order."""
-        left, top, right, bottom = self._rectangles.take(info.identity, axis=1).take(
-            spans.primitive, axis=1
-        )
+        """Fragments of some primitives, in drawing order; may be called for many batches."""
+        raise NotImplementedError
+
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
+        """Fill whole triangles; false, and nothing is drawn, if `draw` is to be called."""
+        return False
+
+
+class ScissorSink(FragmentSink):
+    """Clips spans to the rectangle of their primitive."""
+
+    __slots__ = ("_rectangles", "_sink")
+
+    def __init__(self, sink: FragmentSink, rectangles: Rectangles) -> None:
+        self._sink, self._rectangles = sink, rectangles
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        of_primitives = self._rectangles(source, info)
+        left, top, right, bottom = of_primitives.take(spans.primitive, axis=1)
         first = np.maximum(spans.x, left)
         length = np.minimum(spans.x + spans.length, right) - first
         kept = np.flatnonzero((length > 0) & (spans.y >= top) & (spans.y < bottom))
@@ -35,11 +55,6 @@ class CutByDraw:
         bounds = spans.bounds
         if bounds is not None:
             bounds = np.clip(bounds, first, first + length)[:, :, kept]
-        cut = Spans(
-            spans.primitive.take(kept),
-            spans.y.take(kept),
-            first.take(kept),
-            length.take(kept),
-            bounds,
-        )
+        primitive, y = spans.primitive.take(kept), spans.y.take(kept)
+        cut = Spans(primitive, y, first.take(kept), length.take(kept), bounds)
         self._sink.draw(cut, source, info)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -38,10 +37,6 @@ __all__ = [
 
 MOST_ROWS = 1 << 18
 """The number of rows rasterized at a time."""
-
-_WORTH_COUNTING = 512
-_MOSTLY = 0.8
-"""If fewer than this share of many triangles cover a pixel, only those get planes."""
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -206,25 +201,5 @@ def rasterize_triangles(
         edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target, faced.box)
     center = state.half_pixel_center and not multisampled
     spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
-    corners, provoking, front = faced.corners, faced.provoking, faced.front
-    used = _used(spans, faced.count)
-    if used is not None:
-        corners, provoking = corners.take(used, axis=1), provoking.take(used)
-        front, identity = front.take(used), identity.take(used)
-        depth = None if depth is None else depth.take(used, axis=1)
-    source = PlaneSource(vertices, corners, provoking, center, depth=depth)
-    return spans, source, PrimitiveInfo(front, identity)
-
-
-def _used(spans: Spans, count: int) -> Ints | None:
-    """The triangles that cover a pixel, renumbered in the spans; None if renumbering does
-    not pay.
-    """
-    if count < _WORTH_COUNTING or not spans.count:
-        return None
-    first = begins_of(spans.primitive)
-    if len(first) > _MOSTLY * count:
-        return None
-    used = spans.primitive.take(first)
-    spans.primitive = np.arange(len(first)).repeat(lengths_from(first, spans.count))
-    return used
+    source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
+    return spans, source, PrimitiveInfo(faced.front, identity)

@@ -4,14 +4,13 @@ A draw whose last vertex stage writes gl_ViewportIndex has a `Viewports` table i
 context; other draws never reach this code. If all primitives of a batch name one viewport, it
 replaces the first. Otherwise every primitive gets its own copies of vertices, projected by its own
 viewport, so that clipping and setup are unchanged; its scissor and depth range are applied to its
-spans (`CutSink`).
+spans (`scissors.ScissorSink`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +22,8 @@ from gallette.pipe.state import FramebufferState, ScissorState, ViewportState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .setup import Rect
-from .spans import Spans
 
-__all__ = ["CutSink", "Viewports", "depth_range", "own_vertices", "reprojected"]
+__all__ = ["Viewports", "depth_range", "own_vertices", "reprojected"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -81,42 +79,15 @@ class Viewports:
             max(r.y1 for r in rects),
         )
 
-    def cut(self, spans: Spans, source: PlaneSource) -> Spans:
-        """The parts of spans inside their primitives' rectangles; also sets the source's depth
+    def rectangles(self, source: PlaneSource, info: PrimitiveInfo) -> Ints:
+        """The rectangle of each primitive (see `ScissorSink`); also sets the source's depth
         ranges.
         """
         index = self.indices(source.vertices, source.provoking)
         if self.ranges is not None:
             source.depth_range = self.ranges[0][index], self.ranges[1][index]
         rects = np.array([(r.x0, r.y0, r.x1, r.y1) for r in self.rects], np.int64).T
-        x0, y0, x1, y1 = rects[:, index[spans.primitive]]
-        first = np.maximum(spans.x, x0)
-        length = np.minimum(spans.x + spans.length, x1) - first
-        kept = np.flatnonzero((length > 0) & (spans.y >= y0) & (spans.y < y1))
-        bounds = spans.bounds
-        if bounds is not None:
-            bounds = np.clip(bounds, first, first + length)[:, :, kept]
-        return Spans(spans.primitive[kept], spans.y[kept], first[kept], length[kept], bounds)
-
-
-class SpanSink(Protocol):
-    """A sink that draws spans."""
-
-    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Fragments of some primitives, in drawing order."""
-        ...
-
-
-class CutSink:
-    """A sink that clips spans to scissor rectangles that differ between primitives."""
-
-    def __init__(self, sink: SpanSink, viewports: Viewports) -> None:
-        self._sink, self._viewports = sink, viewports
-
-    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        cut = self._viewports.cut(spans, source)
-        if cut.count:
-            self._sink.draw(cut, source, info)
+        return rects.take(index, axis=1)
 
 
 def reprojected(vertices: VertexSet, viewport: ViewportState) -> VertexSet:

@@ -1,14 +1,7 @@
-"""Bilinear filtering of padded copies (see `padded`), with coordinates computed once.
-
-A shader that takes several samples, such as a blur, passes the same column or row coordinates again
-and again. The texel indices of coordinates are cached as long as their arrays live, and looked up
-by comparison, which takes a fraction of the time.
-"""
+"""Bilinear filtering of padded copies (see `padded`)."""
 
 from __future__ import annotations
 
-import weakref
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,16 +17,6 @@ from .padded import Copies, Padded, lerp_up, spread_weight
 __all__ = ["PaddedFilter"]
 
 Array = npt.NDArray[Any]
-_Key = tuple[int, Any]
-
-_MOST_KEPT = 12
-"""The number of coordinates cached per axis."""
-
-_LEAST, _MOST = 1 << 8, 1 << 15
-"""The numbers of lanes for which caching coordinates pays."""
-
-_PATIENCE = 64
-"""After this many coordinates that never recur, caching is disabled."""
 
 _EIGHT = np.uint16(8)
 _HIGH = np.uint16(0xFF00)
@@ -43,12 +26,11 @@ _HALF = np.uint16(0x80)
 class PaddedFilter:
     """Filters one view through one sampler, from its padded copy."""
 
-    __slots__ = ("_axes", "_padded", "_remembered")
+    __slots__ = ("_axes", "_padded")
 
     def __init__(self, padded: Padded, axes: list[Axis]) -> None:
         self._padded = padded
         self._axes = axes
-        self._remembered = [_IndexCache() for _ in axes]
 
     def linear(self, place: Place) -> Array | None:
         """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
@@ -57,129 +39,22 @@ class PaddedFilter:
             return None
         layout, level = self._padded.layout, place.level
         row: Any = layout.row[level]
-        x = self._line(0, place, layout.image.width[level], 1)
-        y = self._line(1, place, layout.image.height[level], row)
-        index = x.places + y.places
+        index, column_weight = self._first(0, place, layout.image.width[level])
+        y, row_weight = self._first(1, place, layout.image.height[level])
+        y *= row
+        index += y
         index += layout.base[level] + (row + 1)  # the texel at 0, 0
-        plain = isinstance(level, int)
         if np.ndim(place.z) or place.z:
-            plain = False
             index += np.asarray(place.z, np.int64) * layout.layers[level]
-        low: Array | None = None
-        if plain and x.above is not None and x.above[0] is copies and y.follows(x.above[1], row):
-            low = x.above[2]
-        if low is None:
-            low = _between(copies, index, x.weight)
+        low = _between(copies, index, column_weight)
         index += row
-        high = _between(copies, index, x.weight)
-        if plain and x.kept and y.kept:
-            x.above = copies, y, high
-        return _mean(low, high, y.weight)
+        return _mean(low, _between(copies, index, column_weight), row_weight)
 
-    def _line(self, axis: int, place: Place, extent: Any, stride: Any) -> _Line:
-        """The texel indices of coordinates along an axis."""
-        coords, offset, level = place.coords[axis], place.offset[axis], place.level
-        if not isinstance(level, int) or not isinstance(offset, int):
-            return _Line(self._axes[axis], coords, extent, offset, stride)
-        kept, where = self._remembered[axis], (level, offset)
-        found = kept.find(where, coords)
-        if found is None:
-            found = _Line(self._axes[axis], coords, int(extent), offset, stride)
-            kept.keep(where, coords, found)
-        return found
-
-
-class _Line:
-    """Columns or rows: `places` are the first texels of pairs, as distances in the copy, `weight`
-    the weights of the second ones.
-    """
-
-    __slots__ = ("_after", "above", "ends", "given", "kept", "places", "weight")
-
-    def __init__(
-        self, axis: Axis, coords: Array, extent: Any, offset: Array | int, stride: Any
-    ) -> None:
-        first, weight = _linear_first(axis, coords, extent, offset)
-        self.places = first.astype(np.int64)
-        if not isinstance(stride, int):
-            self.places *= stride
-        self.weight = spread_weight(weight)
-        self.kept = False
-        self.given = coords
-        self.ends: weakref.ref[Array] | None = None
-        self.above: tuple[Copies, _Line, Array] | None = None
-        """For columns: the weighted upper row of the previous sample, and which row it was."""
-        self._after: tuple[_Line, bool] | None = None
-
-    def follows(self, other: _Line, row: Any) -> bool:
-        """For rows: whether each row is the one after the other's."""
-        if self._after is None or self._after[0] is not other:
-            same = self.places.shape == other.places.shape
-            self._after = other, same and bool((self.places == other.places + row).all())
-        return self._after[1]
-
-
-class _IndexCache:
-    """A cache of the texel indices of coordinates.
-
-    Arrays are looked up by identity and then compared, since their memory may be reused. Nothing is
-    stored before a lookup recurs, which most shaders never cause.
-    """
-
-    __slots__ = ("__weakref__", "_asked", "_found", "_patience")
-
-    def __init__(self) -> None:
-        self._asked: dict[_Key, weakref.ref[Array]] = {}
-        self._found: dict[_Key, _Line] = {}
-        self._patience = 0
-
-    def find(self, where: Any, coords: Array) -> _Line | None:
-        found = self._found.get((id(coords), where))
-        if found is None or found.given.shape != coords.shape:
-            return None
-        if not (found.given == coords).all():
-            return None
-        self._patience = _PATIENCE
-        return found
-
-    def keep(self, where: Any, coords: Array, line: _Line) -> None:
-        if not _LEAST <= len(coords) <= _MOST:
-            return
-        key = id(coords), where
-        if self._patience > 0:
-            self._patience -= 1
-        elif not self._was_looked_up(key, coords):
-            return
-        found = self._found
-        if key not in found and len(found) >= _MOST_KEPT:
-            # A concurrent reader finds the old entries or the new ones.
-            self._found = found = dict(list(found.items())[_MOST_KEPT // 2 :])
-        line.given, line.kept = coords.copy(), True
-        line.ends = weakref.ref(coords, partial(_forget, weakref.ref(self), key))
-        found[key] = line
-
-    def _was_looked_up(self, key: _Key, coords: Array) -> bool:
-        """Whether these coordinates were looked up recently."""
-        before = self._asked.get(key)
-        if before is not None and before() is coords:
-            self._patience = _PATIENCE
-            return True
-        if len(self._asked) >= _MOST_KEPT:
-            self._asked = {}
-        self._asked[key] = weakref.ref(coords)
-        return False
-
-    def forget(self, key: _Key, ended: object) -> None:
-        """Drop the entry of coordinates that no longer exist."""
-        line = self._found.get(key)
-        if line is not None and line.ends is ended:
-            self._found.pop(key, None)
-
-
-def _forget(where: weakref.ref[_IndexCache], key: _Key, ended: object) -> None:
-    remembered = where()
-    if remembered is not None:
-        remembered.forget(key, ended)
+    def _first(self, axis: int, place: Place, extent: Any) -> tuple[Array, Array]:
+        """The first texel of each pair along an axis, and the weights of the second ones."""
+        coords, offset = place.coords[axis], place.offset[axis]
+        first, weight = _linear_first(self._axes[axis], coords, extent, offset)
+        return first.astype(np.int64), spread_weight(weight)
 
 
 def _between(copies: Copies, index: Array, weight: Array) -> Array:

@@ -39,9 +39,7 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
-from .decoded import Decoded
-
-__all__ = ["Image", "Planes", "fits_bytes", "has_plain_texels", "image_of_view"]
+__all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -70,7 +68,6 @@ class Image:
     swizzle: tuple[str | int, str | int, str | int, str | int]  # into decoded channels
     bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that decodes them
     stencil: bool = False
-    decoded: Decoded | None = None  # the texels' decoded channels, if they may be kept
 
     @property
     def levels(self) -> int:
@@ -89,15 +86,9 @@ class Image:
         """Swizzled components of the texels at some indices; constant ones are 0-d."""
         # NumPy takes several times as long with other index types.
         index = index.astype(np.int64, copy=False)
-        channels = None if self.decoded is None else self.decoded.channels(index.size)
-        if channels is None:
-            texels = self.texels()
-            raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
-            return self.select(_channels(self.format, self.stencil, raw, self.wanted))
-        wanted = self.wanted
-        return self.select(
-            [c.take(index) if c.ndim and i in wanted else c for i, c in enumerate(channels)]
-        )
+        texels = self.texels()
+        raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
+        return self.select(_channels(self.format, self.stencil, raw, self.wanted))
 
     def select(self, planes: Planes) -> Planes:
         """Apply the view's swizzle to decoded components."""
@@ -117,17 +108,6 @@ class Image:
 @cache
 def _named(swizzle: tuple[str | int, ...]) -> frozenset[int]:
     return frozenset(source for source in swizzle if not isinstance(source, str))
-
-
-def _costly(format: Format) -> bool:
-    """Whether decoding a texel takes much longer than gathering a decoded one."""
-    if format.is_depth_stencil:
-        return format.has_depth
-    return (
-        format.codec != "plain"
-        or format.is_srgb
-        or any(c.type == "FLOAT" and c.bits < 32 for c in format.channels)
-    )
 
 
 def _channels(
@@ -193,9 +173,6 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         swizzle=swizzle,
         bytes8=_bytes8(format, swizzle),
         stencil=stencil,
-        decoded=Decoded(resource, format, run, lambda raw: _channels(format, False, raw))
-        if _costly(format) and not stencil
-        else None,
     )
 
 
@@ -279,11 +256,6 @@ def _plain_format(format: Format, as_bytes: bool) -> Format:
         return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
     words = format.is_array and texel_layout(format)[1] == 1
     return RGBA8 if as_bytes and fits_bytes(format) and not words else format
-
-
-def has_plain_texels(format: Format) -> bool:
-    """Whether colours of this format are read in place, and not through a copy."""
-    return format.is_color and all(_plain_format(format, kind) is format for kind in (False, True))
 
 
 def _converted_bytes(desc: ResourceDesc, plain: Format, level: int) -> int:

@@ -108,7 +108,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     name = "driver"  # in debugging output
     subgroups = False  # are lanes grouped in subgroups? else each is its own
     tells_time = False  # can shaders read a clock (shader_clock)?
-    positions_first = False  # can positions be computed before varyings (`positions`)?
     home = ""  # the driver's folder under `gallette`, if its code may be cached on disk
 
     def __init__(self, options: LoweringOptions | None = None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -191,42 +190,11 @@ class FetchedVertices:
         buffer = self._buffers[slot] if slot < len(self._buffers) else None
         if buffer is None:
             return list(_MISSING)
-        found = self._few_floats(element, buffer)
-        if found is not None:
-            return found
         texels = self._texels(element, buffer)
         planes = unpack_planes(element.src_format, texels)
         if texels.shape[0] == 1:
             return [np.asarray(plane).reshape(-1)[0:1].reshape(()) for plane in planes]
         return [np.ascontiguousarray(plane) if plane.ndim else plane for plane in planes]
-
-    def _few_floats(self, element: VertexElement, buffer: VertexBuffer) -> list[Value] | None:
-        """A fast path with fewer NumPy calls for few vertices of one draw whose floats are stored
-        as they are read; None for other formats.
-        """
-        source, count, stride = self._source, self.count, buffer.stride
-        if (
-            not 1 < count <= _FEW
-            or source.ids is not None
-            or element.instance_divisor
-            or not stride
-        ):
-            return None
-        if source.instances != 1 or source.firsts is not None:
-            return None
-        swizzle = _float_swizzle(element.src_format)
-        resource, first = buffer.buffer, source.first + self._start
-        offset = buffer.offset + element.src_offset
-        if swizzle is None or first < 0 or offset < 0:
-            return None
-        assert isinstance(resource, HostResource)
-        data, size = resource.storage[0][0, 0], element.src_format.block_bytes
-        begin = offset + first * stride
-        if begin + (count - 1) * stride + size > data.size:
-            return None
-        shape, steps = (count, size // 4), (stride, 4)
-        rows: npt.NDArray[Any] = np.ndarray(shape, np.float32, data, begin, steps)
-        return [_CONSTANTS[s] if isinstance(s, str) else rows[:, s].copy() for s in swizzle]
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
         """Raw texels of one element, for every lane or (if all are the same) for one."""
@@ -441,14 +409,6 @@ def is_words(format: Format) -> bool:
     )
 
 
-@cache
-def _float_swizzle(format: Format) -> Sequence[int | str] | None:
-    """The float in memory of each component; None if the format has other components."""
-    if is_words(format) and all(channel.type == "FLOAT" for channel in format.channels):
-        return format.swizzle
-    return None
-
-
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     """Rows by number; numbers out of range read as zero."""
     low, high = int(ids.min()), int(ids.max())
@@ -460,15 +420,11 @@ def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     return found
 
 
-_FEW = 1 << 10
-"""The largest number of vertices for the fast path."""
-
 _MANY_BUFFERS = 4  # from this many buffers on, one gather is faster
 
 _ZERO = np.zeros((), np.float32)
 _ONE = np.ones((), np.float32)
 _MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, _ONE)
-_CONSTANTS = {"0": _ZERO, "1": _ONE}
 
 _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "vertex_id": FetchedVertices._vertex_id,

@@ -7,7 +7,7 @@ primitives are arrays of column numbers, so nothing here knows about primitives.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.link.linking import FIXED_FUNCTION
 from gallette.pipe.state import ViewportState
 
 __all__ = ["INTEGERS", "Floats", "Ints", "OwnViewports", "VertexSet"]
@@ -24,17 +23,11 @@ __all__ = ["INTEGERS", "Floats", "Ints", "OwnViewports", "VertexSet"]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Components = list[npt.NDArray[Any] | None]
-Later = Callable[["Ints | None"], Mapping[int, Components]]
-"""Returns the shader's outputs for some vertices, or for all of them."""
 
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
 INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
 _DEFAULTS = (_ZERO, _ZERO, _ZERO, _ONE)
-
-
-_MOST_LATE = 0.7
-"""If more than this share of vertices would be shaded late, all of them are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ class OwnViewports:
 class VertexSet:
     """Shaded vertices. `varyings[slot]` has four components: arrays, scalars or None."""
 
-    __slots__ = ("_there", "_window", "clip", "count", "fused", "later", "varyings", "viewport")
+    __slots__ = ("_window", "clip", "count", "fused", "varyings", "viewport")
 
     def __init__(
         self,
@@ -74,8 +67,6 @@ class VertexSet:
         self.viewport = viewport
         self.fused = fused
         self._window: Floats | None = None
-        self.later: Later | None = None
-        self._there: npt.NDArray[np.bool_] | None = None  # which ones `later` has shaded
 
     @property
     def window(self) -> Floats:
@@ -111,57 +102,9 @@ class VertexSet:
         """A copy to which a caller may append vertices; arrays are shared and never changed in
         place.
         """
-        self.complete_all()
         made = copy.copy(self)
         made.varyings = {slot: list(values) for slot, values in self.varyings.items()}
         return made
-
-    def complete(self, *which: Ints) -> None:
-        """Shade these vertices if they were deferred; callers do so before they read varyings."""
-        if self.later is None:
-            return
-        if self._there is None:
-            self._there = np.zeros(self.count, np.bool_)
-        wanted = np.zeros(self.count, np.bool_)
-        for some in which:
-            wanted[some] = True
-        wanted &= ~self._there
-        self._shade_late(np.flatnonzero(wanted), self._there)
-
-    def complete_all(self) -> None:
-        """Shade all vertices that were deferred."""
-        self.complete(np.arange(self.count))
-        self.later = None
-
-    def _shade_late(self, lanes: Ints, there: npt.NDArray[np.bool_]) -> None:
-        """Shade some deferred vertices, or all of them."""
-        assert self.later is not None
-        if len(lanes) > _MOST_LATE * self.count and not there.any():
-            self._take_over(self.later(None), None)
-            self.later = None
-        elif len(lanes):
-            if len(lanes) == 1:  # with one vertex, scalars and arrays look alike
-                lanes = np.union1d(lanes, 0 if lanes[0] else 1)
-            there[lanes] = True
-            self._take_over(self.later(lanes), lanes)
-
-    def _take_over(self, outputs: Mapping[int, Components], lanes: Ints | None) -> None:
-        """Store the outputs of some lanes."""
-        for slot, components in outputs.items():
-            if slot in FIXED_FUNCTION:
-                continue  # already computed, and possibly shared
-            if lanes is None:
-                self.varyings[slot] = list(components)
-                continue
-            own = self.varyings.setdefault(slot, [None] * 4)
-            for i, value in enumerate(components):
-                if value is None or not value.ndim:
-                    own[i] = value
-                    continue
-                plane = own[i]
-                if plane is None:
-                    plane = own[i] = np.empty(self.count, value.dtype)
-                plane[lanes] = value
 
     def component(self, slot: int, component: int) -> npt.NDArray[Any]:
         """One component of a varying (default 0, 0, 0, 1 if nothing wrote it); maybe a scalar."""
@@ -183,7 +126,6 @@ class VertexSet:
         `flat` slots are copied from the vertices `constant`; `linear` slots (noperspective) are
         interpolated in window space.
         """
-        self.complete(outside, inside, *([] if constant is None else [constant]))
         ends = self.clip.take(outside, axis=1), self.clip.take(inside, axis=1)
         clip, before = _lerp(t, *ends), self.window
         window = project(clip, self._viewport_of_new(outside), False)
@@ -197,7 +139,6 @@ class VertexSet:
         self, t: Floats, start: Ints, end: Ints, constant: Ints, flat: frozenset[int]
     ) -> int:
         """Add vertices between others, interpolated linearly in window space."""
-        self.complete(start, end, constant)
         clip = _lerp(t, self.clip[:, start], self.clip[:, end])
         window = _lerp(t, self.window[:, start], self.window[:, end])
         self._viewport_of_new(start)
@@ -244,8 +185,6 @@ class VertexSet:
         self.window = np.concatenate((self.window, window), axis=1)
         self.clip = np.concatenate((self.clip, clip), axis=1)
         self.count += clip.shape[1]
-        if self._there is not None:
-            self._there = np.concatenate((self._there, np.ones(clip.shape[1], np.bool_)))
         return first
 
 

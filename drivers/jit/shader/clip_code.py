@@ -1,8 +1,8 @@
 """Clipping of triangles in machine code, with the bits of `drivers.common.vertex.clip`.
 
 `clip` cuts one triangle after another by the planes it crosses and records each cut: between which
-vertices, and at which parameter. It reads only positions and clip distances. `extend` then computes
-the other values of the new vertices, array by array.
+vertices, and at which parameter. It reads only positions. `extend` then computes the other values
+of the new vertices, array by array.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class _Clip:
         b.store(b.at(self.cuts[0], number, "float"), t)
         for place, value in zip(self.cuts[1:], (outside, inside, owner), strict=True):
             b.store(b.at(place, number, "i64"), value)
-        with b.loop(b.const("i64", 0), _word(b, self.ctx, ClipWords.PLACE_ROWS, "i64")) as row:
+        with b.loop(b.const("i64", 0), b.const("i64", 4)) as row:
             line = b.at(self.places, self.room * row, "float")
             value = _lerp(b, t, b.load_at(line, outside, "float"), b.load_at(line, inside, "float"))
             b.store(b.at(line, new, "float"), value)

@@ -97,18 +97,17 @@ class Record:
     FRONT: Final = 4
     IDENTITY: Final = 5
     BOUNDS: Final = 6  # x0, y0, x1, y1
-    DX: Final = 10  # of four edges at most
-    DY: Final = 14
-    C: Final = 18  # 64-bit values, minus one; of pixels: divided by 256
-    POINT_SIZE: Final = 26  # a float
-    SIZE: Final = 28
+    DX: Final = 10  # of three edges
+    DY: Final = 13
+    C: Final = 16  # 64-bit values, minus one; of pixels: divided by 256
+    SIZE: Final = 22
 
 
 class ClipWords:
     """The block of words for clipping."""
 
     FULL: Final = 0  # becomes non-zero if there is no room
-    PLACES: Final = 1  # x, y, z, w and clip distances of the vertices, one array after the other
+    PLACES: Final = 1  # x, y, z, w of the vertices, one array after the other
     ROOM: Final = 2  # elements of each of these arrays
     COUNT: Final = 3  # vertices given
     NEW_COUNT: Final = 4  # number of vertices, including new ones
@@ -128,9 +127,8 @@ class ClipWords:
     ARRAY_COUNT: Final = 23
     PLANES: Final = 24  # a `Plane` for each in force
     PLANE_COUNT: Final = 25
-    PLACE_ROWS: Final = 26  # how many arrays PLACES has
-    STRIDE: Final = 27  # elements of each of WINDOW's arrays
-    SIZE: Final = 28
+    STRIDE: Final = 26  # elements of each of WINDOW's arrays
+    SIZE: Final = 27
 
 
 class PlaceWords:

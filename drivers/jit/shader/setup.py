@@ -2,8 +2,7 @@
 
 `setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
-then writes each tile's list, in drawing order. For points and lines, whose records
-`drivers.jit.points_and_lines` makes, `tally` only counts.
+then writes each tile's list, in drawing order.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,
@@ -39,7 +38,6 @@ def setup_text(
     b = Builder()
     _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
     _bin(b)
-    _tally(b)
     return b.text()
 
 
@@ -170,20 +168,6 @@ def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
         b.loop(bounds[0] >> shift, ((bounds[2] - 1) >> shift) + 1) as column,
     ):
         yield row * across + column
-
-
-def _tally(b: Builder) -> None:
-    """Count how many existing records fall into each tile."""
-    (ctx,) = b.begin("tally", [("ptr", "ctx")])
-    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
-    across = _word(b, ctx, TileWords.ACROSS, "i32")
-    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
-        record = b.at(records, i * Record.SIZE, "i32")
-        bounds = [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
-        with _tiles(b, bounds, across) as tile:
-            cell = b.at(starts, tile.to("i64") + 1, "i32")
-            b.store(cell, b.load(cell, "i32") + 1)
-    b.end()
 
 
 def _bin(b: Builder) -> None:

@@ -58,7 +58,6 @@ class TileStage(Stage):
         self._middle: list[V] = []
         self.covered: V | None = None
         self._slopes: tuple[V, V, V, V] | None = None
-        self._along: tuple[V, V, V] | None = None
         self._at: list[list[V]] = []
         self._w: V | None = None
         self._centroid: tuple[V, V] | None = None
@@ -114,10 +113,6 @@ class TileStage(Stage):
                     if perspective:
                         inverse = self._window(e, 3)
                         at = [a * w for a, w in zip(at, inverse, strict=True)]
-                if self.key.shape == "point":
-                    zero = e.wide(b.const("float", 0.0))
-                    found = self.planes[key] = e.wide(at[0]), zero, zero
-                    return found
                 dx, dy = self._slopes_of(e, at)
                 x0, y0 = self._at[0][0] - self.half, self._at[1][0] - self.half
                 a0 = at[0] - (dx * x0 + dy * y0)
@@ -127,22 +122,6 @@ class TileStage(Stage):
 
     def _slopes_of(self, e: Emitter, at: list[V]) -> tuple[V, V]:
         """The slopes of a value along x and y, given its values at the corners."""
-        if self.key.shape in ("line", "rectangle"):
-            if self._along is None:
-                b, x, y = e.b, self._window(e, 0), self._window(e, 1)
-                self._at = [x, y]
-                dx01, dy01 = x[0] - x[1], y[0] - y[1]
-                inverse = 1.0 / (dx01 * dx01 + dy01 * dy01)
-                if self.key.shape == "line":  # a line has no extent across its longer axis
-                    wide = b.math("fabs", dx01) >= b.math("fabs", dy01)
-                    slope = b.select(wide, dy01, dx01) / b.select(wide, dx01, dy01)
-                    longer = 1.0 + slope * slope
-                    dx01, dy01 = b.select(wide, dx01, 0.0), b.select(wide, 0.0, dy01)
-                    dx01, dy01 = dx01 * longer, dy01 * longer
-                self._along = dx01, dy01, inverse
-            dx01, dy01, inverse = self._along
-            step = at[0] - at[1]
-            return step * dx01 * inverse, step * dy01 * inverse
         dy20, dy01, dx01, dx20 = self._weights(e)
         d01, d20 = at[0] - at[1], at[2] - at[0]
         return d01 * dy20 - d20 * dy01, d20 * dx01 - d01 * dx20
@@ -185,8 +164,6 @@ class TileStage(Stage):
 
     def at(self, e: Emitter, plane: Plane, x: V, y: V) -> V:
         a0, dx, dy = plane
-        if self.key.shape == "point":
-            return a0
         return e.b.fma(dy, y, e.b.fma(dx, x, a0))
 
     # -- inputs ----------------------------------------------------------------------------------
@@ -326,8 +303,6 @@ class TileStage(Stage):
             if component < 2:
                 return (self.x, self.y)[component] + self.half
             return self.depth(e) if component == 2 else self.inverse_w(e)
-        if name == "point_coord" and self.key.shape == "point":
-            return self._point_coord(e, component)
         if name == "front_face":
             return b.load_at(self.record, Record.FRONT, "i32").ne(0)
         if name == "primitive_id":
@@ -351,19 +326,6 @@ class TileStage(Stage):
         if name == "sample_pos":
             return b.const("float", 0.5)
         raise GalletteError(f"a fragment has no {name}")
-
-    def _point_coord(self, e: Emitter, component: int) -> V:
-        """The pixel's position in the point: 0..1."""
-        b = e.b
-        assert self.x is not None and self.y is not None and self.record is not None
-        if component > 1:
-            return b.const("float", component - 2)
-        size = b.load_at(self.record, Record.POINT_SIZE, "float")
-        offset = (self.x, self.y)[component] + self.half - self._window(e, component)[0]
-        offset = offset / size
-        if component == 1 and self.key.upper_left:
-            offset = -offset
-        return offset + 0.5
 
     def store_output(self, e: Emitter, instr: Intrinsic) -> None:
         store_output(e, instr, 1, instr["dual_source"])

@@ -32,7 +32,7 @@ from .locals import declare_locals
 from .routines import inlined
 from .setup import TILE
 from .tile import TileStage
-from .tile_keys import Shape, TileKey
+from .tile_keys import TileKey
 
 __all__ = ["TileCode", "emit_tiles"]
 
@@ -60,9 +60,6 @@ _RECORD = 256
 """The work units of a triangle in a tile, besides the fragments it covers there."""
 _MOST = 1 << 30  # units counted at once
 
-_EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "rectangle": 4, "point": 0}
-"""The number of edges besides those of the box."""
-
 
 @dataclass(slots=True)
 class _Edge:
@@ -85,10 +82,8 @@ class _Tiles:
         self.w = machine().lanes
         self.half = self.w // 2
         self.stage = TileStage(key)
-        self.places = key.samples or key.smooth  # sample positions, if not pixel centres
         self._units = 8 + (0 if shader is None else weight(shader.entry.body, self.w))
         self._shift = self.w.bit_length() - 1  # from pixels to blocks
-        self.share: V | None = None  # the covered share of the pixel
         self.passed: Var | None = None
         self.shaded: Var | None = None
         self.counted: Var | None = None  # shaded fragments whose work is charged
@@ -170,7 +165,7 @@ class _Tiles:
         y1 = b.math("smin", bounds[3], tile_y + TILE)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
-        edges = [self._edge(record, k, tile_x, tile_y) for k in range(_EDGES[self.key.shape])]
+        edges = [self._edge(record, k, tile_x, tile_y) for k in range(3)]
         self.stage.begin_triangle(self.e, record)
         start_x = x0 & -half
         with b.loop(y0 & -2, y1, 2) as y:
@@ -185,21 +180,18 @@ class _Tiles:
                 # If an edge is negative in the whole block, nothing of it is covered.
                 skip = b.block()
                 whole = whole_row & (x >= x0) & (x + half <= x1)
-                if edges:
-                    seen = b.block()
-                    highest = [at - step for at, step in zip(most, steps, strict=True)]
-                    b.branch(_either(highest) >= 0, seen, skip)
-                    b.place(seen)
-                    lowest = [at - step for at, step in zip(least, steps, strict=True)]
-                    whole = (_either(lowest) >= 0) & whole
+                seen = b.block()
+                highest = [at - step for at, step in zip(most, steps, strict=True)]
+                b.branch(_either(highest) >= 0, seen, skip)
+                b.place(seen)
+                lowest = [at - step for at, step in zip(least, steps, strict=True)]
+                whole = (_either(lowest) >= 0) & whole
                 lane_x, lane_y = columns + x, rows + y
-                covered = [b.var("i1", self.w, True) for _ in self.places or (None,)]
+                covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                    if not edges:
-                        covered[0].set(inside)
-                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=bool(edges)):
+                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=True):
                         values = [own + base for own, base in zip(moved, bases, strict=True)]
                         mask.set((_either(values) >= 0) & inside)
                 masks = self._wanted([mask.get() for mask in covered])
@@ -233,7 +225,7 @@ class _Tiles:
         wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
         across = wide_dx * tile_y.to("i64") - wide_dy * tile_x.to("i64")
         found = []
-        for sample in self.places or (None,):
+        for sample in self.key.samples or (None,):
             at = c if sample is None else (c + wide_dx * sample[1] - wide_dy * sample[0]) >> 8
             limit = 1 << 30
             found.append(b.math("smin", b.math("smax", at + across, -limit), limit).to("i32"))
@@ -251,17 +243,13 @@ class _Tiles:
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
         """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        half = 0.5 if self.places else 0.0  # these are relative to the corner
+        half = 0.5 if key.samples else 0.0  # these are relative to the corner
         stage.move_to_centres(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
-        if key.smooth:
-            counted = [b.select(mask, 1.0, b.const("float", 0.0)) for mask in masks]
-            self.share = _sum(counted) * (1 / len(masks))
-            masks = [_either(masks)]
         stage.seen = masks
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
@@ -536,8 +524,6 @@ class _Tiles:
         if self.key.alpha_to_one and not key.format.is_pure_integer:
             opaque = _missing(self.b, self.w)[3]
             color, second = [*color[:3], opaque], [*second[:3], opaque]
-        if self.share is not None and not key.format.is_pure_integer:
-            color = [*color[:3], (color[3].as_float() * self.share).as_int()]
         bits = key.format.block_bytes * 8
         rows = self._place(
             TileWords.COLORS + 2 * number, x, y, bits, TileWords.COLOR_LAYERS + number
@@ -576,10 +562,6 @@ def _narrow(sample: int | V) -> int | V:
 def _either(values: Sequence[V]) -> V:
     """The union of bit masks."""
     return functools.reduce(lambda one, other: one | other, values)
-
-
-def _sum(values: Sequence[V]) -> V:
-    return functools.reduce(lambda one, other: one + other, values)
 
 
 def _missing(b: Builder, w: int) -> list[V]:

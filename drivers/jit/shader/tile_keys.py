@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
@@ -11,13 +10,7 @@ from gallette.pipe.formats import Format
 
 from .texture_keys import TexelsKey, UnitKey
 
-Shape = Literal["triangle", "line", "rectangle", "point"]
-"""The kind of primitive, which determines the number of edges and the slopes of varyings.
-
-A line is a rectangle with multisampling.
-"""
-
-__all__ = ["ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
+__all__ = ["ImageUnitKey", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +44,8 @@ class TileKey:
     offset_clamp: int = 0  # the sign of the clamp
     alpha_to_coverage: bool = False
     alpha_to_one: bool = False
-    shape: Shape = "triangle"
-    upper_left: bool = False  # the origin of point coordinates
     images: tuple[ImageUnitKey | None, ...] = ()
     per_sample: bool = False  # shaded per sample
-    smooth: tuple[tuple[int, int], ...] = ()
-    """Positions that coverage is counted at; alpha is multiplied by it."""
     effects: bool = False
     """Fragments write to buffers or images, so that which of them run can be observed."""
 

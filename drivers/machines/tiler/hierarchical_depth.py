@@ -12,13 +12,14 @@ from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
 from gallette.drivers.common.output.hierarchical_depth import DepthBlocks, can_be_hidden
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 
 __all__ = ["CoarseSink"]
 
 
 @dataclass(frozen=True, slots=True)
-class CoarseSink:
+class CoarseSink(FragmentSink):
     """Drops hidden spans, and passes the others to the fragment engine."""
 
     run: FragmentRun

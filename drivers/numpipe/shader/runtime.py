@@ -205,31 +205,27 @@ def ubo_from(view: Array, places: Places, extra: int) -> Array:
     return found
 
 
-Rows = tuple[Array, Array | None, Array, int, int]
+Rows = tuple[Array, Array, int, int]
 
 
 def rows_of(lanes: Any, stride: int, size: int) -> Rows:
-    """The first element of the row of each lane's primitive, by lane or by runs of lanes with their
-    lengths; also the rows' numbers, the stride, and the first element of the last row.
+    """The first element of the row of each lane's primitive (0-d if all lanes have one); also the
+    rows' numbers, the stride, and the first element of the last row.
     """
-    numbers, lengths = lanes.identities()
+    numbers = lanes.system("primitive_id").view(np.int32)
     last = int(numbers.max()) if numbers.size else 0
-    places = numbers.astype(np.int64)
-    places *= stride // size
-    return places, lengths, numbers, stride, last * stride
+    places = np.multiply(numbers, stride // size, dtype=np.int64)
+    return places, numbers, stride, last * stride
 
 
 def row_element(view: Array, rows: Rows, extra: int) -> Array:
     """The element at a byte offset in each lane's row; zero outside of the view."""
-    places, lengths, numbers, stride, last = rows
+    places, numbers, stride, last = rows
     first, beside = divmod(extra, view.itemsize)
     if beside or stride % view.itemsize or last >= 1 << 31 or last + extra >= view.nbytes:
-        found = ubo_lanes(view, numbers * numbers.dtype.type(stride), extra)
-    else:
-        found = view[first:].take(places)
-    if lengths is None:
-        return found
-    return found.repeat(lengths) if lengths.size else found.reshape(())
+        offsets = np.multiply(np.atleast_1d(numbers), stride, dtype=np.int32)
+        return ubo_lanes(view, offsets, extra).reshape(numbers.shape)
+    return np.asarray(view[first:].take(places))
 
 
 def pick_block(blocks: Sequence[Array], index: Any) -> Array:

@@ -20,7 +20,6 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
     name = "numpipe"
     home = "drivers/numpipe"
     tells_time = True
-    positions_first = True
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()

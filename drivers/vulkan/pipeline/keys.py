@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from gallette.drivers.vulkan.memory.formats import vulkan_format
+from gallette.drivers.vulkan.api.binding import make
+from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
+from gallette.drivers.vulkan.memory.resources import VulkanTexture
+from gallette.drivers.vulkan.selection import Selection
 from gallette.pipe.enums import BlendFactor, BlendFunc, PolygonMode, Primitive, StencilOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend
 
-__all__ = [
-    "POLYGON_MODES",
-    "STENCIL_OPS",
-    "TOPOLOGIES",
-    "Attachment",
-    "PipelineKey",
-    "attachment",
-    "topology_class",
-]
+from . import vertices
+from .layouts import Link
+
+if TYPE_CHECKING:
+    from gallette.drivers.vulkan.context import VulkanContext
+
+__all__ = ["STENCIL_OPS", "TOPOLOGIES", "built", "pipeline_key"]
 
 TOPOLOGIES = {
     Primitive.POINTS: 0,
@@ -49,35 +50,40 @@ _FACTORS = {
     BlendFactor.INV_SRC1_COLOR: 16, BlendFactor.SRC1_ALPHA: 17, BlendFactor.INV_SRC1_ALPHA: 18,
 }  # fmt: skip
 _DST_ALPHA, _INV_DST_ALPHA, _SATURATE = 8, 9, 14
-Attachment = tuple[int, ...]
-"""A VkPipelineColorBlendAttachmentState's members."""
+_BLENDING = (
+    "blendEnable", "srcColorBlendFactor", "dstColorBlendFactor", "colorBlendOp",
+    "srcAlphaBlendFactor", "dstAlphaBlendFactor", "alphaBlendOp", "colorWriteMask",
+)  # fmt: skip
+_DYNAMIC_STATES = (
+    2, 3, 4, 6, 7, 8,  # line width, depth bias, blend constants, stencil masks and reference
+    1000267000, 1000267001, 1000267002, 1000267003, 1000267004,  # cull, front, topology, counts
+    1000267006, 1000267007, 1000267008, 1000267010, 1000267011,  # depth and stencil tests
+    1000377001, 1000377002, 1000377004,  # discard, depth bias enable, primitive restart
+)  # fmt: skip
+_DYNAMIC_STIPPLE = 1000259000
+_LINE_DEFAULT, _LINE_RECTANGULAR, _LINE_BRESENHAM, _LINE_SMOOTH = range(4)
+Row = tuple[Any, ...]
+"""A Vulkan struct as a value: its name, then a pair for each member. A member is a number, a row, a
+tuple of numbers or a tuple of rows.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineKey:
-    """A pipeline's state that is not dynamic."""
+def _row(name: str, **members: Any) -> Row:
+    return (f"Vk{name}", *members.items())
 
-    elements: tuple[tuple[int, int, int, int, int], ...]  # location, binding, format, offset, rate
-    strides: tuple[int, ...]  # of the bindings
-    topology: int
-    patch_vertices: int
-    polygon_mode: int
-    depth_clamp: bool
-    depth_clip: bool
-    halfz: bool
-    provoking_last: bool
-    line_mode: int
-    line_stipple: bool
-    samples: int
-    sample_mask: int
-    min_samples: int
-    alpha_to_coverage: bool
-    alpha_to_one: bool
-    logic_op: int  # -1: none
-    blend: tuple[Attachment, ...]
-    colors: tuple[int, ...]
-    depth: int
-    stencil: int
+
+def built(row: Row) -> Any:
+    """The struct that a row describes."""
+    members = {}
+    for member, value in row[1:]:
+        if isinstance(value, tuple):
+            first = value[0] if value else None
+            if isinstance(first, str):
+                value = built(value)
+            else:
+                value = [built(one) for one in value] if isinstance(first, tuple) else value
+        members[member] = value or None if isinstance(value, (list, tuple)) else value
+    return make(row[0], **members)
 
 
 def topology_class(topology: int) -> int:
@@ -85,7 +91,168 @@ def topology_class(topology: int) -> int:
     return (0, 1, 1, 3, 3, 3, 6, 6, 8, 8, 10)[topology]
 
 
-def attachment(blend: BlendState, index: int, format: Format, blendable: bool) -> Attachment:
+def pipeline_key(
+    context: VulkanContext,
+    selection: Selection,
+    link: Link,
+    mode: Primitive,
+    fill: PolygonMode,
+    patch: int,
+) -> tuple[tuple[str, Row], ...]:
+    """The state that is part of a pipeline: members of its create info."""
+    bound, device = context.bound, context.device
+    raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
+    samples = max(1, framebuffer.samples)
+    lines = selection.lines or fill is PolygonMode.LINE
+    line_mode = _line_mode(context, samples) if lines else _LINE_DEFAULT
+    stippled = lines and raster.line_stipple_enable and device.feature("stippledBresenhamLines")
+    stippled = stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH)
+    min_samples = bound.min_samples if samples > 1 else 1
+    logic_op = blend.logicop_enable
+    multisample = _row(
+        "PipelineMultisampleStateCreateInfo",
+        rasterizationSamples=samples,
+        sampleShadingEnable=int(min_samples > 1),
+        minSampleShading=min(1.0, min_samples / samples),
+        pSampleMask=(bound.sample_mask & 0xFFFFFFFF if samples > 1 else 0xFFFFFFFF,),
+        alphaToCoverageEnable=int(blend.alpha_to_coverage and samples > 1),
+        alphaToOneEnable=int(blend.alpha_to_one and samples > 1 and device.feature("alphaToOne")),
+    )
+    attachments, formats = _attachments(context)
+    blending = _row(
+        "PipelineColorBlendStateCreateInfo",
+        logicOpEnable=int(logic_op),
+        logicOp=int(blend.logicop) if logic_op else 0,
+        attachmentCount=len(attachments),
+        pAttachments=attachments,
+    )
+    clip_control = _row(
+        "PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=int(not raster.clip_halfz)
+    )
+    dynamic = (*_DYNAMIC_STATES, _DYNAMIC_STIPPLE) if stippled else _DYNAMIC_STATES
+    found = [
+        ("pNext", formats),
+        ("pVertexInputState", _vertex_input(*vertices.vertex_elements(context, link))),
+        ("pInputAssemblyState", _row(
+            "PipelineInputAssemblyStateCreateInfo", topology=topology_class(TOPOLOGIES[mode]))),
+        ("pViewportState", _row("PipelineViewportStateCreateInfo", pNext=clip_control)),
+        ("pRasterizationState", _rasterization(context, fill, line_mode, stippled)),
+        ("pMultisampleState", multisample),
+        ("pDepthStencilState", _row("PipelineDepthStencilStateCreateInfo", maxDepthBounds=1.0)),
+        ("pColorBlendState", blending),
+        ("pDynamicState", _row("PipelineDynamicStateCreateInfo",
+                               dynamicStateCount=len(dynamic), pDynamicStates=dynamic)),
+    ]  # fmt: skip
+    if patch:
+        origin = _row("PipelineTessellationDomainOriginStateCreateInfo", domainOrigin=1)
+        state = _row("PipelineTessellationStateCreateInfo", pNext=origin, patchControlPoints=patch)
+        found.append(("pTessellationState", state))
+    return tuple(found)
+
+
+def _line_mode(context: VulkanContext, samples: int) -> int:
+    raster, device = context.bound.rasterizer.state, context.device
+    if raster.line_smooth and device.feature("smoothLines"):
+        return _LINE_SMOOTH
+    if samples > 1 and raster.multisample and device.feature("rectangularLines"):
+        return _LINE_RECTANGULAR
+    return _LINE_BRESENHAM if device.feature("bresenhamLines") else _LINE_DEFAULT
+
+
+def _rasterization(
+    context: VulkanContext, fill: PolygonMode, line_mode: int, stippled: bool
+) -> Row:
+    raster, device = context.bound.rasterizer.state, context.device
+    last = not raster.flatshade_first and device.feature("provokingVertexLast")
+    chain = _row(
+        "PipelineRasterizationProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last)
+    )
+    if device.feature("depthClipEnable"):
+        chain = _row(
+            "PipelineRasterizationDepthClipStateCreateInfoEXT",
+            pNext=chain,
+            depthClipEnable=int(raster.depth_clip_near),
+        )
+    if device.has("VK_EXT_line_rasterization"):
+        chain = _row(
+            "PipelineRasterizationLineStateCreateInfoEXT",
+            pNext=chain,
+            lineRasterizationMode=line_mode,
+            stippledLineEnable=int(stippled),
+            lineStippleFactor=1,
+            lineStipplePattern=0xFFFF,
+        )
+    return _row(
+        "PipelineRasterizationStateCreateInfo",
+        pNext=chain,
+        depthClampEnable=int(raster.depth_clamp and device.feature("depthClamp")),
+        polygonMode=POLYGON_MODES[fill],
+        lineWidth=1.0,
+    )
+
+
+def _vertex_input(elements: tuple[tuple[int, ...], ...], strides: tuple[int, ...]) -> Row:
+    rates = {binding: rate for _, binding, _, _, rate in elements}
+    bindings = [
+        _row("VertexInputBindingDescription", binding=binding, stride=strides[binding],
+             inputRate=int(rate > 0))
+        for binding, rate in rates.items()
+    ]  # fmt: skip
+    divisors = [
+        _row("VertexInputBindingDivisorDescriptionEXT", binding=binding, divisor=rate)
+        for binding, rate in rates.items()
+        if rate > 1
+    ]
+    attributes = [
+        _row("VertexInputAttributeDescription", location=location, binding=binding, format=format,
+             offset=offset)
+        for location, binding, format, offset, _ in elements
+    ]  # fmt: skip
+    chain = None
+    if divisors:
+        chain = _row(
+            "PipelineVertexInputDivisorStateCreateInfoEXT",
+            vertexBindingDivisorCount=len(divisors),
+            pVertexBindingDivisors=tuple(divisors),
+        )
+    return _row(
+        "PipelineVertexInputStateCreateInfo",
+        pNext=chain,
+        vertexBindingDescriptionCount=len(bindings),
+        pVertexBindingDescriptions=tuple(bindings),
+        vertexAttributeDescriptionCount=len(attributes),
+        pVertexAttributeDescriptions=tuple(attributes),
+    )
+
+
+def _attachments(context: VulkanContext) -> tuple[tuple[Row, ...], Row]:
+    """How each colour buffer is blended, and the formats of all attachments."""
+    bound = context.bound
+    colors, attachments = [], []
+    for index, surface in enumerate(bound.framebuffer.cbufs):
+        found = None if surface is None else vulkan_format(surface.format)
+        members: tuple[int, ...] = (0, 1, 0, 0, 1, 0, 0, 0)
+        if surface is not None and found is not None:
+            features = context.device.physical.format_features(found.number)[1]
+            members = _blended(bound.blend.state, index, surface.format, bool(features & 0x100))
+        colors.append(0 if found is None else found.number)
+        named = dict(zip(_BLENDING, members, strict=True))
+        attachments.append(_row("PipelineColorBlendAttachmentState", **named))
+    zsbuf, number, aspect = bound.framebuffer.zsbuf, 0, 0
+    if zsbuf is not None:
+        assert isinstance(zsbuf.resource, VulkanTexture)
+        number, aspect = zsbuf.resource.format.number, zsbuf.resource.format.aspect
+    formats = _row(
+        "PipelineRenderingCreateInfo",
+        colorAttachmentCount=len(colors),
+        pColorAttachmentFormats=tuple(colors),
+        depthAttachmentFormat=number if aspect & DEPTH else 0,
+        stencilAttachmentFormat=number if aspect & STENCIL else 0,
+    )
+    return tuple(attachments), formats
+
+
+def _blended(blend: BlendState, index: int, format: Format, blendable: bool) -> tuple[int, ...]:
     """How one colour buffer is blended."""
     rt: RenderTargetBlend = blend.target(index)
     found = vulkan_format(format)

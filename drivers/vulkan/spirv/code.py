@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.modes import Stage
@@ -92,34 +92,3 @@ class DriverCode(Code):
 
     def as_float(self, value: Value) -> Value:
         return self.values.cast(value, "f") if value.kind != "f" else value
-
-    def choice_of(
-        self, index: Value, numbers: Sequence[int], make: Callable[[int], Value]
-    ) -> Value:
-        """`make(index)` for an index that is not constant: the result for every index, of which one
-        is selected.
-        """
-        b = self.b
-        result = make(numbers[0])
-        type = self.values.type(result.kind, result.bits, result.components)
-        bools = self.values.type("b", 1, result.components)
-        for number in numbers[1:]:
-            other = make(number)
-            same = b.op("OpIEqual", b.bool_type(), index.id, b.uint(number))
-            if result.components > 1:
-                same = b.op("OpCompositeConstruct", bools, *[same] * result.components)
-            id = b.op("OpSelect", type, same, other.id, result.id)
-            result = Value(id, result.kind, result.bits, result.components)
-        return result
-
-    def when(self, condition: int, make: Callable[[], None]) -> None:
-        """Emit code that runs only where a condition holds."""
-        b = self.b
-        then, merge = b.id(), b.id()
-        b.do("OpSelectionMerge", merge, 0)
-        b.do("OpBranchConditional", condition, then, merge)
-        self.edges.setdefault(merge, set()).add(self.label)
-        self.begin(then)
-        make()
-        self.branch(merge)
-        self.begin(merge)

@@ -17,7 +17,7 @@ from .interface import DriverInterface
 from .options import EmitOptions
 from .outputs import flush_fragment, flush_vertex
 from .program import Program
-from .system import PUSHED, point_coverage, stipple
+from .system import PUSHED
 
 __all__ = ["emit"]
 
@@ -38,7 +38,7 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
     types = Types(b)
     interface = DriverInterface(b, types, shader)
     main = b.id()
-    code = _Main(Values(b, types), interface, stage, options)
+    code = DriverCode(Values(b, types), interface, stage, options)
     if stage in _VERTICES:
         code.flush = lambda c: flush_vertex(c)
     elif stage is Stage.FRAGMENT:
@@ -73,16 +73,3 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
         writes_memory=interface.writes_memory,
         pushes_first=("pushed", PUSHED["first_vertex"]) in b.known,
     )  # fmt: skip
-
-
-class _Main(DriverCode):
-    """Emits the main function; code that discards fragments by position comes first."""
-
-    def body(self, body, loop):  # type: ignore[no-untyped-def]
-        if not self.b.known.get(("begun",)):
-            self.b.known["begun",] = 1
-            if self.options.stipple:
-                stipple(self)
-            if self.options.smooth_points and self.stage is Stage.FRAGMENT:
-                point_coverage(self)
-        super().body(body, loop)

@@ -11,7 +11,7 @@ from gallette.compiler.spirv.emit.values import Value
 from .code import DriverCode, handles
 from .interface import CLIP_SLOTS, CULL_SLOTS
 
-__all__ = ["INTEGERS", "per_vertex_length", "place_of", "read_slot"]
+__all__ = ["INTEGERS", "constant", "place_of", "slot_of"]
 
 _LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
            VaryingSlot.TESS_LEVEL_INNER: ("TessLevelInner", 2)}  # fmt: skip
@@ -19,6 +19,18 @@ INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
              VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
 MAX_PATCH = 32
 _CORNERS = {"points": 1, "lines": 2, "lines_adjacency": 4, "triangles": 3, "triangles_adjacency": 6}
+
+
+def constant(instr: Intrinsic, index: int) -> int:
+    """A source that the pass `constant_indices` has left constant."""
+    known = const_int(instr.srcs[index].value)
+    assert known is not None
+    return known
+
+
+def slot_of(instr: Intrinsic, offset: int) -> int:
+    """The slot an instruction accesses; `offset` is the source that is added to its location."""
+    return int(instr["location"]) + constant(instr, offset)
 
 
 def per_vertex_length(c: DriverCode, storage: str) -> int:
@@ -98,45 +110,18 @@ def _deliver(c: DriverCode, instr: Intrinsic, whole: Value) -> None:
 
 def _slots_of(c: DriverCode, instr: Intrinsic, storage: str, offset: int,
               vertex: Value | None = None) -> None:  # fmt: skip
-    """Read the slot that an instruction names; if the offset is not constant, all slots that it may
-    name.
-    """
-    slot = int(instr["location"])
-    known = const_int(instr.srcs[offset].value)
-    if known is not None:
-        whole = read_slot(c, storage, slot + known, vertex)
-    else:
-        index = c.source(instr, offset)
-        count = max(1, instr["num_slots"])
-        whole = c.choice_of(
-            index,
-            range(count),
-            lambda number: c.as_float(read_slot(c, storage, slot + number, vertex)),
-        )
-    _deliver(c, instr, whole)
+    """Read the slot an instruction names."""
+    _deliver(c, instr, read_slot(c, storage, slot_of(instr, offset), vertex))
 
 
 @handles("load_input")
 def _input(c: DriverCode, instr: Intrinsic) -> None:
     if c.stage is Stage.VERTEX:
-        _attribute(c, instr)
+        _deliver(c, instr, _element(c, instr, int(instr["base"]) + constant(instr, 0)))
         return
     if c.stage is Stage.FRAGMENT:
-        offset = const_int(instr.srcs[0].value) or 0
-        _decorate(c, int(instr["location"]) + offset, "flat", "pixel")
+        _decorate(c, slot_of(instr, 0), "flat", "pixel")
     _slots_of(c, instr, "Input", 0)
-
-
-def _attribute(c: DriverCode, instr: Intrinsic) -> None:
-    """A vertex attribute, by the number of its vertex element."""
-    known = const_int(instr.srcs[0].value)
-    base = int(instr["base"])
-    if known is not None:
-        _deliver(c, instr, _element(c, instr, base + known))
-        return
-    index = c.source(instr, 0)
-    count = max(1, instr["num_slots"])
-    _deliver(c, instr, c.choice_of(index, range(count), lambda n: _element(c, instr, base + n)))
 
 
 def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
@@ -193,8 +178,7 @@ def _output(c: DriverCode, instr: Intrinsic) -> None:
         return
     from .outputs import private_output
 
-    slot = int(instr["location"]) + (const_int(instr.srcs[0].value) or 0)
-    var, kind = private_output(c, slot, 0, "f")
+    var, kind = private_output(c, slot_of(instr, 0), 0, "f")
     _deliver(c, instr, Value(c.b.op("OpLoad", c.interface.vec4(kind), var), kind, 32, 4))
 
 
@@ -242,12 +226,7 @@ def _interpolated(c: DriverCode, instr: Intrinsic) -> None:
     at = instr.srcs[0].value.instr
     assert isinstance(at, Intrinsic)
     where = at.name.removeprefix("load_barycentric_")
-    slot = int(instr["location"]) + (const_int(instr.srcs[1].value) or 0)
-    if const_int(instr.srcs[1].value) is None:
-        for number in range(max(1, instr["num_slots"])):
-            _decorate(c, int(instr["location"]) + number, str(at["interp"]), where)
-        _slots_of(c, instr, "Input", 1)
-        return
+    slot = slot_of(instr, 1)
     first = ("interp", slot) not in c.b.known
     if first and where in ("pixel", "centroid", "sample"):
         c.b.known["where", slot] = {"pixel": 1, "centroid": 2, "sample": 3}[where]

@@ -13,6 +13,7 @@ from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.compiler.spirv.emit.interface import Interface
 from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import Instruction
+from gallette.drivers.vulkan.lowering import numbers_of
 
 from .program import Binding, Open
 
@@ -137,25 +138,11 @@ class DriverInterface(Interface):
         self.b.decorate(id, "DescriptorSet", 0)
         self.mark(id, "Binding", what)
 
-    def numbers(
-        self, base: Base, mode: Mode = Mode.ALL, shape: tuple[Dim, bool] | None = None
-    ) -> list[range]:
-        """The ranges of numbers of the shader's variables of a kind, each of which may be an
-        array.
-        """
-        found = []
-        for var in self.shader.variables:
-            type = var.type.without_array
-            if var.driver_location < 0 or not var.mode & mode or type.base is not base:
-                continue
-            if shape is None or (type.dim, type.is_arrayed) == shape:
-                first = var.driver_location
-                found.append(range(first, first + var.type.array_elements))
-        return found
-
     def blocks(self, mode: Mode, known: int) -> int:
-        """The number of uniform or storage blocks; at least `known`."""
-        return max([known, 1, *[numbers.stop for numbers in self.numbers(Base.INTERFACE, mode)]])
+        """The number of uniform or storage blocks, at least `known`."""
+        return max(
+            [known, 1, *[numbers.stop for numbers in numbers_of(self.shader, Base.INTERFACE, mode)]]
+        )
 
     def uniform_block(self, what: Open, count: int) -> int:
         """A uniform block as vectors of words; `count` blocks are an array."""

@@ -21,7 +21,6 @@ class EmitOptions:
     upper_left: Any = True
     color_buffers: Any = 1
     zero_inputs: Any = ()
-    stipple: Any = False
     sample_shading: Any = False
     alpha_to_red: Any = False
     swizzles: Any = ()

@@ -10,14 +10,14 @@ import numpy as np
 
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.spirv.emit.values import Value
+from gallette.drivers.vulkan.lowering import SMOOTH_RIM
 
 from .code import DriverCode, handles
-from .inputs import INTEGERS, place_of
+from .inputs import INTEGERS, place_of, slot_of
 from .interface import CLIP_SLOTS, CULL_SLOTS
-from .system import PUSHED, SMOOTH_RIM
+from .system import PUSHED
 
 __all__ = ["XFB_SLOT", "flush_fragment", "flush_vertex", "private_output"]
 
@@ -39,20 +39,7 @@ def _store(c: DriverCode, instr: Intrinsic) -> None:
         _store_shared(c, instr, 1, None)
         return
     kind = {"f": "f", "u": "u"}.get(instr["src_type"][0], "i") if c.stage is Stage.FRAGMENT else "f"
-    slot, known = int(instr["location"]), const_int(instr.srcs[1].value)
-    dual = int(instr["dual_source"])
-    if known is not None:
-        _keep(c, instr, private_output(c, slot + known, dual, kind))
-        return
-    index = c.source(instr, 1)
-    for number in range(max(1, instr["num_slots"])):
-        var = private_output(c, slot + number, dual, kind)
-        same = c.b.op("OpIEqual", c.b.bool_type(), index.id, c.b.uint(number))
-        c.when(same, lambda var=var: _keep(c, instr, var))  # type: ignore[misc]
-
-
-def _keep(c: DriverCode, instr: Intrinsic, place: tuple[int, str]) -> None:
-    var, kind = place
+    var, kind = private_output(c, slot_of(instr, 1), int(instr["dual_source"]), kind)
     _write_parts(c, instr, "Private", kind, lambda i: (var, [c.b.uint(i)]))
 
 
@@ -80,18 +67,7 @@ def _store_vertex(c: DriverCode, instr: Intrinsic) -> None:
 
 def _store_shared(c: DriverCode, instr: Intrinsic, offset: int, vertex: Value | None) -> None:
     """An output of a tessellation control shader, which other invocations may read."""
-    slot, known = int(instr["location"]), const_int(instr.srcs[offset].value)
-    if known is not None:
-        _store_slot(c, instr, slot + known, vertex)
-        return
-    index = c.source(instr, offset)
-    for number in range(max(1, instr["num_slots"])):
-        same = c.b.op("OpIEqual", c.b.bool_type(), index.id, c.b.uint(number))
-        c.when(same, lambda number=number: _store_slot(c, instr, slot + number, vertex))  # type: ignore[misc]
-
-
-def _store_slot(c: DriverCode, instr: Intrinsic, slot: int, vertex: Value | None) -> None:
-    var, at, first, count = place_of(c, "Output", slot, vertex)
+    var, at, first, count = place_of(c, "Output", slot_of(instr, offset), vertex)
     uint = c.b.uint
     _write_parts(
         c, instr, "Output", "f",
@@ -267,12 +243,6 @@ def _color(c: DriverCode, number: int, dual: int, kind: str, value: Value) -> No
         c.b.decorate(id, "Location", number)
         if dual:
             c.b.decorate(id, "Index", 1)
-    share = c.b.known.get(("coverage",))
-    if share is not None and kind == "f":
-        f32 = c.b.float_type()
-        alpha = c.b.op("OpFMul", f32, c.values.swizzle(value, (3,)).id, share)
-        id4 = c.b.op("OpCompositeInsert", interface.vec4(), alpha, value.id, 3)
-        value = Value(id4, "f", 32, 4)
     if c.options.alpha_to_red and number == 0:
         value = c.values.swizzle(value, (3, 3, 3, 3))
     c.b.do("OpStore", id, value.id)

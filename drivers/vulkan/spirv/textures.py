@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.queries import const_int
-from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Base, Dim, image_coordinates
+from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
 from gallette.compiler.spirv.emit.types import FORMATS
@@ -12,12 +11,11 @@ from gallette.compiler.spirv.emit.values import Value
 from gallette.compiler.spirv.grammar import value_of
 
 from .code import DriverCode, handles
+from .inputs import constant
 from .program import Open
 
 __all__ = ["emit_tex"]
 
-_MOST = 32
-"""Textures that an index which is not known may choose among."""
 _BASIC = """Rgba32f Rgba16f R32f Rgba8 Rgba8Snorm Rgba32i Rgba16i Rgba8i R32i Rgba32ui Rgba16ui
 Rgba8ui R32ui"""
 _BASIC_FORMATS = frozenset(_BASIC.split())
@@ -112,8 +110,8 @@ class DriverTextures(Textures):
             return parts[0]
         return b.composite(b.vector(b.int_type(32, True), len(parts)), parts)
 
-    def lookup(self, tex: Tex) -> Value:
-        """Emit the lookup; returns its result."""
+    def lookup(self, tex: Tex) -> None:
+        """Write the lookup."""
         sampled = self.sampled
         if tex.op in ("txf", "txf_ms"):
             self.fetch(tex, self.image_of(sampled, None), None)
@@ -128,7 +126,6 @@ class DriverTextures(Textures):
             self.sample(tex, sampled, None)  # type: ignore[arg-type]
             if tex.src("comparator") is not None and tex.op != "tg4":
                 self._swizzled(tex)
-        return self.values.of[tex.result]
 
     def _swizzled(self, tex: Tex) -> None:
         """A comparison's result, distributed by the view's swizzle."""
@@ -157,24 +154,8 @@ def _known_scalar(c: DriverCode, number: int) -> str:
 
 
 def emit_tex(c: DriverCode, tex: Tex) -> None:
-    """Emit a lookup; of a texture with a dynamic index, a lookup in each one possible."""
-    offset = tex.src("texture_offset")
-    if offset is None:
-        DriverTextures(c, tex, tex.texture_index).lookup(tex)
-        return
-    index = c.values.get(offset.value, "u")
-    numbers = range(_reach(c, tex))
-    found = c.choice_of(
-        index, numbers, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
-    )
-    c.values.set(tex.result, found.id, found.kind)
-
-
-def _reach(c: DriverCode, tex: Tex) -> int:
-    """The number of textures in the array from one of its textures on."""
-    first = tex.texture_index
-    ends = [numbers.stop for numbers in c.interface.numbers(Base.SAMPLER) if first in numbers]
-    return min([*ends, first + _MOST]) - first
+    """Write a lookup."""
+    DriverTextures(c, tex, tex.texture_index).lookup(tex)
 
 
 # Images.
@@ -202,40 +183,9 @@ def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str,
     "image_load", "image_store", "image_size", "image_samples", "image_atomic", "image_atomic_swap"
 )
 def _image_access(c: DriverCode, instr: Intrinsic) -> None:
-    known = const_int(instr.srcs[0].value)
-    if known is not None:
-        _access(c, instr, known)
-        return
-    index = c.source(instr, 0)
-    shape = Dim(instr["dim"]), bool(instr["is_array"])
-    used = [number for part in c.interface.numbers(Base.IMAGE, shape=shape) for number in part]
-    if instr.name in ("image_load", "image_size", "image_samples"):
-
-        def loaded(number: int) -> Value:
-            _access(c, instr, number)
-            return c.values.of[instr.result]
-
-        found = c.choice_of(index, used, loaded)
-        c.values.set(instr.result, found.id, found.kind)
-        return
-    keep = c.interface.private(c.b.int_type()) if instr.dest is not None else 0
-    for number in used:
-        same = c.b.op("OpIEqual", c.b.bool_type(), index.id, c.b.uint(number))
-
-        def one(number: int = number) -> None:
-            _access(c, instr, number)
-            if keep:
-                c.b.do("OpStore", keep, c.values.get(instr.result, "u").id)
-
-        c.when(same, one)
-    if keep:
-        c.values.set(instr.result, c.b.op("OpLoad", c.b.int_type(), keep), "u")
-
-
-def _access(c: DriverCode, instr: Intrinsic, number: int) -> None:
     b, values = c.b, c.values
     dim = Dim(instr["dim"])
-    var, type, scalar, unknown = _image(c, instr, number)
+    var, type, scalar, unknown = _image(c, instr, constant(instr, 0))
     what = instr.name.removeprefix("image_")
     c.interface.writes_memory |= what not in ("load", "size", "samples")
     if what in ("size", "samples"):

@@ -23,6 +23,7 @@ from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext, rasterize
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.triangles import DepthOffset
@@ -89,8 +90,8 @@ class World(Environment):
         return data
 
 
-class OverdrawContext(MemoryContext):
-    """A context that counts draws per pixel."""
+class OverdrawContext(MemoryContext, FragmentSink):
+    """Draws are counted per pixel."""
 
     def __init__(self, screen: MemoryScreen) -> None:
         super().__init__(screen)

@@ -6,6 +6,7 @@ import ctypes.util
 
 import pytest
 
+from gallette.drivers.vulkan import screen
 from gallette.drivers.vulkan.device import loader
 from gallette.pipe.loader import create_screen
 
@@ -15,6 +16,7 @@ from .device import needs_device
 def test_without_a_loader_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader.ctypes, "CDLL", _no_library)
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(screen, "_open", {})
     with pytest.raises(loader.NoVulkanError, match="install libvulkan1 and a driver"):
         create_screen("vulkan")
 

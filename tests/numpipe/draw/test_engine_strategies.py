@@ -41,13 +41,9 @@ def _few_rows(patch: Patch) -> None:
 
 
 WAYS: dict[str, Callable[[Patch], None]] = {
-    "triangles are many": lambda patch: patch.setattr(primitives, "FEW", -1),
     "in pieces": _in_pieces,
     "in short chunks, by threads": _in_short_chunks,
     "depth first": lambda patch: patch.setattr(engine, "_overdrawn", lambda spans: True),
-    "each shaded": lambda patch: patch.setattr(
-        engine, "same_within_primitives", lambda inputs, source: False
-    ),
     "in batches of seven": lambda patch: patch.setattr(
         primitives, "LARGEST_BATCH", dict.fromkeys((1, 2, 3), 7)
     ),

@@ -1,4 +1,4 @@
-"""What is the same within primitives is shaded once for each; bytes are blended four at a time."""
+"""Bytes are blended four at a time; what stays visible is shaded once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from draw_scene import color_fragment, position_vertex
-from test_merged_draws import OVER
 
 from gallette.drivers.common.output import color, engine
 from gallette.pipe.enums import BlendFactor, BlendFunc, Primitive
@@ -27,39 +26,6 @@ def quads(count: int, seed: int, flat: bool) -> tuple[Any, Any]:
     positions[..., :2], positions[..., 2] = place, 0
     colors = random.random((count, 1 if flat else 6, 4)) * 1.2
     return positions.reshape(-1, 4), np.broadcast_to(colors, (count, 6, 4)).reshape(-1, 4)
-
-
-@pytest.mark.parametrize("mode", ["smooth", "flat", "noperspective"])
-@pytest.mark.parametrize("blended", [False, True])
-def test_once_per_primitive_or_per_fragment(
-    mode: str, blended: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    images = []
-    asked = []
-    ask = engine.same_within_primitives
-    for once in (True, False):
-
-        def same(facts: Any, source: Any, once: bool = once) -> bool:
-            asked.append(ask(facts, source))
-            return once and asked[-1]
-
-        monkeypatch.setattr(engine, "same_within_primitives", same)
-        target = canvas(64, 64)
-        target.program(position_vertex(), color_fragment(mode))
-        if blended:
-            target.set_blend(BlendState((OVER,)))
-        target.draw(Primitive.TRIANGLES, *quads(60, 3, flat=True))
-        images.append(target.pixels())
-    assert all(asked)
-    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20
-    np.testing.assert_array_equal(*images)
-
-
-def test_what_changes_within_primitives_is_shaded_everywhere(canvas: Callable[..., Any]) -> None:
-    target = canvas(64, 64)
-    target.program(position_vertex(), color_fragment("smooth"))
-    target.draw(Primitive.TRIANGLES, *quads(1, 4, flat=False))
-    assert len(np.unique(target.pixels().reshape(-1, 4), axis=0)) > 50
 
 
 FACTORS = (F.ZERO, F.ONE, F.SRC_COLOR, F.INV_SRC_ALPHA, F.CONST_COLOR, F.INV_CONST_ALPHA)

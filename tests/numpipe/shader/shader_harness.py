@@ -49,9 +49,6 @@ class Lanes:
         raw = self.env.system_value(name, component + 1, bits)[component]
         return self._floats(raw)
 
-    def identities(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64] | None]:
-        return self.system("primitive_id").view(np.int32), None
-
 
 class Unit:
     """A texture unit whose picture is the environment's smooth function."""

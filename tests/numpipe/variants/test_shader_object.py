@@ -449,7 +449,6 @@ def test_what_a_driver_need_not_say() -> None:
         bare.unpack(b"")
     framebuffer, key = FramebufferState(), FragmentKey()
     assert bare.target_kind(framebuffer) is None and bare.adapted(key, framebuffer) is key
-    plain = (VariantCompiler.subgroups, VariantCompiler.tells_time,
-             VariantCompiler.positions_first, VariantCompiler.home)  # fmt: skip
-    assert plain == (False, False, False, "")
+    plain = VariantCompiler.subgroups, VariantCompiler.tells_time, VariantCompiler.home
+    assert plain == (False, False, "")
     shader.unref()

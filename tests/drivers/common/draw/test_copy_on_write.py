@@ -11,7 +11,6 @@ import pytest
 from gallette.drivers.common.draw import copy_on_write
 from gallette.drivers.common.draw.copy_on_write import CopyOnWrite
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.memory.storage import allocate
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc
@@ -25,11 +24,11 @@ def buffer(size: int = 16) -> HostResource:
     return HostResource(desc, lambda _: None, [np.zeros(size, np.uint8).reshape(1, 1, size)])
 
 
-def snapshot_of(*readable: HostResource, pinned: Any = (), plan: Any = None) -> Any:
+def snapshot_of(*readable: HostResource, pinned: Any = (), sampled: Any = ()) -> Any:
     return SimpleNamespace(
         readable=frozenset(map(id, readable)),
         pinned=frozenset(map(id, pinned)),
-        plan=lambda mode: plan,
+        sampled=frozenset(map(id, sampled)),
     )
 
 
@@ -117,11 +116,11 @@ def test_memory_that_stays_mapped_flushes_the_batch() -> None:
     assert not batch.write(vertices, 1)
 
 
-def test_draws_with_a_plan_are_executed_rather_than_copied_for() -> None:
-    vertices = buffer()
+def test_textures_are_not_copied() -> None:
+    texture = buffer()
     batch = Batch()
-    batch.draw(snapshot_of(vertices, plan=object()))
-    assert not batch.write(vertices, 1)
+    batch.draw(snapshot_of(sampled=[texture]))
+    assert batch.copies.may_read(texture) and not batch.write(texture, 1)
 
 
 def test_indices_are_copied_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,15 +158,3 @@ def test_nothing_is_left_after_a_flush() -> None:
     fresh = CopyOnWrite()
     for name in CopyOnWrite.__slots__:
         assert getattr(batch.copies, name) == getattr(fresh, name), name
-
-
-def test_a_copy_of_a_texture_has_all_levels() -> None:
-    desc = ResourceDesc(Target.TEXTURE_2D, FORMATS["R8G8B8A8_UNORM"], 12, 8, last_level=2)
-    texture = HostResource(desc, lambda _: None, allocate(desc))
-    for number, level in enumerate(texture.storage):
-        level[...] = number + 1
-    copy = texture.with_contents(texture.backing().tobytes())
-    for number, level in enumerate(texture.storage):
-        level[...] = 9
-        assert copy.storage[number].shape == level.shape
-        assert (copy.storage[number] == number + 1).all()

@@ -1,4 +1,4 @@
-"""How the executor runs the draws of a batch: one by one, by plans, as instances, in order."""
+"""How the executor runs the draws of a batch: one by one, as instances, in order."""
 
 from __future__ import annotations
 
@@ -16,39 +16,11 @@ from gallette.pipe.state import DrawInfo
 INFO = DrawInfo(Primitive.TRIANGLES, count=3)
 
 
-class Plan:
-    """Makes draws up to one that it cannot make."""
-
-    def __init__(self, cannot: Any = None) -> None:
-        self.made: list[Any] = []
-        self.cannot = cannot
-
-    def draw(self, info: DrawInfo, row: Any) -> bool:
-        assert info is INFO
-        if row[0].raw == self.cannot:
-            return False
-        self.made.append(row[0].raw)
-        return True
-
-
 class Snapshot:
     """What was given for draws of some shaders."""
 
-    def __init__(self, shaders: str = "some", plan: Any = None, made: bool = False) -> None:
-        self.shaders, self.flushes = shaders, 0
-        self._plan, self._made = plan, made
-        self.asked = 0
-
-    def made_plan(self, mode: Primitive) -> Any:
-        return self._plan if self._made else None
-
-    def has_no_plan(self, mode: Primitive) -> bool:
-        return self._made and self._plan is None
-
-    def plan(self, mode: Primitive) -> Any:
-        self.asked += 1
-        self._made = True
-        return self._plan
+    def __init__(self, shaders: str = "some") -> None:
+        self.shaders = shaders
 
     def merge_key(self, mode: Primitive) -> Any:
         return self.shaders
@@ -133,48 +105,6 @@ def test_draws_that_are_never_merged_part_those_that_are(
     assert made == [ROWS[:2], (b"2", 0), ROWS[3:]]
 
 
-def test_draws_are_made_by_plans(made: list[Any]) -> None:
-    """Until one cannot be made so: the rest is executed otherwise."""
-    plan = Plan()
-    snapshot = Snapshot(plan=plan, made=True)
-    executing().run(draws(snapshot, snapshot, snapshot))
-    assert plan.made == ROWS[:3] and made == []
-    plan = Plan(cannot=b"1")
-    snapshot = Snapshot(plan=plan, made=True)
-    executing().run(draws(snapshot, snapshot, snapshot))
-    assert plan.made == ROWS[:1] and made == [(b"1", 0), (b"2", 1)]
-
-
-def test_plans_are_made_for_frequent_draws(made: list[Any]) -> None:
-    """Or for as many as there are families: that would take as long."""
-    plan = Plan()
-    least = execution._FOR_A_PLAN
-    for flushes, other, done in ((0, "some", 0), (least - 1, "some", 0), (least, "some", 2)):
-        one, two = Snapshot(plan=plan), Snapshot(other, plan=plan)
-        one.flushes = two.flushes = flushes
-        plan.made.clear()
-        executing().run(draws(one, two))
-        assert len(plan.made) == done
-    plan.made.clear()
-    executing().run(draws(Snapshot(plan=plan), Snapshot("others", plan=plan)))
-    assert len(plan.made) == 2
-    plan.made.clear()
-    one, two = Snapshot(plan=plan, made=True), Snapshot(plan=plan)
-    executing().run(draws(one, two))  # one new for one family
-    assert len(plan.made) == 2
-
-
-def test_plans_are_made_for_all_or_for_none(made: list[Any]) -> None:
-    plan = Plan()
-    good, none, known = Snapshot(plan=plan), Snapshot("others"), Snapshot("known", made=True)
-    executing().run(draws(good, none))
-    assert (good.asked, none.asked, len(made)) == (1, 1, 2)
-    executing().run(draws(known, good))  # it is known that there is none
-    assert (good.asked, known.asked, len(made)) == (1, 0, 4)
-    executing(SimpleNamespace(first=0)).run(draws(good, good))  # each is counted
-    assert (good.asked, len(made), plan.made) == (1, 6, [])
-
-
 # -- together --------------------------------------------------------------------------------------
 
 
@@ -218,7 +148,7 @@ class Ways:
             tally=None, snapshot=lambda: "before", restore=self.restored.append
         )
         states: Any = SimpleNamespace(counters=counters, scratch=None)
-        one, two = Snapshot(made=True), Snapshot(made=True)
+        one, two = Snapshot(), Snapshot()
         Execution(states, regroup).run(draws(*[one] * count, two))
         return self.taken
 
@@ -282,14 +212,14 @@ def test_failures_are_raised_after_all_draws(
             raise MemoryError(row)
 
     monkeypatch.setattr(execution, "draw_one", fails)
-    snapshot = Snapshot(made=True)
+    snapshot = Snapshot()
     with pytest.raises(MemoryError, match="0"):
         executing().run(draws(snapshot, snapshot, snapshot))
     assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
 
 
-@pytest.mark.parametrize("way", ["together", "by plans", "as a group"])
-def test_failures_of_merged_draws_are_raised(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ["together", "as a group"])
+def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     merge: list[Any] = []
     ways = Ways(monkeypatch, merge)
     merge += [ways.merged("a", alike=way == "together")]
@@ -299,7 +229,7 @@ def test_failures_of_merged_draws_are_raised(way: str, monkeypatch: pytest.Monke
 
     for name in ("draw_many", "add_group"):
         monkeypatch.setattr(execution, name, fails)
-    snapshot = Snapshot(made=True, plan=SimpleNamespace(draw=fails) if way == "by plans" else None)
+    snapshot = Snapshot()
     counters = SimpleNamespace(tally=None, snapshot=lambda: None)
     states: Any = SimpleNamespace(counters=counters, scratch=None)
     with pytest.raises(MemoryError):

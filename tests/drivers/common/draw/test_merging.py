@@ -15,10 +15,8 @@ from gallette.drivers.common.draw import merging as module
 from gallette.drivers.common.draw.merging import (
     MergedDraws,
     call_key,
-    fewest,
     merge,
     never_merged,
-    pairs_of,
 )
 from gallette.drivers.common.draw.splitting import CALL_VALUES
 from gallette.drivers.common.memory.resource import HostResource
@@ -127,10 +125,6 @@ def test_relatives_are_one_family() -> None:
     one, two, other = Snapshot(), Snapshot(), Snapshot("others")
     assert numbers((one, info), (other, info), (two, info), (one, info)) == [[0, 2, 3], [1]]
     assert numbers((two, info), (one, call(9)), (two, info)) == [[0, 1, 2]]
-    assert fewest([(one, info, b""), (two, info, b""), (other, info, b"")]) == 2  # type: ignore[list-item]
-    points = call(mode=POINTS)
-    assert fewest([(one, info, b""), (one, points, b"")]) == 2  # type: ignore[list-item]
-    assert fewest([(one, info, b""), (one, call(mode=STRIP), b"")]) == 1  # type: ignore[list-item]
 
 
 def test_relatives_of_too_many_vertices_are_families_of_their_own(
@@ -228,10 +222,9 @@ def test_what_a_family_is() -> None:
     assert not MergedDraws([0, 1], [entries[0], (other, calls[0], b"")]).alike
 
 
-def test_pairs_and_starts() -> None:
+def test_starts_of_draws() -> None:
     snapshot, info = Snapshot(), call(3)
     again: Any = [(snapshot, info, b"a"), (snapshot, info, b"b"), (snapshot, call(3), b"")]
-    assert [found[1] is info for found in pairs_of(again)] == [True, False]
     assert MergedDraws.of(again).firsts is None
     again.append((snapshot, call(9), b""))
     found = MergedDraws.of(again).firsts

@@ -62,7 +62,6 @@ class Lanes:
         self.pixel, self.primitive = np.array(pixel, np.int64), np.array(primitive, np.int64)
         self.covered = None if covered is None else np.array(covered, np.bool_)
         self.count = len(self.pixel)
-        self.apart = False
 
     def take(self, which: Any) -> Lanes:
         return Lanes(self.pixel.take(which), self.primitive.take(which))
@@ -99,7 +98,6 @@ def rounds(*sheets: Any) -> list[tuple[int, list[tuple[int, int]]]]:
 def test_units_without_shared_pixels_run_in_the_first_round() -> None:
     one, two = sheet(Lanes([0, 1, 2], [0, 0, 0]), [0]), sheet(Lanes([31, 4], [0, 0]), [1])
     assert rounds(one, two) == [(0, [(0, 0), (1, 0), (2, 0)]), (1, [(31, 1), (4, 1)])]
-    assert one.mine.apart and two.mine.apart
 
 
 def test_states_alternate_at_a_pixel() -> None:
@@ -112,7 +110,6 @@ def test_states_alternate_at_a_pixel() -> None:
         (1, [(5, 1)]),
         (0, [(5, 2)]),
     ]
-    assert not one.mine.apart and two.mine.apart
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -209,8 +206,7 @@ def attempt(what: Any, *args: Any) -> None:
 
 def test_states_whose_pixels_can_be_ordered() -> None:
     assert can_order_pixels(group(1).draw)
-    fills = SimpleNamespace(program=SimpleNamespace(fills=True))
-    for changed in ({"deals": False}, {"witness": object()}, {"fragment": fills}):
+    for changed in ({"deals": False}, {"witness": object()}):
         assert not can_order_pixels(group(1, **changed).draw)
 
 

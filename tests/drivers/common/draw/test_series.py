@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.draw.prepared import PreparedDraw
+from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.enums import QueryType
-from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL
 from tests.state_tracker.stream.worlds import SIZE, World

@@ -111,7 +111,7 @@ def test_a_family_has_scissors_of_each() -> None:
     two.scissors = 1
     two.states.bound.scissors[0] = ScissorState(4, 0, 10, 50)
     state = merged(one, two, one).state()
-    assert state.scissors.tolist() == [[1, 2, 30, 40], [4, 0, 10, 50], [1, 2, 30, 40]]
+    assert state.scissors.T.tolist() == [[1, 2, 30, 40], [4, 0, 10, 50], [1, 2, 30, 40]]
     assert state.fixed.raster.target == Rect(1, 0, 30, 50)
     assert state.gathered is None and state.viewports is None
     assert merged(off, two).state().scissors is None

@@ -75,7 +75,7 @@ def test_each_version_starts_at_a_row() -> None:
 
 
 def draws(elements: Any, buffers: Any, sees: bool = False, facts: Any = (), **more: Any) -> Any:
-    stage = SimpleNamespace(views=more.get("views", []), constants=[None, *more.get("blocks", [])])
+    stage = SimpleNamespace(views=[], constants=[None, *more.get("blocks", [])])
     bound = SimpleNamespace(
         elements=SimpleNamespace(state=elements),
         vertex_buffers=buffers,
@@ -135,7 +135,6 @@ def test_a_stream_is_made_of_what_vertices_read() -> None:
     [
         ([element(0)], [VertexBuffer(OTHER, 0, 32)], {}),
         ([element(0)], [VertexBuffer(WRITTEN, 0, 0)], {}),
-        ([element(0)], [INSIDE], {"views": [SimpleNamespace(resource=WRITTEN)]}),
         ([element(0)], [INSIDE], {"blocks": [SimpleNamespace(buffer=WRITTEN)]}),
         ([element(0), element(1)], [INSIDE, VertexBuffer(WRITTEN, 0, 0)], {}),
         ([element(0)], [INSIDE], {"sees": True}),

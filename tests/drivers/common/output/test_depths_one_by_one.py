@@ -10,7 +10,7 @@ import pytest
 
 from gallette.drivers.common.output import order
 from gallette.drivers.common.output.depth import DepthTarget, held
-from gallette.drivers.common.output.order import Scratch, layers, sorted_runs, visible
+from gallette.drivers.common.output.order import Scratch, layers, visible
 from gallette.drivers.numpipe import create_screen
 from gallette.pipe.enums import Bind, CompareFunc, StencilOp, Target
 from gallette.pipe.formats import FORMATS
@@ -177,7 +177,7 @@ def test_the_last_drawn_primitive_stays_visible(
         codes = pixels.codes(count)
         who = Scratch().at_least(PLACES)
         depth = pixels.target if seed != 5 else None
-        found = visible(at, codes, depth, state, who, distinct)
+        found = visible(at, codes, depth, state, who)
         if depth is None:
             state = DepthStencilAlphaState()
         last = {
@@ -230,16 +230,6 @@ def test_depths_become_codes(name: str) -> None:
 # -- in order --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("longest", [1, 3, 4, 5, 12])
-def test_what_sorts_keys_keeps_equal_ones_in_order(longest: int) -> None:
-    rng = np.random.default_rng(longest)
-    for count in (0, 1, 2, 30):
-        keys = np.repeat(rng.integers(0, 6, count), rng.integers(1, longest + 1, count))
-        keys = keys.astype(np.uint16)
-        wanted = sorted(range(len(keys)), key=lambda k: int(keys[k]))
-        assert sorted_runs(keys).tolist() == wanted
-
-
 @pytest.mark.parametrize("peels", [0, 2, 6])
 @pytest.mark.parametrize("seed", range(4))
 def test_layers_have_each_pixel_once_in_order(
@@ -257,7 +247,6 @@ def test_layers_have_each_pixel_once_in_order(
     found = [sorted(each.tolist()) for each in layers(pixel, who) if each is not None]
     assert found == [wanted[k] for k in range(len(wanted))]
     assert [*layers(np.arange(5), who)] == [None]
-    assert [*layers(np.zeros(5, np.int64), who, True)] == [None]
 
 
 def test_scratch_memory_grows_as_needed() -> None:

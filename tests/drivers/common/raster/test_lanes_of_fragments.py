@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.raster import fragments
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -20,13 +19,11 @@ from gallette.drivers.common.raster.fragments import (
     pieces,
     sample_quads,
 )
-from gallette.drivers.common.raster.lanes import ChunkLanes
 from gallette.drivers.common.raster.samples import sample_pattern
-from gallette.drivers.common.raster.scissors import CutByDraw
+from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.viewports import (
-    CutSink,
     Viewports,
     depth_range,
     own_vertices,
@@ -64,7 +61,7 @@ def test_a_lane_for_each_pixel(runs: list[Run]) -> None:
     assert [*places] == pixels(runs)
     assert lanes.pixel.tolist() == [y * STRIDE + x for _, x, y in pixels(runs)]
     assert lanes.covered is None
-    assert lanes.of_one is lanes.distinct is (len({run[0] for run in runs}) == 1)
+    assert lanes.of_one is (len({run[0] for run in runs}) == 1)
 
 
 @pytest.mark.parametrize("runs", [RUNS, RUNS[:3], RUNS[3:4], RUNS[1:2]])
@@ -143,7 +140,7 @@ def test_lanes_that_pass_are_kept() -> None:
     assert kept.pixel is quads.pixel and quads.covered is not None and quads.covered.sum() == 6
 
 
-PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen", "apart"
+PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen"
 
 
 def test_lanes_are_narrowed_for_every_holder() -> None:
@@ -151,13 +148,13 @@ def test_lanes_are_narrowed_for_every_holder() -> None:
         base: Any = np.arange(8)
         samples = base.astype(np.uint16)
         owner = base // 4
-        lanes = Fragments(base, base + 0.5, base + 1.5, owner, covered, samples, samples + 9, True)
+        lanes = Fragments(base, base + 0.5, base + 1.5, owner, covered, samples, samples + 9)
         passing = base > 4
         kept, pixel = lanes.keep(passing), lanes.pixel
         lanes.narrow(passing)
         for each in PARTS:
             np.testing.assert_array_equal(getattr(lanes, each), getattr(kept, each))
-        assert lanes.count < 8 and pixel.tolist() == list(range(8)) and lanes.apart
+        assert lanes.count < 8 and pixel.tolist() == list(range(8))
         which = np.array([2, 0])
         expected = lanes.take(which)
         lanes.become(which)
@@ -169,13 +166,13 @@ def test_lanes_are_taken_with_all_they_are() -> None:
     base: Any = np.arange(6)
     lanes = Fragments(
         base, base + 0.5, base + 1.5, base * 2, base > 2,
-        base.astype(np.uint16) + 1, base.astype(np.uint16) + 2, True,
+        base.astype(np.uint16) + 1, base.astype(np.uint16) + 2,
     )  # fmt: skip
     for which in (np.array([4, 1]), slice(1, 5, 3)):
         numbers = base[which]
         found = lanes.take(which)
         assert found.covered is not None and found.samples is not None and found.seen is not None
-        assert found.pixel.tolist() == numbers.tolist() and found.apart
+        assert found.pixel.tolist() == numbers.tolist()
         assert found.x.tolist() == (numbers + 0.5).tolist()
         assert found.y.tolist() == (numbers + 1.5).tolist()
         assert found.primitive.tolist() == (numbers * 2).tolist()
@@ -251,18 +248,6 @@ def test_pieces_have_about_so_many_fragments() -> None:
     assert cut(10, 4, 4, 4, 4, 4, 4, 4, 4) == [[4] * 3, [4] * 2, [4] * 3]
 
 
-def test_large_primitives_are_pieces_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fragments, "_LARGE", 8)
-    assert cut(1000, 3, 4) == [[3, 4]]
-    assert cut(1000, 3, 4, 1) == [[3, 4, 1]]
-    assert cut(1000, 3, 8, 1, 7, 9) == [[3], [8], [1, 7], [9]]
-    assert cut(1000, 3, 4, 4, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3], [4, 4], [1, 7]]
-    assert cut(1000, 3, 4, 3, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3, 4, 3, 1, 7]]
-    assert cut(1000, 9, 1) == [[9], [1]]
-    assert cut(10, 7, 7, 1) == [[7, 7, 1]]
-    assert cut(10, 7, 7, 2) == [[7, 7], [2]]
-
-
 # -- owners ----------------------------------------------------------------------------------------
 
 OWNERS = np.array([[0, 1, 2, 2], [1, 1, 2, 3], [0, 0, 0, 0], [0, 0, 0, 4]], np.int32)
@@ -300,7 +285,7 @@ def test_owned_quads() -> None:
 # -- scissors and viewports ------------------------------------------------------------------------
 
 
-class Sink:
+class Sink(FragmentSink):
     """What comes through."""
 
     def __init__(self) -> None:
@@ -317,11 +302,11 @@ EDGES = np.array([[[0, 3, 3, 3, 6]], [[9, 5, 5, 5, 9]]], np.int64)
 
 
 @pytest.mark.parametrize("bounds", [None, EDGES])
-def test_spans_are_cut_by_the_scissors_of_draws(bounds: Any) -> None:
+def test_spans_are_cut_by_the_rectangles_of_primitives(bounds: Any) -> None:
     sink = Sink()
-    cutting = CutByDraw(sink, np.array(RECTANGLES, np.int64))
-    info: Any = SimpleNamespace(identity=np.array([1, 0], np.int32))
+    cutting = ScissorSink(sink, lambda source, info: np.array(RECTANGLES[::-1], np.int64).T)
     source: Any = None
+    info: Any = None
     cutting.draw(spans(*CUT_RUNS, bounds=bounds), source, info)
     (found,) = sink.found
     assert runs_of(found) == LEFT
@@ -345,7 +330,7 @@ def test_spans_are_cut_by_the_scissors_of_viewports(clamps: bool) -> None:
     assert viewports.indices(vertices, np.arange(4)).tolist() == [1, 0, 0, 0]
     source: Any = SimpleNamespace(vertices=vertices, provoking=provoking, depth_range=None)
     sink = Sink()
-    cutting = CutSink(sink, viewports)
+    cutting = ScissorSink(sink, viewports.rectangles)
     info: Any = None
     cutting.draw(spans(*CUT_RUNS), source, info)
     assert runs_of(sink.found[0]) == LEFT and sink.found[0].bounds is None
@@ -436,23 +421,3 @@ def test_patterns_of_other_counts_and_of_given_places() -> None:
     assert sample_pattern(3).positions.tolist() == [[0.5, 0.5]] * 3
     assert sample_pattern(2, ((0.25, 0.5), (1.0, 0.0))).positions.tolist() == [[0.25, 0.5], [1, 0]]
     assert sample_pattern(16).count == 16
-
-
-@pytest.mark.parametrize("length", [3, 40, 700])
-@pytest.mark.parametrize("quads", [False, True])
-def test_what_is_a_primitives_is_found_for_runs_of_lanes_as_for_each(
-    length: int, quads: bool
-) -> None:
-    many = 6000 // length
-    random = np.random.default_rng(length)
-    whose = random.permutation(many)  # in no order
-    runs = (whose, np.arange(many) % 16, np.full(many, 2), np.full(many, length))
-    expand = expand_quads if quads else expand_pixels
-    lanes = expand(Spans(*runs), 1024)
-    values = random.uniform(size=many)
-    source: Any = SimpleNamespace(affine=True)
-    info: Any = SimpleNamespace(front=values > 0.5)
-    found = ChunkLanes(source, info, lanes)
-    np.testing.assert_array_equal(found._pick(values), values[lanes.primitive])
-    np.testing.assert_array_equal(found.system("front_face"), (values > 0.5)[lanes.primitive])
-    assert bool(found._runs) == (length * (2 if quads else 1) > 16)

@@ -1,4 +1,4 @@
-"""The key of a draw's pipeline, from bound state; and vertex buffers the device can read."""
+"""Vertex buffers as the device reads them: formats, strides, and attributes that are converted."""
 
 from __future__ import annotations
 
@@ -8,96 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.drivers.common.bound import Bound
-from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
-from gallette.drivers.vulkan.memory.resources import VulkanBuffer, VulkanTexture
+from gallette.drivers.vulkan.memory.formats import vulkan_format
+from gallette.drivers.vulkan.memory.resources import VulkanBuffer
 from gallette.drivers.vulkan.memory.storage import DeviceBuffer
-from gallette.drivers.vulkan.selection import Selection
 from gallette.pipe.codecs import unpack
-from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.formats import Format
 from gallette.pipe.state import VertexElement
 
-from .keys import POLYGON_MODES, TOPOLOGIES, Attachment, PipelineKey, attachment, topology_class
 from .layouts import Link
 
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["pipeline_key", "vertex_inputs", "vertex_layout"]
-
-_LINE_DEFAULT, _LINE_RECTANGULAR, _LINE_BRESENHAM, _LINE_SMOOTH = range(4)
-
-
-def pipeline_key(
-    context: VulkanContext,
-    selection: Selection,
-    link: Link,
-    mode: Primitive,
-    fill: PolygonMode,
-    patch: int,
-) -> PipelineKey:
-    """The key of the state that is part of a pipeline."""
-    bound, device = context.bound, context.device
-    raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
-    samples = max(1, framebuffer.samples)
-    colors: list[int] = []
-    attachments: list[Attachment] = []
-    for index, surface in enumerate(framebuffer.cbufs):
-        found = None if surface is None else vulkan_format(surface.format)
-        if surface is None or found is None:
-            colors.append(0)
-            attachments.append((0, 1, 0, 0, 1, 0, 0, 0))
-            continue
-        colors.append(found.number)
-        blendable = bool(device.physical.format_features(found.number)[1] & 0x100)
-        attachments.append(attachment(blend, index, surface.format, blendable))
-    depth = stencil = 0
-    zsbuf = framebuffer.zsbuf
-    if zsbuf is not None:
-        texture = zsbuf.resource
-        assert isinstance(texture, VulkanTexture)
-        depth = texture.format.number if texture.format.aspect & DEPTH else 0
-        stencil = texture.format.number if texture.format.aspect & STENCIL else 0
-    topology = topology_class(TOPOLOGIES[mode])
-    lines = selection.lines or fill is PolygonMode.LINE
-    line_mode = _line_mode(context, samples) if lines else _LINE_DEFAULT
-    stippled = lines and raster.line_stipple_enable and device.feature("stippledBresenhamLines")
-    elements, strides = vertex_elements(context, link)
-    return PipelineKey(
-        elements=elements,
-        strides=strides,
-        topology=topology,
-        patch_vertices=patch,
-        polygon_mode=POLYGON_MODES[fill],
-        depth_clamp=raster.depth_clamp and device.feature("depthClamp"),
-        depth_clip=raster.depth_clip_near,
-        halfz=raster.clip_halfz,
-        provoking_last=not raster.flatshade_first,
-        line_mode=line_mode,
-        line_stipple=stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH),
-        samples=samples,
-        sample_mask=bound.sample_mask if samples > 1 else 0xFFFFFFFF,
-        min_samples=bound.min_samples if samples > 1 else 1,
-        alpha_to_coverage=blend.alpha_to_coverage and samples > 1,
-        alpha_to_one=blend.alpha_to_one and samples > 1 and device.feature("alphaToOne"),
-        logic_op=int(blend.logicop) if blend.logicop_enable else -1,
-        blend=tuple(attachments),
-        colors=tuple(colors),
-        depth=depth,
-        stencil=stencil,
-    )
-
-
-def _line_mode(context: VulkanContext, samples: int) -> int:
-    raster, device = context.bound.rasterizer.state, context.device
-    if raster.line_smooth and device.feature("smoothLines"):
-        return _LINE_SMOOTH
-    if samples > 1 and raster.multisample and device.feature("rectangularLines"):
-        return _LINE_RECTANGULAR
-    return _LINE_BRESENHAM if device.feature("bresenhamLines") else _LINE_DEFAULT
-
-
-# -- vertices ------------------------------------------------------------------------------------
+__all__ = ["vertex_elements", "vertex_inputs", "vertex_layout"]
 
 
 def _native(

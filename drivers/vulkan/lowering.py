@@ -1,0 +1,200 @@
+"""What the driver lowers in NIR because Vulkan has no state or no instruction for it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.copying import Remap, clone_instr
+from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, Tex
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.queries import (
+    all_intrinsics_of,
+    const_int,
+    intrinsics_of,
+    textures_of,
+)
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.types import Base, Dim
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+from gallette.compiler.nir.text.parser import parse
+from gallette.drivers.common.raster.samples import STANDARD
+
+__all__ = ["PARAMETERS", "SMOOTH_RIM", "control_shader", "numbers_of"]
+
+SMOOTH_RIM = 2.0
+"""By how much smooth points are drawn larger: all pixels the circle touches are to be covered."""
+PARAMETERS = 31
+"""The storage block with user clip planes (eight vectors) and the polygon stipple (32 words)."""
+_STIPPLE = 128  # bytes
+_MOST = 32
+"""Textures that an index which is not known may choose among."""
+_INDEX = {
+    "load_input": 0, "load_interpolated_input": 1, "load_per_vertex_input": 1, "load_output": 0,
+    "load_per_vertex_output": 1, "store_output": 1, "store_per_vertex_output": 2, "image_load": 0,
+    "image_store": 0, "image_size": 0, "image_samples": 0, "image_atomic": 0,
+    "image_atomic_swap": 0,
+}  # fmt: skip
+"""Intrinsics and the source that says which slot or image they access."""
+
+
+def numbers_of(
+    shader: Shader, base: Base, mode: Mode = Mode.ALL, shape: tuple[Dim, bool] | None = None
+) -> list[range]:
+    """The numbers of a shader's variables of a kind, each of which may be an array."""
+    found = []
+    for var in shader.variables:
+        type = var.type.without_array
+        if var.driver_location < 0 or not var.mode & mode or type.base is not base:
+            continue
+        if shape is None or (type.dim, type.is_arrayed) == shape:
+            found.append(range(var.driver_location, var.driver_location + var.type.array_elements))
+    return found
+
+
+@nir_pass("vulkan_constant_indices")
+def constant_indices(shader: Shader) -> bool:
+    """Slots, textures and images are chosen by constants.
+
+    In SPIR-V each is a variable of its own, and a variable cannot be chosen at run time. So what
+    an index that is not constant may choose is loaded from all of them, and one value selected;
+    a store or an atomic operation becomes one in an `if` for each.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in all_intrinsics_of(impl):
+            at = _INDEX.get(instr.name)
+            if at is None or const_int(instr.srcs[at].value) is not None:
+                continue
+            choices = list(range(max(1, instr.indices.get("num_slots", 1))))
+            if instr.name.startswith("image"):
+                shape = Dim(instr["dim"]), bool(instr["is_array"])
+                parts = numbers_of(shader, Base.IMAGE, shape=shape)
+                choices = [number for part in parts for number in part]
+            _choose(Builder(impl), instr, instr.srcs[at].value, choices)
+            progress = True
+        for tex in textures_of(impl):
+            offset = tex.src("texture_offset")
+            if offset is not None:
+                first = tex.texture_index
+                parts = numbers_of(shader, Base.SAMPLER)
+                end = min([first + _MOST, *[part.stop for part in parts if first in part]])
+                _choose(Builder(impl), tex, offset.value, list(range(end - first)))
+                progress = True
+    return progress
+
+
+def _choose(b: Builder, instr: Instr, index: Def, choices: list[int]) -> None:
+    """Make an access with each constant index that its `index` may be."""
+    b.at_before(instr)
+    guarded = isinstance(instr, Intrinsic) and ("store" in instr.name or "atomic" in instr.name)
+    found: Def | None = None
+    for number in choices:
+        same = b.ieq(index, b.imm_int(number))
+        if guarded:
+            b.push_if(same)
+        remap = Remap()
+        remap.values[index] = b.imm_int(number)
+        made = clone_instr(instr, remap)
+        b.insert(made)
+        if isinstance(made, Tex):
+            made.texture_index, made.sampler_index = (
+                first + number for first in (made.texture_index, made.sampler_index)
+            )
+            for kind in ("texture_offset", "sampler_offset"):
+                if made.src(kind) is not None:
+                    made.remove_src(kind)
+        if guarded:
+            b.pop_if()
+        if made.dest is None:
+            continue
+        value = made.dest
+        if guarded:
+            other = found or b.imm_zero(value.num_components, value.bit_size)
+            found = b.if_phi(value, other)
+        else:
+            found = value if found is None else b.bcsel(same, value, found)
+    if found is not None:
+        instr.replace_by(found)
+    else:
+        instr.remove()
+
+
+@nir_pass("vulkan_polygon_stipple", preserves=Metadata.CONTROL_FLOW)
+def polygon_stipple(shader: Shader) -> bool:
+    """Discard where the polygon stipple has a zero: row by row, bit 31 leftmost."""
+    impl = shader.entry
+    b = Builder(impl).at_start(impl.body[0])  # type: ignore[arg-type]
+    place = b.f2u32(b.trim(b.intrinsic("load_frag_coord"), 2))
+    x, y = b.channels(b.iand(place, b.imm_ivec(31, 31)))
+    at = b.iadd(b.ishl(y, b.imm_int(2)), b.imm_int(_STIPPLE))
+    row = b.intrinsic("load_ssbo", [b.imm_int(PARAMETERS), at], num_components=1)
+    bit = b.iand(b.ushr(row, b.isub(b.imm_int(31), x)), b.imm_int(1))
+    b.intrinsic("discard_if", [b.ieq(bit, b.imm_int(0))])
+    return True
+
+
+@nir_pass("vulkan_smooth_points", preserves=Metadata.CONTROL_FLOW)
+def smooth_points(shader: Shader) -> bool:
+    """Multiply alpha by the share of a pixel inside a smooth point, of sixteen samples; without
+    any, discard.
+
+    The size is what the point coordinate's slope says, less the rim.
+    """
+    impl = shader.entry
+    b = Builder(impl).at_start(impl.body[0])  # type: ignore[arg-type]
+    coord = b.intrinsic("load_point_coord")
+    size = b.fabs(b.frcp(b.fddx(b.channel(coord, 0))))
+    radius = b.fmul(b.fsub(size, b.imm_float(SMOOTH_RIM)), b.imm_float(0.5))
+    limit = b.fmul(radius, radius)
+    x, y = (b.fmul(b.fsub(part, b.imm_float(0.5)), size) for part in b.channels(coord))
+    share = b.imm_float(0.0)
+    for at in STANDARD[3]:
+        dx, dy = (b.fadd(part, b.imm_float(to - 0.5)) for part, to in zip((x, y), at, strict=True))
+        inside = b.fge(limit, b.fadd(b.fmul(dx, dx), b.fmul(dy, dy)))
+        share = b.fadd(share, b.bcsel(inside, b.imm_float(1 / 16), b.imm_float(0.0)))
+    b.intrinsic("discard_if", [b.feq(share, b.imm_float(0.0))])
+    for store in intrinsics_of(impl, "store_output"):
+        value, alpha = store.srcs[0].value, 3 - store["component"]
+        is_color = store["location"] == FragResult.COLOR or store["location"] >= FragResult.DATA0
+        if is_color and store["src_type"].startswith("float") and alpha < value.num_components:
+            b.at_before(store)
+            part = b.fmul(b.channel(value, alpha), share)
+            store.srcs[0].rewrite(b.replace_channel(value, alpha, part))
+    return True
+
+
+_CONTROL = """
+shader tess_ctrl "pass_patches_on"
+info {{ vertices_out = {patch} }}
+function main () entry
+impl main {{
+    block b0:
+        32 %0 = load_const (0x00000000)
+        32 %1 = @load_invocation_id ()
+        {copies}
+        32x4 %2 = @load_tess_level_outer ()
+        32x2 %3 = @load_tess_level_inner ()
+        @store_output (%2, %0) (write_mask=xyzw, location=VARYING.TESS_LEVEL_OUTER)
+        @store_output (%3, %0) (write_mask=xy, location=VARYING.TESS_LEVEL_INNER)
+}}
+"""
+_COPY = """
+        32x4 %{value} = @load_per_vertex_input (%1, %0) (location={slot})
+        @store_per_vertex_output (%{value}, %1, %0) (write_mask=xyzw, location={slot})"""
+
+
+@cache
+def control_shader(slots: tuple[int, ...], patch: int) -> Shader:
+    """The tessellation control shader of programs without one, which copies these slots of each
+    vertex, and the position: OpenGL allows such programs and Vulkan does not.
+    """
+    copied = sorted({*slots, int(VaryingSlot.POS)})
+    copies = [
+        _COPY.format(value=4 + i, slot=f"VARYING.{VaryingSlot(slot).name}")
+        for i, slot in enumerate(copied)
+    ]
+    return parse(_CONTROL.format(patch=patch, copies="".join(copies)))

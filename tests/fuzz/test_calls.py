@@ -1,0 +1,90 @@
+"""The tables that random OpenGL programs are made of: arguments of functions, and settings."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzz.calls import arguments
+from fuzz.gl_programs.run import Side
+from fuzz.gl_programs.world import KIND_OF
+from fuzz.gl_programs.writer import Target, Writer
+from fuzz.hostile.generate import menu
+from fuzz.hostile.helpers import Helpers
+from gallette.state_tracker import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Kind
+
+
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_every_function_gets_arguments_of_its_types(profile: str) -> None:
+    made = arguments.Arguments(random.Random(1), lambda kind: "7")
+    names: dict[str, Any] = {"GL": GL, "np": np, "h": Helpers(None)}
+    methods = menu(profile).methods
+    assert len(methods) > 700
+    for method in methods:
+        function = FUNCTIONS.method(method)
+        params = [p for p in function.params if not p.kind.is_output and p.kind != Kind.CAPACITY]
+        for _ in range(3):
+            given = [eval(text, names) for text in made.of(function)]
+            for param, value in zip(params, given, strict=True):
+                if not param.stars and param.type not in ("float", "double", "clampf", "clampd"):
+                    assert isinstance(value, int), (method, param.name)
+                if param.type in ("uint", "enum", "bitfield") and not param.stars:
+                    assert 0 <= value < 1 << 32, (method, param.name)
+
+
+def test_draws_and_other_functions_are_told_apart() -> None:
+    r, known = random.Random(2), menu("core")
+    draws = {known.choose(r, "draw").method for _ in range(300)}
+    calls = {known.choose(r, "call").method for _ in range(3000)}
+    assert {"draw_arrays", "draw_elements", "multi_draw_arrays_indirect"} <= draws
+    assert all("draw" in method for method in draws)
+    assert {"enable", "named_buffer_sub_data", "bind_framebuffer"} <= calls
+    assert not draws & calls
+
+
+def test_words_of_the_table_are_enumerators() -> None:
+    text = Path(arguments.__file__).with_name("arguments.txt").read_text()
+    groups = text.partition("[groups]")[2].partition("[functions]")[0].splitlines()
+    names = [line.split()[0] for line in groups if line and not line.startswith("#")]
+    assert len(names) > 25
+    for name in names:
+        for word in arguments.group(name):
+            for part in word.split("="):
+                assert not part[0].isupper() or hasattr(GL, part), f"{part} of {name}"
+
+
+@pytest.mark.parametrize("profile", ["core", "compat", "fixed", "modern"])
+def test_settings_are_put_back(profile: str) -> None:
+    """Each setting of a profile changes something, and after the reset nothing is left of it."""
+    side = Side("immediate", profile)
+    w = Writer(random.Random(3), random.Random(4), profile in ("core", "modern"))
+    w.bound_target = Target("0", ["RGBA8"], "f", "", 0, False)
+    before = _state(side.gl)
+    changed: set[str] = set()
+    for _ in range(400):
+        side.perform([KIND_OF[profile].change(w)], [])
+        now = _state(side.gl)
+        changed |= {name for name, value in now.items() if value != before[name]}
+    side.world.reset()
+    left = {name for name, value in _state(side.gl).items() if value != before[name]}
+    assert left == set()
+    assert len(changed) >= {"modern": 10}.get(profile, 20)
+    side.release()
+
+
+def _state(gl: Any) -> dict[str, Any]:
+    """All that a context answers for parameters that can be set."""
+    rows = (Path(__file__).parents[2] / "state_tracker/parameters.txt").read_text().splitlines()
+    names = [row.split()[0] for row in rows if " by=" in row or " in=" in row]
+    found = {}
+    for name in names:
+        if name != "-" and hasattr(GL, name):
+            found[name] = str(gl.get_floatv(getattr(GL, name)))
+            while gl.get_error():
+                found[name] = ""
+    return found

@@ -1,0 +1,330 @@
+"""GL programs as data: the calls of a program, what each answers, and the errors that it sets.
+
+`programs/*.txt` hold the programs, tests/README.md describes their lines. `run` makes the calls of
+one on a context and says in which line an answer is another one than the file's.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import GL, GLInterface
+from tests.state_tracker.helpers import compiled, errors, pixels, quad
+from tests.state_tracker.negative_suite import ARRAYS, value
+
+__all__ = ["Program", "ProgramError", "programs_of", "run"]
+
+_HEADER = re.compile(r"\[(.+)\] (core|compat|es) (\d)\.(\d) (\d+)x(\d+)((?: \w+)*)")
+_STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", "compute")
+_KINDS = {"shader": _STAGES, "data": tuple(ARRAYS)}
+_NATIVE = re.compile(r"native(?: ~(\d+))?(?: but (\d+))?")
+
+EACH = "for each row"
+_FILLING = ("get_", "read_pixels", "getn_", "readn_pixels")  # the memory they are given
+
+
+class ProgramError(Exception):
+    """A line that cannot be read, or whose answer is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One call with the answer it must have (None: any) and the error it must set."""
+
+    number: int
+    words: tuple[str, ...]
+    answer: str | None = None
+    error: str = "NO_ERROR"
+    kept: str = ""  # the name that later lines have for the answer
+
+
+@dataclass(slots=True)
+class Program:
+    """A program with the values of one of its rows."""
+
+    name: str
+    profile: str
+    version: tuple[int, int]
+    size: tuple[int, int]
+    drivers: tuple[str, ...]
+    lines: list[Line]
+    file: Path
+    # Texts of shaders with their stages, and arrays with the letters of their types.
+    blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def against_native(self) -> bool:
+        """Whether some answer is what the native GL answers to the same call."""
+        return any(line.answer and line.answer.startswith("native") for line in self.lines)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _line(number: int, text: str) -> Line:
+    text, _, error = text.partition(" ! ")
+    call, arrow, answer = text.partition(" -> ")
+    words = shlex.split(call)
+    kept = words[0] if words[1:2] == ["="] else ""
+    words = words[2 if kept else 0 :]
+    if not words or (not arrow and "->" in words):
+        raise ProgramError(f"line {number}: no call in {text!r}")
+    return Line(number, tuple(words), answer.strip() if arrow else None, error or "NO_ERROR", kept)
+
+
+def _filled(number: int, text: str, cell: dict[str, str]) -> Line:
+    try:
+        return _line(number, re.sub(r"\$(\w+)", lambda found: cell[found[1]], text))
+    except KeyError as error:
+        raise ProgramError(f"line {number}: no column {error}") from None
+
+
+def _rows(
+    program: Program, body: list[tuple[int, str]], table: list[tuple[int, str]]
+) -> Iterator[Program]:
+    """The program with each row of its table; its first row names the columns.
+
+    Calls after `for each row` are made with the values of one row after another, in one program.
+    """
+    names, *rows = ([cell.strip() for cell in text[1:].split(" | ")] for _, text in table)
+    cells = []
+    for (number, _), row in zip(table[1:], rows, strict=True):
+        if len(row) != len(names):
+            raise ProgramError(f"line {number}: {len(row)} cells for {len(names)} columns")
+        cells.append(dict(zip(names, row, strict=True)))
+    texts = [text for _, text in body]
+    if EACH in texts:
+        start = texts.index(EACH)
+        program.lines = [_line(*call) for call in body[:start]]
+        program.lines += [_filled(*call, cell) for cell in cells for call in body[start + 1 :]]
+        yield program
+        return
+    for cell in cells:
+        name = f"{program.name}: {', '.join(cell.values())}"
+        yield replace(program, name=name, lines=[_filled(*call, cell) for call in body])
+
+
+def programs_of(path: Path) -> list[Program]:
+    """The programs of a file, one for each row of those with a table."""
+    blocks: dict[str, tuple[str, str]] = {}
+    found: list[Program] = []
+    program: Program | None = None
+    body: list[tuple[int, str]] = []
+    table: list[tuple[int, str]] = []
+    block = ""
+
+    def finish() -> None:
+        if program is None:
+            return
+        if table:
+            found.extend(_rows(program, body, table))
+        else:
+            program.lines = [_line(number, text) for number, text in body]
+            found.append(program)
+
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.split()
+        if block and (line.startswith("    ") or not words):
+            kind, text = blocks[block]
+            blocks[block] = kind, text + line[4:] + "\n"
+        elif not words or line.startswith("#"):
+            continue
+        elif len(words) == 3 and words[2] in _KINDS.get(words[0], ()):
+            block = words[1]
+            blocks[block] = words[2], ""
+        elif line.startswith("["):
+            header = _HEADER.fullmatch(line)
+            if header is None:
+                raise ProgramError(f"line {number}: {line!r} is no header")
+            finish()
+            name, profile, major, minor, width, height, drivers = header.groups()
+            program = Program(
+                name, profile, (int(major), int(minor)), (int(width), int(height)),
+                tuple(drivers.split()) or ("numpipe", "native"), [], path, blocks,
+            )  # fmt: skip
+            body, table, block = [], [], ""
+        elif program is None:
+            raise ProgramError(f"line {number}: a call before the first header")
+        elif line.startswith("|"):
+            table.append((number, line))
+        else:
+            body.append((number, line))
+    finish()
+    return found
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def _value(program: Program, word: str) -> Any:
+    """What a word stands for; `data:NAME` is an array of the file."""
+    kind, colon, name = word.partition(":")
+    if colon and kind == "data":
+        letter, text = program.blocks[name]
+        return value(f"{letter}:{''.join(text.split())}")
+    return value(word)
+
+
+def _argument(program: Program, word: str, kept: dict[str, Any]) -> Any:
+    if word.startswith("@"):
+        return kept[word]
+    if word.startswith("t:"):
+        return word[2:].split(",")
+    if word.startswith("source:"):
+        return program.blocks[word[7:]][1]
+    return _value(program, word)
+
+
+def _linked(gl: GLInterface, program: Program, shaders: tuple[str, ...]) -> int:
+    name = int(gl.create_program())
+    for shader in shaders:
+        stage, text = program.blocks[shader]
+        made = compiled(gl, getattr(GL, f"{stage.upper()}_SHADER"), text)
+        gl.attach_shader(name, made)
+        gl.delete_shader(made)
+    gl.link_program(name)
+    if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
+        raise ProgramError(gl.get_program_info_log(name))
+    gl.use_program(name)
+    return name
+
+
+def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dict[str, Any]) -> Any:
+    name, *rest = words
+    if name == "program":
+        return _linked(gl, program, tuple(rest))
+    if name == "shader":
+        stage, text = program.blocks[rest[0]]
+        return compiled(gl, getattr(GL, f"{stage.upper()}_SHADER"), text)
+    if name == "quad":
+        return quad(gl, int(rest[0]), *rest[1:])
+    if name == "pixel":
+        return gl.read_pixels(int(rest[0]), int(rest[1]), 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+    if name == "memory":
+        return _value(program, rest[0])
+    if name == "read":
+        return kept[rest[0]][: int(rest[1])].copy()
+    if name == "picture":
+        return pixels(gl, *program.size)
+    arguments = [_argument(program, word, kept) for word in rest]
+    kept.setdefault("memory", []).append(arguments)  # an array may be read by a later draw
+    answer = getattr(gl, name)(*arguments)
+    if answer is None and arguments and name.startswith(_FILLING):
+        return arguments[-1]
+    return answer
+
+
+def _painted(size: tuple[int, int], text: str) -> npt.NDArray[Any]:
+    """The picture of rectangles `x y w h = r g b a; ...`, painted in this order."""
+    picture = np.zeros((size[1], size[0], 4), np.uint8)
+    for part in text.split(";"):
+        place, equals, color = part.partition("=")
+        if not equals:
+            raise ProgramError(f"no colour in {part!r}")
+        x, y, w, h = map(int, place.split())
+        picture[y : y + h, x : x + w] = [int(c) for c in color.split()]
+    return picture
+
+
+def _flat(answer: Any) -> list[Any]:
+    """The numbers and texts of an answer, one after another."""
+    if isinstance(answer, np.ndarray):
+        answer = answer.reshape(-1).tolist()
+    if isinstance(answer, list | tuple | bytes | bytearray):
+        return [word for part in answer for word in _flat(part)]
+    return [answer]
+
+
+def _close(found: Any, wanted: Any, allowed: float) -> bool:
+    if found is None or isinstance(found, str) or isinstance(wanted, str):
+        return bool(found == wanted)
+    if isinstance(found, int) and not allowed:
+        return bool(found == wanted)
+    return bool(np.isclose(found, wanted, rtol=1e-5, atol=allowed or 1e-5, equal_nan=True))
+
+
+def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: str) -> str:
+    """What is wrong with an answer; nothing if it is as expected."""
+    expected, _, tolerance = expected.partition(" ~")
+    allowed = float(tolerance or 0)
+    if words[0] == "picture":
+        wanted = _painted(program.size, expected)
+        off = (np.abs(answer.astype(int) - wanted) > allowed).any(axis=2)
+        if off.any():
+            y, x = np.argwhere(off)[0]
+            return f"{off.sum()} pixels; at {x}, {y} it is {answer[y, x]}, not {wanted[y, x]}"
+        return ""
+    cells = [_value(program, cell) for cell in shlex.split(expected)]
+    if len(cells) == 1 and isinstance(cells[0], np.ndarray):
+        if isinstance(answer, bytes | bytearray):
+            answer = np.frombuffer(answer, cells[0].dtype)
+        cells = cells[0].tolist()
+    found = _flat(answer)
+    if len(found) == len(cells) and all(map(_close, found, cells, repeat(allowed))):
+        return ""
+    return f"{found}, not {expected}"
+
+
+def _as_native(answer: Any, theirs: Any, expected: str) -> str:
+    """Pictures and bytes may differ by `~n` levels in all places but some."""
+    rule = _NATIVE.fullmatch(expected)
+    if rule is None:
+        raise ProgramError(f"{expected!r} allows nothing")
+    ours, reference = (
+        np.array(a if isinstance(a, np.ndarray) else _flat(a), np.float64) for a in (answer, theirs)
+    )
+    if ours.shape != reference.shape:
+        return f"{ours.shape} numbers, not {reference.shape}"
+    off = np.abs(ours - reference) > max(float(rule[1] or 0), 1e-5)
+    if ours.ndim == 3:
+        off = off.any(axis=2)
+    if off.sum() <= int(rule[2] or 0):
+        return ""
+    return f"differs from the native GL's in {off.sum()} places, first {np.argwhere(off)[0]}"
+
+
+def run(gl: GLInterface, program: Program, native: list[Any] | None = None) -> list[Any]:
+    """Make the calls of a program; what the native GL answered to each is compared with, if given.
+
+    Returns what each call answered.
+    """
+    gl.make_current()
+    gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+    found: list[Any] = []
+    kept: dict[str, Any] = {}
+    begun = False
+    for line in program.lines:
+        place = f"{program.file.name}:{line.number}: {' '.join(line.words)}"
+        try:
+            answer = _answer(gl, program, line.words, kept)
+        except (GalletteError, AttributeError, KeyError, ValueError, TypeError) as error:
+            raise ProgramError(f"{place}: {error}") from error
+        found.append(answer)
+        if line.kept:
+            kept[line.kept] = answer
+        if line.words[0] in ("begin", "end"):
+            begun = line.words[0] == "begin"
+        if not begun:  # glGetError is an error itself between glBegin and glEnd
+            said = [name.removeprefix("GL_") for name in errors(gl)] or ["NO_ERROR"]
+            if said != [line.error]:
+                raise ProgramError(f"{place}: {', '.join(said)}, not {line.error}")
+        if line.answer is None:
+            continue
+        wrong = ""
+        if not line.answer.startswith("native"):
+            wrong = _compare(program, line.words, answer, line.answer)
+        elif native is not None:
+            wrong = _as_native(answer, native[len(found) - 1], line.answer)
+        if wrong:
+            raise ProgramError(f"{place}: {wrong}")
+    return found
