@@ -39,7 +39,7 @@ MatrixMode MemoryBarrier(ByRegion)? MinSampleShading Mult(Transpose)?Matrix[fd] 
 MultiDrawElements(BaseVertex)? MultiTexCoord[1-4][sifdh]v? MultiTexCoordP[1-4]uiv? Normal3.*
 NormalP3uiv? Ortho PassThrough PatchParameter(i|fv) PauseTransformFeedback PixelMap(f|ui|us)v
 PixelTransfer[fi] PixelZoom PointParameter[fi]v? PointSize PolygonMode PolygonOffset(Clamp)?
-PolygonStipple (Push|Pop)(Attrib|Matrix|Name) PrimitiveRestart(Index)? PrioritizeTextures
+PolygonStipple (Push|Pop)(Attrib|Matrix|Name) PrimitiveRestart PrioritizeTextures
 Program(Env|Local)Parameters?4[fd]?v? ProgramUniform[1-4](f|i|ui|d|u?i64)v?
 ProgramUniformMatrix[2-4](x[2-4])?[fd]v ProvokingVertex QueryCounter RasterPos[234].* ReadBuffer
 Rect[sifd]v? ResumeTransformFeedback Rotate[fd] SampleCoverage SampleMaski SampleMap PassTexCoord

@@ -392,14 +392,16 @@ def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[
     else:
         texture = current(ctx, info.value)
         image = texture.image(face, level)
-    return image_parameter(texture, image, pname)
+    return image_parameter(ctx, texture, image, pname)
 
 
 _CHANNELS = {"RED": "R", "GREEN": "G", "BLUE": "B", "ALPHA": "A", "DEPTH": "Z", "STENCIL": "S",
              "LUMINANCE": "L", "INTENSITY": "I"}  # fmt: skip
 
 
-def image_parameter(texture: TextureObject | None, image: TexImage | None, pname: int) -> list[int]:
+def image_parameter(
+    ctx: Context, texture: TextureObject | None, image: TexImage | None, pname: int
+) -> list[int]:
     """The value of glGetTexLevelParameter for one image."""
     compressed = image is not None and image.compressed
     values: dict[int, int] = {
@@ -434,9 +436,19 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
         if bits and info is not None:
             kind = _kind(info, letter)
         values[getattr(GL, f"TEXTURE_{name}_TYPE_ARB", -1)] = kind
-    if pname not in values:
+    if pname not in values or (ctx.is_core and pname in _LEGACY):
         raise invalid_enum(pname, "texture level parameter")
     return [values[pname]]
+
+
+_LEGACY = frozenset(
+    (
+        GL.TEXTURE_BORDER,
+        *(GL.TEXTURE_LUMINANCE_SIZE, GL.TEXTURE_LUMINANCE_TYPE_ARB),
+        *(GL.TEXTURE_INTENSITY_SIZE, GL.TEXTURE_INTENSITY_TYPE_ARB),
+    )
+)
+"""Texture level parameters that core profiles do not have."""
 
 
 def _of_a_buffer(texture: TextureObject) -> dict[int, int]:

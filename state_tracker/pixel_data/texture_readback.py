@@ -194,7 +194,7 @@ def get_compressed_texture_sub_image(
 def _level_parameter(ctx: Context, name: int, level: int, pname: int) -> list[int]:
     found = ctx.textures.names.require(name)
     check_level(ctx.caps, found.target, level)
-    return image_parameter(found, found.image(0, level), pname)
+    return image_parameter(ctx, found, found.image(0, level), pname)
 
 
 @entry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from functools import cache
 
@@ -12,7 +11,7 @@ from gallette.piglit_subset.commands.registry import COMMANDS
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.suite import find_tests
-from tests.tools.test_shader_test_commands import PLAIN, ROWS
+from tests.tools.test_shader_test_commands import cases
 
 HEADS = sorted(" ".join(words) for words in COMMANDS)
 # Commands that have something else to say first.
@@ -64,12 +63,13 @@ def _head(line: str) -> str:
 
 def _tests() -> Iterator[str]:
     """Those that pass: of the table of commands, then the bundled ones, short ones first."""
-    for text, commands, verdict in ROWS:
+    rows = [case.values for case in cases()]
+    for text, commands, verdict, _ in rows:
         if verdict == "pass":
-            yield text + textwrap.dedent(commands) + "\n"
+            yield f"{text}{commands}\n"
     bundled = [path for _, path in find_tests([]) if path.suffix == ".shader_test"]
     yield from sorted((path.read_text() for path in bundled), key=len)
-    yield from (PLAIN + line + "\n" for line in LINES.strip().splitlines())
+    yield from (rows[0][0] + line + "\n" for line in LINES.strip().splitlines())
 
 
 @cache
