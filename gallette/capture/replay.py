@@ -232,6 +232,7 @@ class Replayer:
             from gallette.state_tracker.native.context import NativeContext
 
             driver, samples = self.driver.partition(":")[2], facts["samples"] or 0
+            options["windows"] = size is None
             self.gl = NativeContext(driver, size=size, samples=samples, share=share, **options)
         else:
             from gallette.state_tracker.context import Context

@@ -38,11 +38,16 @@ class NativeContext(GLInterface):
         size: tuple[int, int] | None = None,
         samples: int = 0,
         share: NativeContext | None = None,
+        windows: bool = False,
     ):
-        """`share`: a context of the same driver to share objects with."""
+        """`share`: a context of the same driver to share objects with; `windows`: framebuffers of
+        `window` will be bound.
+        """
         self.profile, self.requested_version = profile, version
         shared = None if share is None else share._egl
-        self._egl: EglContext = EglContext(driver, profile, version, debug, size, samples, shared)
+        self._egl: EglContext = EglContext(
+            driver, profile, version, debug, size, samples, shared, windows
+        )
         self._retained: dict[tuple[str, Any], Any] = {}
         self.make_current()
 
@@ -110,7 +115,9 @@ class NativeContext(GLInterface):
     def window(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
         """A framebuffer for `bind_drawables`, all zero; the caller releases it."""
         surface = self._egl.surface(size, samples)
-        clearing = NativeContext(self._egl.display.driver, profile="compat", version=(1, 0))
+        clearing = NativeContext(
+            self._egl.display.driver, profile="compat", version=(1, 0), windows=True
+        )
         clearing.bind_drawables(surface, surface)
         clearing.clear_depth(0.0)
         clearing.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)

@@ -190,6 +190,7 @@ class EglContext:
         size: tuple[int, int] | None = None,
         samples: int = 0,
         share: EglContext | None = None,
+        windows: bool = False,
     ):
         self.display = open_display(driver)
         self.handle: int | None = None
@@ -199,7 +200,7 @@ class EglContext:
         es_bit = OPENGL_ES2_BIT if version >= (2, 0) else OPENGL_ES_BIT
         self._renderable = es_bit if profile == "es" else OPENGL_BIT
         try:
-            self._create(profile, version, debug, size, samples, share)
+            self._create(profile, version, debug, size, samples, share, windows)
         except GalletteError:
             self.display.users -= 1
             raise
@@ -212,6 +213,7 @@ class EglContext:
         size: tuple[int, int] | None,
         samples: int,
         share: EglContext | None,
+        windows: bool,
     ) -> None:
         lib, display = egl(), self.display.handle
         lib.eglBindAPI(self.api)
@@ -221,8 +223,10 @@ class EglContext:
         if debug:
             attributes[DEBUG] = 1
         other = None if share is None else share.handle
-        # No configuration (EGL_KHR_no_config_context), since windows of several may be bound.
-        self.handle = lib.eglCreateContext(display, None, other, _attributes(attributes))
+        # Windows of several configurations may be bound to a context that has none itself
+        # (EGL_KHR_no_config_context).
+        config = None if windows else self._config(samples)
+        self.handle = lib.eglCreateContext(display, config, other, _attributes(attributes))
         if not self.handle:
             name = f"OpenGL{' ES' if profile == 'es' else ''} {version[0]}.{version[1]} {profile}"
             raise GalletteError(f"the native driver makes no {name} context")
@@ -232,6 +236,10 @@ class EglContext:
 
     def surface(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
         """A framebuffer that this context can draw to; the caller releases it."""
+        return EglSurface(self.display, self._config(samples), size)
+
+    def _config(self, samples: int) -> ctypes.c_void_p:
+        """A configuration with RGBA8, depth and stencil."""
         wanted = {
             SURFACE_TYPE: PBUFFER_BIT,
             RENDERABLE_TYPE: self._renderable,
@@ -250,7 +258,7 @@ class EglContext:
         )
         if not count.value:
             raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
-        return EglSurface(self.display, config, size)
+        return config
 
     def make_current(self) -> None:
         egl().eglBindAPI(self.api)
