@@ -228,6 +228,8 @@ def test_a_pass_without_progress_is_recorded_as_such(stage: Stage) -> None:
     for make, more in ((nothing, {}), (through, BUSY_WITH_OUTPUTS)):
         busy = {name for name, only in {**BUSY, **more}.items() if only in ("", stage.value)}
         for name, info in all_passes().items():
+            if name.startswith("vulkan_"):
+                continue  # the driver's own: registered once another test has loaded it
             shader = make(stage)
             before = print_shader(shader)
             assert info.function(shader) == (name in busy), name

@@ -104,6 +104,9 @@ AS_NATIVE: dict[str, tuple[Floats, int, Setting]] = {
     "outlines": (corners(15), GL.TRIANGLES, outlined),
     "cut outlines": (corners(16, w=(-0.5, 2.0), z=(-2.0, 2.0)), GL.TRIANGLES, outlined),
 }
+ON_DIAMONDS = {"on half pixels", "short and wide", *(f"short, {n}" for n in (1, 2, 4, 5))}
+"""Ends lie on the borders of pixels' diamonds, and llvmpipe's framebuffer objects draw other pixels
+there than its windows (`test_lines_from_centers.py`). Depths are compared where both drew."""
 # llvmpipe moves multisampled lines' values by half a pixel, and draws smooth ones in its own way.
 ALIKE: dict[str, tuple[Floats, int, Setting, int]] = {
     **{name: (*case, 0) for name, case in AS_NATIVE.items()},
@@ -168,8 +171,13 @@ def context(driver: str) -> GLInterface:
 @pytest.mark.parametrize("name", AS_NATIVE)
 def test_every_bit_is_the_native_gls(name: str) -> None:
     reference = depths(native_context(profile="compat", version=(3, 3)), *AS_NATIVE[name])
-    for have, wanted in zip(depths(context("numpipe"), *AS_NATIVE[name]), reference, strict=True):
+    ours = depths(context("numpipe"), *AS_NATIVE[name])
+    for have, wanted, cleared in zip(ours, reference, np.float32([1, -1]), strict=True):
         assert len(np.unique(wanted)) > 10
+        if name in ON_DIAMONDS:
+            undrawn = (have == cleared.view("u4")) | (wanted == cleared.view("u4"))
+            assert (undrawn & (have != wanted)).sum() < 0.02 * undrawn.size
+            have, wanted = have[~undrawn], wanted[~undrawn]
         np.testing.assert_array_equal(have, wanted)
 
 

@@ -341,9 +341,9 @@ def test_results_go_into_buffers(both: tuple[GLInterface, GLInterface]) -> None:
             found.append(seen[0][-1])
     assert len(set(found)) > 20
     mine, (query, buffer) = Told(both[0]), made[0]
-    for offset in (1, 2, 6):  # Mesa takes any
+    for offset in (1, 2, 6):  # any offset will do
         mine("get_query_buffer_objectiv", query, buffer, GL.QUERY_RESULT, offset)
-        assert mine.lines[-1].endswith("['GL_INVALID_OPERATION']")
+        assert mine.lines[-1] == "get_query_buffer_objectiv None"
     for persistent in (True, False):
         seen = []
         for gl, (query, _) in zip(both, made, strict=True):

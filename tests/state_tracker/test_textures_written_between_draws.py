@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import copy_on_write, execution, queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -265,40 +265,3 @@ def test_draws_by_themselves_see_it_as_well(monkeypatch: pytest.MonkeyPatch) -> 
     waited = picture(several_parts, Painter(), 8)
     monkeypatch.setattr(queue, "SMALL", 0)
     np.testing.assert_array_equal(waited, picture(several_parts, Painter(), 8))
-
-
-@pytest.mark.parametrize(
-    "step", [a_part, all_of_it, read, other_textures, texture_units, mipmaps, copied]
-)
-def test_they_stay_pending_all_the_same(step: Step, executed: list[int]) -> None:
-    picture(step, Painter())
-    assert executed == [DRAWS]
-
-
-def test_copies_have_a_bound(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copy_on_write, "MOST", 50_000)
-    picture(all_of_it, Painter())
-    assert sum(executed) == DRAWS
-    assert 1 < max(executed) < 20
-
-
-def test_large_textures_are_not_copied(
-    executed: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(copy_on_write, "LARGEST", 0)
-    picture(all_of_it, Painter())
-    assert executed == [1] * DRAWS
-
-
-def test_what_draws_write_is_not_copied(executed: list[int]) -> None:
-    """The texture is an image that is drawn on, too."""
-    painter = Painter()
-    gl = painter.gl
-    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
-    name = painter.textures[1]
-    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, name, 0)
-    painter.draw()
-    gl.bind_texture(GL.TEXTURE_2D, name)
-    painter.part()
-    assert executed == [1]
-    gl.release()

@@ -248,7 +248,7 @@ class Answering(Side):
         super().__init__("numpipe")
         self.given = iter(answers)
 
-    def ask(self, question: str) -> dict[str, Any]:
+    def request(self, question: str) -> dict[str, Any]:
         return next(self.given)
 
 
@@ -288,7 +288,7 @@ def test_a_side_that_ended_is_an_error() -> None:
     assert side.process.stdin is not None
     side.process.kill()
     side.process.wait()
-    assert side.ask("gradient") in (
+    assert side.request("gradient") in (
         {"error": "the process is gone"}, {"error": "the process ended with status -9 "},
     )  # fmt: skip
     side.draw_frames("gradient")

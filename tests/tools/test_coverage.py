@@ -47,9 +47,9 @@ def test_what_a_test_touches_is_seen() -> None:
     assert "fract" in found["GLSL built-in functions"].touched
     opcodes = found["NIR opcodes"]
     assert "fcos" in opcodes.untouched and "vec16" not in opcodes.untouched
-    assert "vec16" in opcodes.beyond["vectors of kernels"]
+    assert "vec16" in opcodes.unreachable["vectors of kernels"]
     for area in found.values():
-        explained = [name for names in area.beyond.values() for name in names]
+        explained = [name for names in area.unreachable.values() for name in names]
         assert sorted([*explained, *area.untouched]) == sorted(area.missing)
         assert area.total == len({*area.touched, *area.missing}) > 0
 

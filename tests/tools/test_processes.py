@@ -14,7 +14,7 @@ from gallette.piglit_subset import cluster, execute, pool, remote
 from gallette.piglit_subset.execute import Unavailable, make_context, run_file, run_test
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.pool import TestProcess, run_all
-from gallette.piglit_subset.remote import How, SentTest
+from gallette.piglit_subset.remote import RunOptions, SentTest
 from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.results import Entry, Run, merge
 from gallette.piglit_subset.results import test_name as name_of_test
@@ -153,7 +153,7 @@ class Worker:
         self.process = type("P", (), {"returncode": -11, "kill": lambda this: None})()
         Worker.made.append(self)
 
-    def ask(self, request: Any, timeout: float) -> Any:
+    def request(self, request: Any, timeout: float) -> Any:
         self.tests += 1
         self.asked.append((request, timeout))
         return Worker.answers.pop(0)
@@ -297,7 +297,11 @@ def test_batches_run_in_one_process_for_each_way(
     monkeypatch.setattr(remote, "_processes", {})
     monkeypatch.setenv("GALLETTE_CACHE", "here")
     sent = [SentTest(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
-    for how in (How("a", 5.0, True), How("a", 5.0, True), How("b", 5.0, False)):
+    for how in (
+        RunOptions("a", 5.0, True),
+        RunOptions("a", 5.0, True),
+        RunOptions("b", 5.0, False),
+    ):
         found = remote._run_batch(how, sent)
         assert [(r.name, r.path, r.command) for r in found] == [
             (f"t{i}", p, f"gallette piglit run --driver {how.driver} {p}")
@@ -319,7 +323,7 @@ def test_tests_whose_workers_died_crashed(tmp_path: Path, monkeypatch: pytest.Mo
 
         def run(self, function: Any, items: Any, cost: Any) -> Any:
             assert [cost(i) for i in items] == [1.0, 2.0]
-            assert function.args[0] == How("numpipe", 5.0, True)
+            assert function.args[0] == RunOptions("numpipe", 5.0, True)
             yield items[0], Entry("pass", path="p", name="a")
             yield items[1], ValueError("why")
 

@@ -446,7 +446,7 @@ def test_what_a_driver_need_not_say() -> None:
     assert (bare.measure(shader), bare.pictures(shader, FragmentKey())) == ({}, [])
     assert bare.pack(object()) == b""  # type: ignore[arg-type]
     with pytest.raises(NotImplementedError, match=r"^bare$"):
-        bare.unpack(b"")
+        bare.unpack(b"", shader)
     framebuffer, key = FramebufferState(), FragmentKey()
     assert bare.target_kind(framebuffer) is None and bare.adapted(key, framebuffer) is key
     plain = VariantCompiler.subgroups, VariantCompiler.tells_time, VariantCompiler.home

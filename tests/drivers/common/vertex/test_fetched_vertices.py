@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.resource import HostResource, create_resource
-from gallette.drivers.common.vertex import fetch
 from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS
@@ -33,29 +31,6 @@ def _read(format: str, resource: HostResource, source: VertexSource, offset: int
     buffers = (VertexBuffer(resource, 4, stride),)
     lanes = FetchedVertices(source, (element,), buffers, start, source.lanes)
     return [lanes.attribute(0, component) for component in range(4)]
-
-
-@pytest.mark.parametrize("format", [*FLOATS, *OTHERS])
-def test_a_few_vertices_read_what_many_do(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    resource = _buffer()
-    firsts, counts = (-2, 0, 3, 50, 90), (1, 2, 9)
-    for first, count in itertools.product(firsts, counts):
-        sources = [
-            VertexSource(first, count, None, 1, 0, first, 0),
-            VertexSource(first, count, None, 3, 0, first, 0),
-            VertexSource(first, count, np.arange(count)[::-1] + first, 1, 0, first, 0),
-            VertexSource(first, count, None, 2, 0, first, 0, firsts=np.array([1, first])),
-        ]
-        for source, offset, stride in itertools.product(sources, (0, 2, 8), (0, 4, 10, 16, 20)):
-            for divisor, start in ((0, 0), (1, 0), (0, count // 2)):
-                found = []
-                for few in (1 << 10, 0):
-                    monkeypatch.setattr(fetch, "_FEW", few)
-                    found.append(_read(format, resource, source, offset, stride, divisor, start))
-                for one, other in zip(*found, strict=True):
-                    assert one.dtype == other.dtype and one.shape == other.shape
-                    assert one.tobytes() == other.tobytes()
-                    assert one.flags.c_contiguous
 
 
 def test_writes_by_shaders_are_read() -> None:
