@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.cache_home import cache_home, usual_cache_home
-from gallette.compiler.errors import tell
+from gallette.compiler.errors import print_message
 from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
 
@@ -91,7 +91,7 @@ class DiskCache:
             except OSError as error:
                 self._usable = False
                 if usual_cache_home() not in self.folder.parents:  # the user has chosen it
-                    tell(f"gallette: nothing is kept: {error}")
+                    print_message(f"gallette: nothing is kept: {error}")
             else:
                 self._usable = True
         return self._usable

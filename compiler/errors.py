@@ -20,8 +20,8 @@ __all__ = [
     "Span",
     "ValidationError",
     "caret_message",
+    "print_message",
     "printable",
-    "tell",
 ]
 
 
@@ -60,7 +60,7 @@ def printable(text: str, mark: bool = True) -> str:
     return text.translate(_CONTROL if mark else _NOTHING)
 
 
-def tell(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a line on standard error, with control characters removed."""
     print(printable(text), file=sys.stderr, flush=True)
 

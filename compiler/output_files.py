@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from gallette.compiler.errors import InputError, tell
+from gallette.compiler.errors import InputError, print_message
 
 __all__ = ["OutputStream", "atomic_write", "write_whole"]
 
@@ -113,7 +113,7 @@ class OutputStream:
             yield
         except OSError as error:
             self.error = f"{_cannot_write(self.path, error)}; it ends here"
-            tell(self.error)
+            print_message(self.error)
             file, self._file = self._file, None
             assert file is not None
             with contextlib.suppress(OSError):  # its buffer cannot be written, either

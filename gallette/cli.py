@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gallette.compiler.arguments import ArgumentParser
-from gallette.compiler.errors import GalletteError, tell
+from gallette.compiler.errors import GalletteError, print_message
 from gallette.terminal import guarded
 
 __all__ = ["COMMANDS", "GROUPS", "command_parser", "execute", "main"]
@@ -283,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return status
     except GalletteError as error:
-        tell(str(error))
+        print_message(str(error))
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -295,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in _FULL or error.filename is not None:
             raise
-        tell(f"gallette: cannot write: {error.strerror}")
+        print_message(f"gallette: cannot write: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the rest cannot be written either
         return 2
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gallette.compiler.errors import tell
+from gallette.compiler.errors import print_message
 
 from .environment import child_command, child_environment
 from .results import Entry, again
@@ -112,7 +112,7 @@ class TestProcess:
         reply = worker.request({"path": str(path), "driver": self.driver}, self.timeout)
         err = worker.stderr_of_last()
         if err and self._environment.get("GALLETTE_DEBUG"):
-            tell(f"-- {name}\n{err}")  # output of the debug flags
+            print_message(f"-- {name}\n{err}")  # output of the debug flags
         if isinstance(reply, str):
             self._worker = None
             worker.close(kill=reply == "timeout")

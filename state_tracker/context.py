@@ -22,7 +22,7 @@ from gallette.compiler.errors import (
     MisuseError,
     ReleasedError,
     ResetError,
-    tell,
+    print_message,
 )
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
@@ -404,7 +404,7 @@ class Context(Topics, GLInterface):
         if isinstance(error, ResetError):
             code = GL.CONTEXT_LOST
             if not self.lost:
-                tell(f"gallette: {where}: {error}")
+                print_message(f"gallette: {where}: {error}")
             self.lost = self.lost or str(error)
         self._record(GLError(code, str(error)), where)
 
@@ -415,7 +415,7 @@ class Context(Topics, GLInterface):
         text = f"{name} in {where}: {error}"
         self.debug.error(error.code, text)
         if self._print_errors:
-            tell(text)
+            print_message(text)
         if self.strict:
             raise MisuseError(text) from error
 
@@ -602,7 +602,7 @@ def _printing(function: Function, method: Any) -> Any:
             shown.append(f"{param.name}={text if isinstance(text, str) else repr(text)[:60]}")
         result = method(*args)
         end = "" if result is None else f" -> {repr(result)[:60]}"
-        tell(f"{function.c_name}({', '.join(shown)}){end}")
+        print_message(f"{function.c_name}({', '.join(shown)}){end}")
         return result
 
     return call

@@ -44,8 +44,8 @@ from .memory.resources import VulkanBuffer, VulkanTexture
 from .pipeline.executables import executables
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
-from .repeating import Recorded, Repeating, records
 from .samples import read_samples, write_samples
+from .series import Recorded, SeriesRecorder, records
 
 if TYPE_CHECKING:
     from .screen import VulkanScreen
@@ -83,7 +83,7 @@ class VulkanContext(MemoryContext):
         self.rendering = Rendering(self)
         self.draws = Draws(self)
         self.internal = Internal(self)
-        self.repeating = Repeating(self)
+        self.series = SeriesRecorder(self)
         self.stream.before_submit = self.rendering.end
         self.stream.after_submit = self.draws.forget
 
@@ -157,7 +157,7 @@ class VulkanContext(MemoryContext):
         """Repeat draws and the changes between them; returns how many commands were executed."""
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return 0
-        return self.repeating.repeat(series)
+        return self.series.repeat(series)
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.raise_failure()

@@ -22,8 +22,8 @@ from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
-from .repeating import index_row, vertex_row
 from .selection import Selection, folds, select, texture_facts
+from .series import index_row, vertex_row
 from .spirv.system import PUSHED
 from .variants import ComputeKey, with_control
 
@@ -55,7 +55,7 @@ class Draws:
         self._pushed = b""
         self._vertices: Any = None
         self.plans: dict[Any, tuple[Any, ...]] = {}
-        self.made: Any = None  # the last draw, if it may be made again (see `repeating`)
+        self.made: Any = None  # the last draw, if it may be made again (see `series`)
 
     def forget(self) -> None:
         """Forget all bindings, because a new batch begins."""

@@ -2,7 +2,7 @@
 
 Commands are rows, `(name, arguments after the command buffer)`, grouped by the state they come
 from. The last row set in a batch is recorded per slot, so only differing rows are set again;
-`repeating` keeps the rows of draws and compares them without reading the state.
+`series` keeps the rows of draws and compares them without reading the state.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-from gallette.compiler.errors import GalletteError, tell
+from gallette.compiler.errors import GalletteError, print_message
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError, last_error, set_error
 
@@ -100,10 +100,10 @@ def _report(name: str, error: BaseException) -> None:
         return
     _REPORTED.add(name)
     if isinstance(error, GalletteError):
-        tell(f"gallette: {name}: {error}")
+        print_message(f"gallette: {name}: {error}")
     else:
         print(f"gallette: bug in {name}:", file=sys.stderr)
-        tell("".join(traceback.format_exception(error)).rstrip())
+        print_message("".join(traceback.format_exception(error)).rstrip())
 
 
 def c_names(prefix: str = "") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from gallette.compiler.errors import tell
+from gallette.compiler.errors import print_message
 from gallette.egl.configs import Visuals
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
@@ -41,6 +41,6 @@ def connect(native: int) -> WindowSystem:
         from gallette.egl.x11 import X11
     except ImportError as error:
         what = "gallette: windows of X11 need python-xlib: pip install gallette[x11]"
-        tell(what)  # programs do not show what EGL tells them
+        print_message(what)  # programs do not show what EGL tells them
         raise EglError(Error.NOT_INITIALIZED, what) from error
     return X11(native)

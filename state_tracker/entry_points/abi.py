@@ -20,7 +20,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.errors import GalletteError, MisuseError, ResetError, tell
+from gallette.compiler.errors import GalletteError, MisuseError, ResetError, print_message
 from gallette.state_tracker.entry_points.c_strings import c_string
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.dispatch import default_of
@@ -164,7 +164,7 @@ def failed(function: Function, error: BaseException) -> None:
         threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
         return
     if isinstance(error, MisuseError):  # already recorded; C reads it with glGetError
-        tell(f"gallette: {error}")
+        print_message(f"gallette: {error}")
         return
     context = current_context()
     if context is not None and isinstance(error, GLError):
@@ -179,7 +179,7 @@ def failed(function: Function, error: BaseException) -> None:
     if function.name not in _REPORTED:
         _REPORTED.add(function.name)
         if isinstance(error, GalletteError):
-            tell(f"gallette: {function.c_name}: {error}")
+            print_message(f"gallette: {function.c_name}: {error}")
         else:
             print(f"gallette: bug in {function.c_name}:", file=sys.stderr)
-            tell("".join(traceback.format_exception(error)).rstrip())
+            print_message("".join(traceback.format_exception(error)).rstrip())

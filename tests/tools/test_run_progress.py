@@ -1,4 +1,4 @@
-"""How long a run of tests will still take, as far as anybody can tell."""
+"""How long a run of tests will still take, estimated from recorded times."""
 
 from __future__ import annotations
 

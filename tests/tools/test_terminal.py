@@ -25,7 +25,7 @@ from gallette.cli import main
 from gallette.commands import bench
 from gallette.commands.diff import DiffReport, print_diffs
 from gallette.compare import PassDiff, SceneDiff
-from gallette.compiler.errors import tell
+from gallette.compiler.errors import print_message
 from gallette.piglit_subset.results import Entry, Run
 from gallette.piglit_subset.summary import summarise
 from gallette.reports.terminal import print_folders, print_summary, print_totals, print_versions
@@ -212,7 +212,7 @@ def test_what_is_printed_does_not_talk_to_the_terminal(monkeypatch: pytest.Monke
     with guarded():
         print(NASTY)
         print("\r\x07")
-        tell(NASTY)
+        print_message(NASTY)
         console().print(NASTY, style="red", markup=False)
         table = Table(NASTY, box=None)
         table.add_row(Text(NASTY))

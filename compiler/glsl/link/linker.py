@@ -8,7 +8,7 @@ across stages (dead and constant varyings).
 from __future__ import annotations
 
 from gallette.compiler import debug
-from gallette.compiler.errors import CompileError, GalletteError, tell
+from gallette.compiler.errors import CompileError, GalletteError, print_message
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
@@ -206,7 +206,7 @@ class _Linker:
         dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
             if dump:
-                tell(print_shader(shader))
+                print_message(print_shader(shader))
             check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options)

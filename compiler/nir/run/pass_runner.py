@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
-from gallette.compiler.errors import InputError, ValidationError, tell
+from gallette.compiler.errors import InputError, ValidationError, print_message
 from gallette.compiler.nir.check.metadata import check_metadata
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -242,7 +242,7 @@ def _run_recorded(
             )
         log.records.append(record)
     if progress and "nir:print" in active:
-        tell(f"// after {info.name}\n{print_shader(shader, annotate=True)}")
+        print_message(f"// after {info.name}\n{print_shader(shader, annotate=True)}")
     if progress and "nir:validate" in active:
         validate(shader, info.name)
     if "nir:metadata" in active:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler import debug
-from gallette.compiler.errors import GalletteError, tell
+from gallette.compiler.errors import GalletteError, print_message
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of, reading
@@ -170,9 +170,9 @@ class ShaderObject(Generic[Key, Code]):
         driver = self.compiler.name
         if debug.is_set("driver:variants"):
             text = f"{event.stage} {event.shader}: {event.key} ({reason})"
-            tell(f"{driver}: {text}")
+            print_message(f"{driver}: {text}")
         if debug.is_set("driver:code"):
-            tell(self.compiler.text(program))
+            print_message(self.compiler.text(program))
         return variant
 
     def _generate(self, key: Key, lowered: bool, log: PassLog) -> tuple[Shader, Code, bool]:

@@ -1,4 +1,4 @@
-"""Draws of different states wait together and change places only where nobody can tell."""
+"""Pending draws of different states change places only where the picture stays the same."""
 
 from __future__ import annotations
 

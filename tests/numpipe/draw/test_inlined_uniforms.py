@@ -1,4 +1,4 @@
-"""Uniforms that decide branches become constants of variants, and nobody can tell."""
+"""Uniforms that decide branches become constants of variants; the picture stays the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws that differ only in their constants are merged, and nobody can tell."""
+"""Draws that differ only in their constants are merged; the picture stays the same."""
 
 from __future__ import annotations
 

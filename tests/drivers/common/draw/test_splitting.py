@@ -1,4 +1,4 @@
-"""Large draws run in parts: nobody can tell, memory has a bound, and so has the work."""
+"""Large draws run in parts: the picture is the same, memory has a bound, and so has the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rows of points, lines and triangles are found some at a time: nobody can tell."""
+"""Many rows of points, lines and triangles are computed some at a time, with the same result."""
 
 from __future__ import annotations
 

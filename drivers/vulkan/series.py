@@ -44,7 +44,7 @@ from .pipeline.layouts import DYNAMIC_UNIFORM
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Recorded", "Repeating", "records"]
+__all__ = ["Recorded", "SeriesRecorder", "records"]
 
 Ints = npt.NDArray[np.int64]
 _WORDS = 12
@@ -195,7 +195,7 @@ class _Rows:
         return lambda commands, *arguments: self.found.append((name, arguments))
 
 
-class Repeating:
+class SeriesRecorder:
     """Repeats recorded draws of a context."""
 
     def __init__(self, context: VulkanContext) -> None:

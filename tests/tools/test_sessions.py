@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tools.said import FOLDER, commands, run, sessions
+from tests.tools.sessions import FOLDER, commands, run, sessions
 
 
 @pytest.mark.parametrize("name", sessions())
 def test_commands_print_what_is_written_down(name: str) -> None:
-    """A change that is meant: `python -m tests.tools.said` writes the files, look at the diff."""
+    """After an intended change, `python -m tests.tools.sessions` writes the files; read the diff."""
     written = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     assert list(run(commands(name))) == written
 

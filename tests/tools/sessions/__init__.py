@@ -1,7 +1,7 @@
 """What commands print, as it stands in files: `NAME.txt` beside this, a session each.
 
-    python -m tests.tools.said            run all sessions and write the files anew
-    python -m tests.tools.said drivers    one of them
+    python -m tests.tools.sessions            run all sessions and write the files anew
+    python -m tests.tools.sessions drivers    one of them
 
 A line that begins with `$ ` is a command; what follows is what it printed, and how it ended unless
 all was well. The commands of a session share a folder with a few files to work on. What differs

@@ -1,3 +1,0 @@
-from tests.tools.said import main
-
-main()

@@ -1,0 +1,3 @@
+from tests.tools.sessions import main
+
+main()
