@@ -9,7 +9,7 @@ from tests.tools.sessions import FOLDER, commands, run, sessions
 
 @pytest.mark.parametrize("name", sessions())
 def test_commands_print_what_is_written_down(name: str) -> None:
-    """After an intended change, `python -m tests.tools.sessions` writes the files; read the diff."""
+    """After an intended change, `python -m tests.tools.sessions` writes them; read the diff."""
     written = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     assert list(run(commands(name))) == written
 
