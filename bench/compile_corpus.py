@@ -2,7 +2,7 @@
 
     python bench/compile_corpus.py [--against REVISION] [--rounds 8] [--every 4] [--lines 500]
 
-Two processes, one per revision, take turns over the bundled shader_tests (compile, then link; one
+Two processes, one per revision, alternate over the bundled shader_tests (compile, then link; one
 in four, or one in `--every N`), so that whatever else the machine does hits both. A program counts
 with its fastest round, in processor time. The older revision is checked out into a temporary
 folder. `--lines N` measures one long generated fragment shader instead of the corpus.

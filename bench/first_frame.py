@@ -3,7 +3,7 @@
     python bench/first_frame.py [NAME...] [--driver jit] [--runs 5] [--size 512] [--json FILE]
 
 Every sample is a process of its own that makes a context, compiles a scene's shaders, draws one
-frame and reads it back. The sides take turns, so that a busy moment of the machine slows all alike:
+frame and reads it back. The sides alternate, so that a busy moment of the machine slows all alike:
 the driver with an empty cache folder, the driver with the folder that the run before it has filled,
 and llvmpipe with its shader cache off. Three figures are kept: until the context is there (loading
 the libraries), from there to the picture, and both together; by the clock and as processor time of
@@ -77,7 +77,7 @@ def picture(driver: str, name: str, size: int) -> dict[str, list[float]]:
 
 
 def sample(driver: str, name: str, size: int, cache: str, bytecode: str) -> dict[str, list[float]]:
-    """The same in a fresh process; Python's own bytecode is kept in a folder, as when installed."""
+    """`picture` in a fresh process; Python's bytecode is cached in a folder, as when installed."""
     env = child_environment(driver)
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPYCACHEPREFIX"] = bytecode
@@ -96,7 +96,7 @@ def sample(driver: str, name: str, size: int, cache: str, bytecode: str) -> dict
 def measure(
     name: str, driver: str, runs: int, size: int, bytecode: str
 ) -> dict[str, list[dict[str, Any]]]:
-    """Samples of all sides, in turn."""
+    """Samples of all sides, which alternate."""
     found: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as cache:

@@ -88,9 +88,9 @@ def memory() -> int:
 def contexts(count: int) -> None:
     """The time of a context after the first, and what many leave behind: ours, and moderngl's.
 
-    moderngl itself never lets go of the names of extensions, 20 KB for each context, and more on
-    llvmpipe: there it is told of one and the same context again and again, so that nothing but its
-    own is left. The two figures after that are for contexts that tell it one name only.
+    moderngl itself never frees the names of extensions, 20 KB for each context, and more on
+    llvmpipe: it gets one llvmpipe context again and again, so that only its own memory is left. The
+    two figures after that are for contexts that report one name only.
     """
     import moderngl
 

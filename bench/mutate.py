@@ -8,8 +8,8 @@
 A sample is drawn by lines over compiler, pipe, drivers, state_tracker, piglit_subset and gallette,
 from the committed tree. The first run measures which test runs which line (as long as the suite
 takes); later ones measure the test files that are new or changed, all of them with --measure. A
-fault then costs some seconds. A run that was stopped goes on where it was when started again with
-the same seed.
+fault then costs some seconds. A run that was stopped continues when it is started again with
+its seed.
 
     python bench/mutate.py --only drivers/common --count 40     one part, quickly
     python bench/mutate.py --only drivers/common/draw --kinds comparison "forgotten call" \\

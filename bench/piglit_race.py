@@ -1,4 +1,4 @@
-"""piglit's own runner on llvmpipe against ours on numpipe, over one list, in turn.
+"""piglit's own runner on llvmpipe against ours on numpipe, alternating over one list.
 
     python bench/piglit_race.py tests.txt --shards 20 -o reports/race
 

@@ -51,7 +51,7 @@ class Verdict:
 
 
 def last_framebuffer(name: str, driver: str) -> tuple[Any, Any]:
-    """What the scene's last framebuffer holds when nobody watches: [y, x, bytes] of colour 0, or
+    """What the scene's last framebuffer holds without an observer: [y, x, bytes] of colour 0, or
     of the depth where there is no colour."""
     import moderngl
 
@@ -160,7 +160,7 @@ def twenty(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
 
 def timed(driver: str) -> int:
     """Processor time of one pixel's history: the goal is less than 3 s."""
-    scene("twenty", size=(512, 512))(twenty)  # only here: nobody else shall meet it
+    scene("twenty", size=(512, 512))(twenty)  # only here: no other code may see it
     spent = []
     for _ in range(3):
         start = time.process_time()

@@ -5,7 +5,7 @@ reference. A program's verdict is the last `{"result": "..."}` it prints, as pig
 without one it is the exit status. Results go to a file as they come, so a run can be resumed.
 
     python bench/programs.py list.tsv -j 2 -o results.tsv --cwd /path/of/the/programs
-    python bench/programs.py list.tsv -o results.tsv --summary      # what is there already
+    python bench/programs.py list.tsv -o results.tsv --summary      # the results so far
     python bench/programs.py list.tsv -o results.tsv --redo fail    # those again
 """
 
@@ -111,7 +111,7 @@ def read(path: Path) -> dict[str, tuple[str, float, str]]:
 
 
 def summary(listed: list[list[str]], results: dict[str, tuple[str, float, str]]) -> None:
-    """Rates, the slowest, and the reasons of what did not pass though the reference does."""
+    """Rates, the slowest programs, and why programs fail that the reference passes."""
     known = {row[0]: row[2] if len(row) > 2 else "pass" for row in listed}
     judged = [n for n in known if known[n] in GOOD and n in results]
     verdicts = Counter(results[n][0] for n in judged)

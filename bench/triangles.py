@@ -29,7 +29,7 @@ from gallette.state_tracker import GL, create_context
 
 SIZE = 256
 VIEWS = (256, 250, 97)
-"""Sides of the viewport, in turn: places in the window are exact where it is a power of two."""
+"""Sizes of the viewport: places in the window are exact where it is a power of two."""
 AT_ONCE = 4000
 STEP = 1 / ((1 << 24) - 1)
 

@@ -199,7 +199,7 @@ class Mutation:
             records.insert(other, records.pop(at))
 
     def _function(self) -> None:
-        """The same arguments for another function, or arguments made up for any function."""
+        """These arguments for another function, or invented arguments for any function."""
         choose = self._random
         calls = self._calls()
         if not calls:

@@ -39,7 +39,7 @@ BUDGET = 4_000_000
 """Instructions the interpreter may execute; a random program wants some 300,000 at most."""
 
 WORK = 1 << 34
-"""The same for a machine, in the units of `work`: about four million instructions in loops."""
+"""The limit of a machine, in the units of `work`: about four million instructions in loops."""
 
 LANES = 37
 
@@ -84,7 +84,7 @@ def _tiler_settings(asked: argparse.Namespace) -> list[Setting]:
 
 
 def _landing_late(made: tiler_compile.Compiled) -> tiler_compile.Compiled:
-    """The same code on a machine whose textures land late."""
+    """The code on a machine whose textures land late."""
     code = made.executable
     return replace(made, executable=tiler_compile.Executable(code.words, code.facts, "late"))
 

@@ -54,7 +54,7 @@ BUDGET = 1 << 30
 """Work a draw may do here: an eighth of the usual, so that draws of billions end in time."""
 CANARY = 0xA5
 SMALL = 4096
-"""Sizes of what is read are no larger: the memory behind pointers ends somewhere."""
+"""Sizes of memory that is read are no larger: the memory at a pointer has an end."""
 _FLOATS = ("float", "double", "clampf", "clampd")
 
 VERTEX = """#version 150

@@ -111,7 +111,7 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _begun(listed: Path) -> set[str]:
-    """Test files of a measurement, those that did not come to their end as well."""
+    """Test files of a measurement, including those that did not finish."""
     journals = sorted(listed.parent.glob("tests*.jsonl"))
     lines = (line for journal in journals for line in journal.read_text().splitlines())
     some = {json.loads(line)[0].partition("::")[0] for line in lines}
@@ -136,7 +136,7 @@ class _Part:
 
     commit: str
     probes: Probes
-    tests: list[str]  # which nobody has measured later
+    tests: list[str]  # which have not been measured later
     bits: NDArray[np.uint8]  # a packed row for each of them
     imported: NDArray[np.uint8]  # what ran between tests
 
@@ -292,7 +292,7 @@ class CoverageMap:
 
     @cache  # noqa: B019 - one map lives as long as the program
     def _lines(self, commit: str, path: str) -> dict[int, int]:
-        """Line now -> line at the commit, of what is the same."""
+        """Line now -> line at the commit, for the lines that are equal."""
         now = (self.tree / path).read_text().splitlines()
         try:
             then = git(self.tree, "show", f"{commit}:{path}").splitlines()

@@ -1,8 +1,8 @@
 """A pytest plugin for the run that finds out which test meets which stretch of code.
 
 Before a test all probes are cleared, after it a row of bits is written down: what ran in its
-process and in those it started. What a fixture of several tests ran counts for each of them,
-whoever came first. What runs between tests (imports) goes into the row `""`. A test
+process and in those it started. Code that a fixture of several tests ran counts for each of them,
+whichever came first. What runs between tests (imports) goes into the row `""`. A test
 that fails while it is measured (it minds the time, say) is not written down: it could notice
 anything.
 """

@@ -1,10 +1,10 @@
 """Probes: a byte of shared memory is set where a stretch of straight code of gallette runs.
 
 A tracer that looks at every line makes the suite five times slower. A stretch of statements runs
-as a whole or not at all, so one assignment in front of it says the same: `Probes.of(tree)` compiles
+as a whole or not at all, so one assignment before it is enough: `Probes.of(tree)` compiles
 every module of a tree once more with `PROBES[17] = 1` at the head of each stretch inside a
 function, and `runtime/sitecustomize.py` has Python load those. The bytes are a mapped file, which
-processes that a test starts write to as well.
+processes started by a test also write to.
 
 What runs while a module is imported has no probe: it runs in every process, not in a test.
 """
@@ -101,7 +101,7 @@ class _Module:
                     self._outside(inner)
 
     def _stretches(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The same statements with a probe in front of each stretch."""
+        """The statements with a probe before each stretch."""
         first = _after_preamble(body)
         found = body[:first]
         probe = -1

@@ -34,7 +34,7 @@ def explained() -> dict[str, str]:
 
 
 def report(results: list[Result]) -> str:
-    """Everything a reader wants to know, as text."""
+    """The whole report as text."""
     results = list({r.key: r for r in results}.values())  # what was judged again counts as then
     planted = Counter(r.path.split("/")[0] for r in results)
     noticed = Counter(r.path.split("/")[0] for r in results if r.by)

@@ -1,9 +1,9 @@
-"""Plant one fault in a copy of the tree and see who notices.
+"""Plant one fault in a copy of the tree and see which test notices it.
 
-In turn, stopping at the first that does: the tests that run the line, in stages (a few quick ones,
-more, all that end in the time a fault is given), then the type checker. A fault nobody's measured
-test meets, or one that outlived all of them where `whole` is asked for, is put before the whole
-suite. What only offends the style checker (a `pass` where a call was) does not count as noticed.
+The tests that run the line are run in stages (a few quick ones, more, all that end in the time a
+fault is given), then the type checker; the first that fails ends the trial. A fault that no
+measured test executes, or that survives all of them where `whole` is set, is tried on the whole
+suite. A fault that only offends the style checker (a `pass` where a call was) does not count as noticed.
 
 A test that fails without the fault as well (in a process of so little memory, say) says nothing.
 
@@ -35,7 +35,7 @@ NOTHING = 1 << 30
 @dataclass(frozen=True)
 class Verdict:
     by: str
-    """who noticed: a test, mypy, `timeout`; empty for a survivor"""
+    """what noticed it: a test, mypy, `timeout`; empty for a survivor"""
     tried: int
     """how many tests could have"""
     left: int = 0
@@ -189,7 +189,7 @@ def judge(
     types: bool = True,
     budget: float = 0.0,
 ) -> Verdict:
-    """Who notices this fault of `path` (relative to the tree), which may have a switch?"""
+    """What notices this fault of `path` (relative to the tree), which may have a switch?"""
     meeting = tests.tests_of(path, fault.line)
     asked = 0
     last = (budget or 1e9, 10_000)
@@ -200,7 +200,7 @@ def judge(
             with contextlib.nullcontext() if planted >= 0 else copy.planted(path, fault):
                 by = copy.tests(some, sum(tests.seconds[t] for t in some), planted)
             if by in some and not copy.is_sound(by, tests.seconds[by], planted):
-                some = some[some.index(by) + 1 :]  # it says nothing; those behind it may
+                some = some[some.index(by) + 1 :]  # it says nothing; later ones may
                 continue
             if by:
                 return Verdict(by, len(meeting))

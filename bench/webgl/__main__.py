@@ -44,7 +44,7 @@ FLAGS = (
     "--disable-gpu-watchdog",
 )
 PAGE_LASTS = 40
-"""Cases in one page: contexts that nobody collects add up."""
+"""Cases in one page: contexts that are not collected add up."""
 
 
 def bundle(modules: Path, folder: Path) -> Path:

@@ -60,7 +60,7 @@ _DTYPES = {
 class _Row:
     functions: re.Pattern[str]
     parameter: re.Pattern[str]
-    second: str  # the parameter that a pair of values is for as well
+    second: str  # the second parameter of a pair of values
     likely: tuple[str, ...]
     others: tuple[str, ...]
 

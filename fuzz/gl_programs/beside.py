@@ -27,7 +27,7 @@ Program = tuple[list[str], str]
 def mixed(
     seed: int, program: Callable[[int, str], Program], kinds: Sequence[str], between: str = BESIDE
 ) -> Program:
-    """Two programs of some kinds, in turns; `between` stands between their profiles."""
+    """Two programs of some kinds, interleaved; `between` stands between their profiles."""
     r = random.Random(seed)
     (one, profile), (two, other) = (program(r.randrange(1 << 20), r.choice(kinds)) for _ in MARKS)
     waiting = [[MARKS[0] + line for line in one], [MARKS[1] + line for line in two]]

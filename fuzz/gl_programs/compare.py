@@ -84,7 +84,7 @@ BRIGHT_STEP = 0.009
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One observation: what it is called, what was there, how many draws may have rounded."""
+    """One observation: its name, its value, how many draws may have rounded."""
 
     what: str
     value: Any

@@ -130,7 +130,7 @@ def immediate(w: Writer) -> None:
 
 @step(3)
 def listed(w: Writer) -> None:
-    """The same from a list, with settings in it, which stay as the list left them. (Current values
+    """Primitives from a list with settings in it, which stay as the list left them. (Current values
     do not: what Mesa takes for the colour behind a list is sometimes from before it.)"""
     name, kind = w.fresh("list"), w.pick(("COMPILE", "COMPILE_AND_EXECUTE"))
     inside = [FIXED.change(w) for _ in range(w.number(3))]

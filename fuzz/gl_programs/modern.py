@@ -72,7 +72,7 @@ class Modern:
         self.fragment = ""
         self.choice = ""  # of a subroutine, which a program forgets that comes into use again
         self.points = False
-        self.numbered = False  # somebody asks for numbers of primitives
+        self.numbered = False  # a query counts primitives
 
     def use(self) -> None:
         """Another program, or a pipeline, with a texture that its fragment shader reads."""
@@ -85,7 +85,7 @@ class Modern:
             geometry = "layers"
         if evaluation and self.samples and fragment in ("counted", "early", "summed"):
             fragment = "color"  # how often an edge is shaded depends on where the edges are
-        if fragment == "numbered" and (evaluation or not geometry):  # nobody else writes a layer
+        if fragment == "numbered" and (evaluation or not geometry):  # no other stage writes a layer
             fragment = "color"
         self.patches, self.fragment = bool(evaluation), fragment
         self.points = "points" in (evaluation, geometry)

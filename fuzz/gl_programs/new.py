@@ -114,7 +114,7 @@ class New:
         return {self.gl.get_uniform_location(program, name) for name in names}
 
     def set_all(self, pipeline: int, location: int, *values: float) -> None:
-        """The same of the programs of a pipeline."""
+        """The uniforms of the programs of a pipeline."""
         for kind in _BITS:
             (program,) = self.gl.get_program_pipelineiv(pipeline, kind)[:1]
             if program:
@@ -186,14 +186,14 @@ class New:
         return name
 
     def _cleared(self, texture: int, seed: int) -> None:
-        """Samples have the colours of a clear: nobody can upload them."""
+        """Samples have the colours of a clear: they cannot be uploaded."""
         color = np.random.default_rng(seed).integers(0, 5, 4) * 63
         self.gl.clear_tex_image(texture, 0, GL.RGBA, GL.UNSIGNED_BYTE, color.astype(np.uint8))
 
     # -- targets -------------------------------------------------------------------------------
 
     def target(self, kind: str, samples: int, depth: bool) -> tuple[int, int]:
-        """A framebuffer with layers or samples, cleared and bound, and the texture behind it."""
+        """A framebuffer with layers or samples, cleared and bound, and its texture."""
         gl, texture = self.gl, self._made()
         at = _TARGETS["ms" if samples else kind]
         gl.bind_texture(at, texture)

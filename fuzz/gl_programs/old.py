@@ -57,7 +57,7 @@ class Old:
         """A filtered texture in which neighbours differ by little, as the faces of a cube do."""
         gl, (name,) = self.gl, self.gl.gen_textures(1)
         self.world.keep("textures", int(name))
-        gl.active_texture(GL.TEXTURE0 + UNITS)  # which nobody draws with
+        gl.active_texture(GL.TEXTURE0 + UNITS)  # which is not drawn with
         gl.bind_texture(target, name)
         for axis in "STR":
             gl.tex_parameteri(target, getattr(GL, f"TEXTURE_WRAP_{axis}"), wrap)

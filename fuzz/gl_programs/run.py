@@ -130,7 +130,7 @@ class Eyes:
         self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
 
     def packed(self, format: int, x: int, y: int, index: int) -> None:
-        """5 x 3 pixels in a buffer, as pixel storage lays them out, and what lies around them."""
+        """5 x 3 pixels in a buffer, as pixel storage lays them out, and the bytes around them."""
         gl = self.gl
         gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         (name,) = gl.gen_buffers(1)
@@ -228,10 +228,10 @@ class Eyes:
 _SUMS = (GL.ADD, GL.COMBINE, GL.COMBINE4_NV)
 _TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
-"""Factors with which what is there is multiplied by itself."""
+"""Factors that multiply the destination by itself."""
 
 _DRAWN = (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
-"""Factors with which what is there is multiplied by what is drawn."""
+"""Factors that multiply the destination by the source."""
 
 _NUMPIPE = ("queued", "immediate", "streamed")
 

@@ -54,7 +54,7 @@ class Shared:
         self.gl.tex_parameteri(GL.TEXTURE_2D, name, value)
 
     def fill(self, buffer: int, seed: int, whole: bool) -> None:
-        """Other vertices in a buffer: new storage, or some of what there is."""
+        """Other vertices in a buffer: new storage, or a part of the present one."""
         gl = self.gl
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         if whole:

@@ -168,7 +168,7 @@ class World:
     # -- buffers -------------------------------------------------------------------------------
 
     def buffer(self) -> int:
-        """A buffer of zeros: what a draw reads where there is nothing is nobody's business."""
+        """A buffer of zeros: what a draw reads from unwritten memory is undefined."""
         gl, name = self.gl, self._gen("buffers")
         gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
         gl.buffer_data(GL.COPY_WRITE_BUFFER, 4096, bytes(4096), GL.STATIC_DRAW)

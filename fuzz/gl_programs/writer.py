@@ -254,7 +254,7 @@ class Writer:
         self.say("; ".join([*before, call]))
 
     def defined(self) -> list[str]:
-        """Nobody may read a colour that is being drawn, or keep an output that is not written."""
+        """No call may read a colour that is being drawn, or capture an unwritten output."""
         self.draws += 1
         program, target = self.program, self.target
         before = ["see.blended()", f"gl.use_program({program.name})"]

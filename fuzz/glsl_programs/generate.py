@@ -2,7 +2,7 @@
 
     program = generate(seed, Style())
 
-The same seed and style give the same program for ever; a test names a found program by its seed.
+A seed and a style always give one program; a test names a found program by its seed.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Generator(Values):
         ops = {"int": "+-*&|^", "uint": "+-*&|^"}.get(kind.base, "")
         pure = not self.style.effects
         if ops and not kind.is_aggregate and self.chance(0.4):
-            # What is added must not change the target: when it is read is nobody's promise.
+            # The added value must not change the target: GLSL does not say when that is read.
             return s.Run(s.Assign(kind, r.choice(ops), target, self.value(kind, None, pure=True)))
         return s.Run(s.Assign(kind, "", target, self.value(kind, None, pure)))
 

@@ -158,7 +158,7 @@ class _Writer:
         self._ready(name, self.programs[name])
 
     def _ready(self, name: str, program: stages.Program) -> None:
-        """Uniforms, and most of what its shaders look for."""
+        """Uniforms, and most of the resources that its shaders name."""
         if not name.startswith("pipeline"):
             for letter in program.uniforms:
                 self.lines.append(f"h.uniforms({name}, {letter!r}, {self.seed()})")

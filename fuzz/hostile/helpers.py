@@ -121,7 +121,7 @@ class Helpers:
                 getattr(gl, f"program_uniform{call}")(program, place, count, *turned, data)
 
     def bind(self, need: tuple[str, int, int, str, str], seed: int) -> None:
-        """What a shader looks for, in its units: what there is, or something new."""
+        """The textures that a shader names, in its units: present ones or new ones."""
         gl, r = self.gl, random.Random(seed)
         kind, first, count, target, texels = need
         for unit in range(first, first + count):
@@ -282,7 +282,7 @@ class Helpers:
         return int(name)
 
     def _written(self, name: int, target: str, format: str, r: random.Random) -> None:
-        """A texel of the first level, and what lies beside it."""
+        """A texel of the first level, and its neighbours."""
         dimensions = TARGETS[target].sizes + (target == "TEXTURE_CUBE_MAP")
         how = (getattr(GL, word.removeprefix("GL.")) for word in upload(FORMATS[format]))
         sizes = [1] * dimensions

@@ -77,7 +77,7 @@ def floats(seed: int, count: int) -> Any:
 
 
 def doubles(seed: int, count: int) -> Any:
-    """The same in double precision."""
+    """These numbers in double precision."""
     with np.errstate(invalid="ignore"):
         return floats(seed, count).astype(np.float64)
 

@@ -130,7 +130,7 @@ class Runner:
         self._listen()
 
     def _listen(self) -> None:
-        """Hear of what no call raises."""
+        """Receive the messages of errors that no call raises."""
         warnings.simplefilter("error", RuntimeWarning)
         failed = Context.work_failed
 

@@ -33,7 +33,7 @@ class Program:
     captured: list[str] = field(default_factory=list)
     patches: bool = False
     primitive: str = ""  # that a geometry shader takes
-    outputs: str = ""  # letters of what the fragment shader writes
+    outputs: str = ""  # letters of the fragment shader's outputs
 
     def add(self, stage: str, s: Source, main: str) -> None:
         self.sources[stage] = s.text(main)

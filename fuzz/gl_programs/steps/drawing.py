@@ -48,7 +48,7 @@ def indexed(w: Writer, mode: str, count: int) -> None:
     name, size = w.fresh("indices"), int(dtype[1])
     last = (1 << 8 * size) - 1 if w.es else 255  # ES restarts at the largest index alone
     if w.often(0.15):
-        order[w.number(len(order))] = last  # where restarting is on; else behind the end
+        order[w.number(len(order))] = last  # where restarting is on; else beyond the last vertex
         order = [min(i, count - 1) if i != last else i for i in order]
     w.say(
         f"{name} = w.buffer()",
@@ -57,7 +57,7 @@ def indexed(w: Writer, mode: str, count: int) -> None:
         f"np.array({order}, {dtype!r}), GL.STATIC_DRAW)",
     )
     many = len(order)
-    # An index behind the end is undefined: it restarts instead.
+    # An index beyond the last vertex is undefined: it restarts instead.
     restart = (
         "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX); gl.enable(GL.PRIMITIVE_RESTART); "
         "gl.primitive_restart_index(255); "
@@ -110,7 +110,7 @@ def burst(w: Writer) -> None:
 
 @PLAIN.step(3)
 def in_between(w: Writer) -> None:
-    """Small draws, and what a queue lets wait with them: targets in turn, parts of pictures."""
+    """Small draws with alternating targets, and updates of parts of pictures between them."""
     for _ in range(3 + w.number(6)):
         kind = w.number(4)
         if kind == 0:
@@ -189,7 +189,7 @@ def block(w: Writer) -> None:
 
 @PLAIN.step(2)
 def immediate(w: Writer) -> None:
-    """glBegin and its kin, without a program."""
+    """Primitives of glBegin, rectangles and arrays, without a program."""
     if w.core or w.target.kind != "f" or w.target.samples:
         return
     before = w.defined()
@@ -216,7 +216,7 @@ def immediate(w: Writer) -> None:
 
 @PLAIN.step(1)
 def corners(w: Writer) -> None:
-    """Polygons as points: of what is not clipped, for where a cut ends is a matter of rounding."""
+    """Polygons as points: only unclipped ones, since rounding decides where a cut ends."""
     if not w.unfilled:
         return
     name, size = w.fresh("buffer"), w.choice(1.0, 4.0)

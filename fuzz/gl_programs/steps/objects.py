@@ -176,7 +176,7 @@ def change_texture(w: Writer) -> None:
         source = w.pick(["RED", "GREEN", "BLUE", "ALPHA", "ZERO", "ONE"])
         w.say(f"gl.tex_parameteri({at}, GL.TEXTURE_SWIZZLE_{w.r.choice('RGBA')}, {source})")
     else:
-        # The base never behind the last: there llvmpipe's textureLod reads another than the base.
+        # The base level is never beyond the last: llvmpipe's textureLod reads another one then.
         base, last = 0, texture.levels - 1
         if kind == 3:
             base = w.number(texture.levels)

@@ -97,7 +97,7 @@ def copy(w: Writer) -> None:
     target = w.target
     if target.samples:
         return
-    # What is coarser stays so in another format: its steps must be the other's as well.
+    # Data of a coarser format stays coarse in another one, which must have its steps.
     finest = min(_step(f) for f in target.colors)
     others = [
         x
