@@ -3,7 +3,7 @@
 The tests that run the line are run in stages (a few quick ones, more, all that end in the time a
 fault is given), then the type checker; the first that fails ends the trial. A fault that no
 measured test executes, or that survives all of them where `whole` is set, is tried on the whole
-suite. A fault that only offends the style checker (a `pass` where a call was) does not count as noticed.
+suite. A fault that only offends the style checker (a `pass` where a call was) counts as unnoticed.
 
 A test that fails without the fault as well (in a process of so little memory, say) says nothing.
 

@@ -1,8 +1,8 @@
 """Memory of resources beside pages that may not be touched.
 
 Each allocation ends where such a page begins or begins where one ends, alternately: machine code
-that leaves it ends the process. The bytes between the allocation and the other end of its own pages, and
-the spare bytes that resources have at their end, must be zero when it is given back.
+that leaves it ends the process. The bytes between the allocation and the other end of its own
+pages, and the spare bytes at the end of resources, must be zero when it is freed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast drivers draw: frames of scenes and captures, timed on several drivers in turn."""
+"""How fast drivers draw: frames of scenes and captures, timed on several drivers alternately."""
 
 from gallette.benchmarks.registry import BENCHMARKS, benchmark, find, lacks, read_scenes
 

@@ -73,7 +73,7 @@ GENERIC = f"""{_HEAD}
 %t = OpFMul %float %a %two
 OpStore %p %t
 {_TAIL}"""
-# The same, but both ways lead to global memory.
+# Like the kernel before, but both branches yield pointers to global memory.
 PROVEN = GENERIC.replace(
     "%which = OpSelect %item_g %odd %l %g", "%which = OpSelect %item_g %odd %g %g"
 )

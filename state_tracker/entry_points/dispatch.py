@@ -73,7 +73,7 @@ _PLACE = re.compile(r"Get\w*(Location|Index)(ARB|EXT)?")
 _BESIDE_BITMAPS = re.compile(
     r"Bitmap|ListBase|RasterPos\d.*|WindowPos\d.*|PixelStore[fi]|(Push|Pop)ClientAttrib"
 )
-"""Functions that change nothing of what pending bitmaps look like."""
+"""Functions that do not change how pending bitmaps are drawn."""
 
 
 def may_stand_inside(function: Function) -> bool:
