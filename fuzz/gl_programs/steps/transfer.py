@@ -37,7 +37,7 @@ def clear(w: Writer) -> None:
 
 
 def clear_part(w: Writer) -> None:
-    """Copy a few pixels likewise."""
+    """Clear the buffers in a small rectangle."""
     x, y, width, height = w.number(28), w.number(28), 1 + w.number(12), 1 + w.number(12)
     w.say(f"gl.enable(GL.SCISSOR_TEST); gl.scissor({x}, {y}, {width}, {height})")
     clear(w)
