@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.vulkan import repeating
+from gallette.drivers.vulkan import series
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import program, quad
 
@@ -142,9 +142,9 @@ def test_a_lost_device_is_a_lost_context(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_draws_that_come_again_are_recorded_by_rows(gl: Any) -> None:
     """Python's loop and machine code make the same calls; what is drawn is the last call's."""
     found = []
-    for loop in (repeating._loop(), None):
+    for loop in (series._loop(), None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(repeating, "_loop", lambda loop=loop: loop)
+            patch.setattr(series, "_loop", lambda loop=loop: loop)
             found.append(_many_draws(gl))
     assert (found[0] == found[1]).all()
     assert len(np.unique(found[0].reshape(-1, 4), axis=0)) == SIZE
