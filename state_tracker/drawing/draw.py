@@ -235,7 +235,8 @@ def draw(
 def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
     """Draw mode, first and count of each part, which follow one another in the arrays.
 
-    Neighbouring parts of one mode are merged into one draw, with restart indices between strips and fans.
+    Neighbouring parts of one mode are merged into one draw, with restart indices between strips and
+    fans.
     """
     for mode, group in groupby(parts, itemgetter(0)):
         same = list(group)
