@@ -175,8 +175,6 @@ def _program(ctx: Context) -> None:
     stages = ctx.programs.stages
     apart = ctx.programs.current is None and ctx.pipelines.current is not None
     for stage in _STAGES:
-        if stage.value not in ctx.caps.stages:
-            continue
         executable = stages.get(stage)
         key = NULL_KEY
         if ctx.lowers and executable is not None:
