@@ -96,8 +96,8 @@ class SnapshotCache:
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
             fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
-            self._scissors = self._number_of(bound, "scissors")
-            self._viewports = self._number_of(bound, "viewports")
+            self._scissors = self._number_of("scissors", _short(bound.scissors))
+            self._viewports = self._number_of("viewports", _short(bound.viewports))
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
             of_vertex.update(vertex)
@@ -122,16 +122,15 @@ class SnapshotCache:
         Draws that are captured have no snapshot (see `DrawQueue`).
         """
         parameters = [
-            self._number_of(bound, name) if large else getattr(bound, name)
+            self._number_of(name, getattr(bound, name)) if large else getattr(bound, name)
             for name, large in _PARAMETERS
         ]
         return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
-    def _number_of(self, bound: Bound, name: str) -> int:
+    def _number_of(self, name: str, value: Hashable) -> int:
         """A number that stands for the value of a parameter, faster to compare; it is never used
         for another value.
         """
-        value: Hashable = getattr(bound, name)
         last, number = self._last.get(name, (None, None))
         if last is value and number is not None:
             return number
@@ -157,6 +156,12 @@ class SnapshotCache:
             self._bases.clear()  # keys hold numbers of objects that may be gone
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
+
+
+def _short(windows: tuple[Any, ...]) -> Hashable:
+    """Viewports or scissors; only one if all are equal, which is compared faster."""
+    equal = windows.count(windows[0]) == len(windows) if windows else False
+    return windows[0] if equal else windows
 
 
 class _Part:
