@@ -148,10 +148,9 @@ def _blend_color(ctx: Context) -> None:
 
 def _sample_mask(ctx: Context) -> None:
     ctx.pipe.set_sample_mask(effective_sample_mask(ctx))
-    s, draw = ctx.raster, ctx.framebuffers.draw
-    samples = draw.samples
+    s, samples = ctx.raster, ctx.pipe_framebuffer.samples
     if ctx.caps.sample_locations:
-        chosen = draw.programmable_locations and samples > 1
+        chosen = ctx.framebuffers.draw.programmable_locations and samples > 1
         ctx.pipe.set_sample_locations(sample_positions(ctx) if chosen else ())
     wanted = 1
     if s.sample_shading_enabled and samples > 1:

@@ -47,7 +47,8 @@ def _state(
 def scissor_states(ctx: Context) -> list[ScissorState]:
     """Pipe scissors; where the test is off for a viewport, the whole framebuffer."""
     enabled, boxes = ctx.raster.scissor_enabled, ctx.raster.scissors
-    size, count = ctx.framebuffers.draw.size, len(boxes)
+    framebuffer, count = ctx.framebuffers.draw.state(ctx), len(boxes)
+    size = framebuffer.width, framebuffer.height
     if enabled.count(enabled[0]) == count and boxes.count(boxes[0]) == count:
         return [scissor_state(size, enabled[0], boxes[0])] * count
     return [scissor_state(size, on, box) for on, box in zip(enabled, boxes, strict=True)]

@@ -140,11 +140,11 @@ class Framebuffer(GLObject):
         self.flip_y = False  # see `flipping`
         self.sample_locations: dict[int, tuple[float, float]] = {}
         self._status: tuple[int, int] | None = None  # for an image generation: the status
-        self._state: tuple[Hashable, FramebufferState] | None = None
+        self._pipe_state: tuple[Hashable, FramebufferState] | None = None
         self.plain_read: PlainRead | None = None
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
-        self._status = self._state = self.plain_read = None
+        self._status = self._pipe_state = self.plain_read = None
         if attachment is not None:
             attachment.object.retain()
         old = self.attachments.pop(point, None)
@@ -246,9 +246,9 @@ class Framebuffer(GLObject):
         """
         srgb, default = ctx.raster.framebuffer_srgb, (self.default_size, self.default_samples)
         key = ctx.group.images, srgb, default, tuple(self.draw_buffers)
-        if self._state is None or self._state[0] != key:
-            self._state = key, self._derived(srgb)
-        return self._state[1]
+        if self._pipe_state is None or self._pipe_state[0] != key:
+            self._pipe_state = key, self._derived(srgb)
+        return self._pipe_state[1]
 
     def _derived(self, srgb: bool) -> FramebufferState:
         colors: list[Surface | None] = []
