@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -23,6 +22,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.setters import fractions
 
 if TYPE_CHECKING:

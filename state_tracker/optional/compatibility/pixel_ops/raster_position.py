@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
 
 if TYPE_CHECKING:
-    from gallette.state_tracker.compatibility.lighting import Light, Material
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.optional.compatibility.lighting import Light, Material
 
 __all__ = ["RasterPosition"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -18,6 +17,7 @@ from gallette.state_tracker.entry_points.memory import (
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -102,7 +102,7 @@ register("get_tex_geniv", lambda ctx, c, p: _integers(_tex_gen(ctx, c, p), False
 
 @entry
 def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
-    from gallette.state_tracker.compatibility.lighting import get_lightfv
+    from gallette.state_tracker.optional.compatibility.lighting import get_lightfv
 
     colors = (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR)
     return _integers(get_lightfv(ctx, light, pname), pname in colors)
