@@ -113,6 +113,11 @@ def _array(name: str) -> None:
     switches(name, read, write, "compat")
 
 
+def _restarts(ctx: Context) -> bool:
+    on: bool = ctx.raster.primitive_restart
+    return on
+
+
 def _no_switch(ctx: Context, on: bool) -> None:
     raise invalid_enum(GL.PRIMITIVE_RESTART_NV, "capability")  # glEnableClientState sets it
 
@@ -132,4 +137,4 @@ switches(
     lambda ctx, on: ctx.lighting.track_color(ctx),
     "compat",
 )
-switches("PRIMITIVE_RESTART_NV", lambda ctx: ctx.raster.primitive_restart, _no_switch, "compat")
+switches("PRIMITIVE_RESTART_NV", _restarts, _no_switch, "compat")
