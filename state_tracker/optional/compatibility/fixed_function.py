@@ -102,7 +102,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
         modes = 0
         for i in range(4):
             if bits >> i & 1:
-                modes |= _TEXGEN_MODES.index(s.texgen[unit].modes[i]) << (4 * i)
+                modes |= _TEXGEN_MODES.index(s.texgen[unit][i].mode) << (4 * i)
         texgen.append((bits, modes))
     return VertexKey(
         None if lights is None else tuple(lights),

@@ -114,9 +114,9 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
         return _product(getattr(light, field), getattr(material, field))
     if name == "TextureEnvColor":
         return state.env_colors[index]
-    for kind, planes in (("EyePlane", "eye_planes"), ("ObjectPlane", "object_planes")):
+    for kind, attribute in (("EyePlane", "eye_plane"), ("ObjectPlane", "object_plane")):
         if name.startswith(kind):
-            plane: Value = getattr(state.texgen[index], planes)["STRQ".index(name[-1])]
+            plane: Value = getattr(state.texgen[index]["STRQ".index(name[-1])], attribute)
             return plane
     return None
 

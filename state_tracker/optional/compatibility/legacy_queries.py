@@ -79,35 +79,6 @@ register(
     ),
 )
 
-_COORDS: dict[int, int] = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
-
-
-def _tex_gen(ctx: Context, coord: int, pname: int) -> list[float]:
-    if coord not in _COORDS:
-        raise invalid_enum(coord, "texture coordinate")
-    gen, index = ctx.lighting.texgen[coordinate_unit(ctx)], _COORDS[coord]
-    if pname == GL.TEXTURE_GEN_MODE:
-        return [float(gen.modes[index])]
-    if pname == GL.OBJECT_PLANE:
-        return list(gen.object_planes[index])
-    if pname == GL.EYE_PLANE:
-        return list(gen.eye_planes[index])
-    raise invalid_enum(pname, "texture generation parameter")
-
-
-register("get_tex_genfv", _tex_gen)
-register("get_tex_gendv", _tex_gen)
-register("get_tex_geniv", lambda ctx, c, p: _integers(_tex_gen(ctx, c, p), False))
-
-
-@entry
-def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
-    from gallette.state_tracker.optional.compatibility.lighting import get_lightfv
-
-    colors = (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR)
-    return _integers(get_lightfv(ctx, light, pname), pname in colors)
-
-
 # -- texture residence: all textures are resident --------------------------------------------------
 
 

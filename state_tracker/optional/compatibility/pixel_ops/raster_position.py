@@ -189,11 +189,11 @@ def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
     for i, on in enumerate(enabled):
         if not on:
             continue
-        mode = gen.modes[i]
+        mode = gen[i].mode
         if mode == GL.OBJECT_LINEAR:
-            values[i] = float(np.dot(gen.object_planes[i], point))
+            values[i] = float(np.dot(gen[i].object_plane, point))
         elif mode == GL.EYE_LINEAR:
-            values[i] = float(np.dot(gen.eye_planes[i], eye))
+            values[i] = float(np.dot(gen[i].eye_plane, eye))
         elif mode == GL.SPHERE_MAP and i < 2:
             values[i] = float(reflection[i]) / m + 0.5
         elif mode == GL.REFLECTION_MAP and i < 3:
