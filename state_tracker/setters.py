@@ -24,7 +24,7 @@ from gallette.state_tracker.stream import ring
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["check_of", "components", "fractions"]
+__all__ = ["Check", "check_of", "components", "fractions"]
 
 Check = Callable[[Any], Any]
 _ALL_OF = {
