@@ -122,6 +122,7 @@ SINCE: tuple[tuple[str, str, str, str], ...] = (
     ("120", "fragment", "uniform float u = 1.0;", ""),
     ("420 es310", "fragment", "layout(std140) layout(row_major) uniform B { mat4 a; };", ""),
     ("140 es300", "fragment", "layout(std140, std140) uniform B { mat4 a; };", ""),
+    (f"420 {PACK}", "fragment", "const float a = 1.0.x;", ""),
     ("440", "fragment", "layout(location = 1, location = 2) out vec4 a;", ""),
     (f"420 es310 {PACK}", "fragment", "in flat vec4 a;", ""),
     (f"420 es310 {PACK}", "fragment", "in centroid vec4 a;", ""),
