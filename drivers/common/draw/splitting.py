@@ -315,15 +315,15 @@ class _Assembler:
 
 
 def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
-    """Whether polygons can be rasterized as they are, without clipping, outlines, offset or
-    stipple.
+    """Whether polygons can be rasterized as they are, without flat inputs, clipping, outlines,
+    offset or stipple.
     """
     state = raster.state
     return (
         state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not (state.offset_point or state.offset_line or state.offset_tri)
-        and not (state.poly_stipple_enable or state.light_twoside)
+        and not (state.poly_stipple_enable or state.light_twoside or raster.flat)
         and clip_codes(vertices, raster.planes) is None
     )
 
