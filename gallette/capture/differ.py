@@ -150,4 +150,6 @@ def diff_capture(
     capture = open_capture(path)
     sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
     seen = [side.wait() for side in sides]
-    return compare_snapshots(capture, seen[0], seen[1], tolerance, SHARE if share is None else share)
+    return compare_snapshots(
+        capture, seen[0], seen[1], tolerance, SHARE if share is None else share
+    )
