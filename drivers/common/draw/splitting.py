@@ -308,15 +308,16 @@ class _Assembler:
         plain = (
             self.may_be_plain
             and vertices is not None
-            and _needs_only_filling(self._raster, vertices)
+            and are_plain(self._raster)
+            and clip_codes(vertices, self._raster.planes) is None
         )
         made = assemble(self._mode, self._runs, self._first, plain, part)
         return made.corners, made.provoking, made.edges
 
 
-def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
-    """Whether polygons can be rasterized as they are, without flat inputs, clipping, outlines,
-    offset or stipple.
+def are_plain(raster: RasterContext) -> bool:
+    """Whether quads that are not clipped need only be filled, without flat inputs, outlines, offset
+    or stipple.
     """
     state = raster.state
     return (
@@ -324,7 +325,6 @@ def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
         and state.fill_back is PolygonMode.FILL
         and not (state.offset_point or state.offset_line or state.offset_tri)
         and not (state.poly_stipple_enable or state.light_twoside or raster.flat)
-        and clip_codes(vertices, raster.planes) is None
     )
 
 
