@@ -39,6 +39,7 @@ __all__ = [
     "CALL_VALUES",
     "LISTS",
     "Primitives",
+    "are_plain",
     "end_to_end",
     "joined_outputs",
     "lanes_at_once",
