@@ -104,9 +104,7 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 
 
 @functools.lru_cache(maxsize=32)
-def _draw(
-    planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, cache: Any
-) -> Function:
+def _draw(planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, cache: Any) -> Function:
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
     code = compile_module(plan_text(planes, halfz, first, plain, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)

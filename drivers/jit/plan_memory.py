@@ -176,9 +176,7 @@ class PlanMemory:
             return self._streams[key]
         return self._keep(key, self._made(info, mode, first, plain))
 
-    def _indexed(
-        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool
-    ) -> Stream | None:
+    def _indexed(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         """The stream of an indexed draw; equal bytes of an index buffer find an earlier one."""
         if info.count > MOST_LANES * 3:
             return None
@@ -224,9 +222,7 @@ class PlanMemory:
         self._streams[key] = stream
         return stream
 
-    def _made(
-        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool
-    ) -> Stream | None:
+    def _made(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         if info.count * info.instance_count > MOST_LANES * 3:
             return None
         stream, runs, source = vertex_stream(info)
