@@ -118,7 +118,7 @@ def lazy_address(name: str) -> int:
 
 @functools.cache
 def resolve_recorded() -> None:
-    """Resolve the functions whose calls are recorded without Python, in all libraries loaded so far.
+    """Resolve the functions whose calls are recorded without Python, in all loaded libraries.
 
     A program of Python may wait for a thread that draws and keep Python's lock. That thread could
     not resolve a function then.
