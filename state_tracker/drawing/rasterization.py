@@ -299,22 +299,6 @@ def sample_positions(ctx: Context) -> tuple[tuple[float, float], ...]:
 
 
 @entry
-def clip_plane(ctx: Context, plane: int, equation: Pointer) -> None:
-    index = plane - GL.CLIP_DISTANCE0
-    if not 0 <= index < CLIP_PLANES:
-        raise invalid_enum(plane, "clip plane")
-    ctx.matrices.set_clip_plane(index, read_array(equation, "double", 4))
-
-
-@entry
-def get_clip_plane(ctx: Context, plane: int) -> list[float]:
-    index = plane - GL.CLIP_DISTANCE0
-    if not 0 <= index < CLIP_PLANES:
-        raise invalid_enum(plane, "clip plane")
-    return [float(v) for v in ctx.raster.clip_planes[index]]
-
-
-@entry
 def hint(ctx: Context, target: int, mode: int) -> None:
     if mode not in (GL.FASTEST, GL.NICEST, GL.DONT_CARE):
         raise invalid_enum(mode, "hint")

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.rasterization import CLIP_PLANES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
@@ -252,3 +253,19 @@ gets(
     },
     profiles="compat",
 )
+
+
+@entry
+def clip_plane(ctx: Context, plane: int, equation: Pointer) -> None:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    ctx.matrices.set_clip_plane(index, read_array(equation, "double", 4))
+
+
+@entry
+def get_clip_plane(ctx: Context, plane: int) -> list[float]:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    return [float(v) for v in ctx.raster.clip_planes[index]]
