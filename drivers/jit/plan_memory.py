@@ -25,7 +25,7 @@ __all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "PlanMemory", "Stream"]
 
 Array = npt.NDArray[Any]
 
-MOST_LANES = 4096
+MOST_LANES = 1 << 14
 MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = LONGEST_BLOCK
 """Bytes a constant block 0 has at most."""

@@ -167,7 +167,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         point_clip_sides=ctx.profile not in ("es", "es1"),
         point_size_per_vertex=_sized_vertices(ctx),
         point_size=min(max(s.point_size, s.point_min), s.point_max),
-        multisample=s.multisample and ctx.framebuffers.draw.samples > 1,
+        multisample=s.multisample and ctx.pipe_framebuffer.samples > 1,
         line_smooth=s.line_smooth,
         line_stipple_enable=compat and s.line_stipple,
         line_stipple_factor=s.stipple_factor,
@@ -261,7 +261,7 @@ def sample_maski(ctx: Context, mask_number: int, mask: int) -> None:
 
 def effective_sample_mask(ctx: Context) -> int:
     """The combined mask of sample coverage and GL_SAMPLE_MASK."""
-    s, samples = ctx.raster, ctx.framebuffers.draw.samples
+    s, samples = ctx.raster, ctx.pipe_framebuffer.samples
     if samples <= 1 or not s.multisample:
         return 0xFFFFFFFF
     mask = 0xFFFFFFFF
