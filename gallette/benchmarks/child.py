@@ -2,8 +2,9 @@
 
 Reads a benchmark's name per line, and writes one JSON object per line: the seconds that frames took
 (draw plus read back) by the clock and of all threads' processor time, or an error, or the OpenGL
-that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame. The
-parent alternates between the processes, so that noise slows all of them alike.
+that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame,
+`limits NAME` what it must do. The parent alternates between the processes, so that noise slows all
+of them alike.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,7 @@ def _answer(
     ctx: Any, driver: str, frames: dict[str, Callable[[], object]], name: str, what: str
 ) -> dict[str, Any]:
     from gallette.benchmarks import find, lacks
+    from gallette.benchmarks.limits import frame_work
     from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
@@ -127,6 +130,11 @@ def _answer(
         return {"profile": profile(frames[name])}
     if what == "memory":
         return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
+    if what == "limits":
+        bench = find(name)
+        if name.endswith(SUFFIX) or bench.prepare is None:
+            return {"lacks": "a context of the benchmark's own"}
+        return {"limits": asdict(frame_work(ctx.extra.pipe, frames[name]))}
     return _time_frames(frames[name])
 
 

@@ -64,6 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", action="store_true", help="show which part of the driver takes the time"
     )
+    parser.add_argument(
+        "--limits",
+        action="store_true",
+        help="show the time that the machine needs at least, and how many times as long drivers "
+        "take",
+    )
     parser.add_argument("--memory", action="store_true", help="show the memory of a frame")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the times as JSON")
     parser.add_argument(
@@ -110,6 +116,8 @@ def run(options: argparse.Namespace) -> int:
         _print_profiles(names, sides)
     if options.memory:
         _print_memory(names, sides)
+    if options.limits:
+        _print_limits(names, sides, options.processor, str(options.scenes or ""))
     if options.json is not None:
         _write_json(options.json, names, sides)
         console().print(f"figures: {options.json}", markup=False)
@@ -210,6 +218,29 @@ def _print_memory(names: list[str], sides: list[Side]) -> None:
                 rows.add_row(name, *cells, f"{found.ratio:.1f}")
         out.print(rows)
     console().print("times: the peak without vertices and indices, over the attachments")
+
+
+def _print_limits(names: list[str], sides: list[Side], processor: bool, scenes: str) -> None:
+    from gallette.benchmarks.limits import bounds, machine_rates
+
+    # Processor time is the sum of all threads, so its bound is that of one.
+    one, every = machine_rates()
+    rates = one if processor else every
+    out = console()
+    rows = table(out, "the machine's bound of a frame, and times of drivers relative to it")
+    rows.add_column("benchmark")
+    for column in ("MB moved", "million operations", "bound, ms", *(s.name for s in sides)):
+        rows.add_column(column, justify="right")
+    for name, work in bounds(names, scenes).items():
+        bound = work.seconds(rates)
+        cells = [f"{work.bytes / 1e6:.1f}", f"{work.operations / 1e6:.1f}", f"{bound * 1e3:.3f}"]
+        medians = [side.median(name, processor) for side in sides]
+        cells += ["" if t is None or not bound else f"{t / bound:.1f}x" for t in medians]
+        rows.add_row(name, *cells)
+    out.print(rows)
+    for what, each in (("one thread", one), ("all threads", every)):
+        speed = f"{each.bytes / 1e9:.1f} GB and {each.operations / 1e9:.0f} billion operations"
+        out.print(f"{what}: {speed} a second", highlight=False)
 
 
 def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:
