@@ -32,6 +32,7 @@ from gallette.compiler.nir.ir.cf import Block, Body, If, Node, walk
 from gallette.compiler.nir.ir.instrs import Alu, Tex
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.piglit_subset.environment import child_command, child_environment
+from gallette.pipe.enums import Target
 from gallette.pipe.taps import PipeCall, tap, untap
 
 __all__ = ["FrameWork", "Rates", "bounds", "frame_work", "machine_rates", "operations"]
@@ -61,6 +62,7 @@ class FrameWork:
 
     bytes: int
     operations: int
+    pixels: int  # fragments shaded
 
     def seconds(self, rates: Rates) -> float:
         """The bound."""
@@ -99,24 +101,41 @@ def _operations(instr: Alu) -> int:
     return elements * max(1, op.num_inputs - 1)
 
 
-def frame_work(pipe: Any, frame: Callable[[], Any]) -> FrameWork:
-    """Draw a frame on this context of numpipe, and count."""
-    used: dict[tuple[int, int], int] = {}  # bytes, by resource and level
-    total = 0
+def frame_work(pipes: Sequence[Any], frame: Callable[[], Any]) -> FrameWork:
+    """Draw a frame on these contexts of numpipe, and count."""
+    counted = [_Work(pipe) for pipe in pipes]
+    for each in counted:
+        for name, function in each.taps.items():
+            tap(each.pipe, [name], function)
+    try:
+        frame()
+    finally:
+        for each in counted:
+            for name, function in each.taps.items():
+                untap(each.pipe, [name], function)
+    used = {key: size for each in counted for key, size in each.used.items()}
+    total, pixels = (sum(getattr(c, what) for c in counted) for what in ("operations", "pixels"))
+    return FrameWork(sum(used.values()), total, pixels)
 
-    def use(resource: Any, level: int, size: int) -> None:
-        key = id(resource), level
-        whole = resource.storage[level].nbytes if resource.desc.height else resource.desc.width
-        used[key] = min(whole, used.get(key, 0) + size)
 
-    def attachments(pixels: int) -> None:
-        framebuffer = pipe.bound.framebuffer
-        for each in (*framebuffer.cbufs, framebuffer.zsbuf):
-            if each is not None:
-                use(each.resource, each.level, pixels * each.format.block_bytes)
+class _Work:
+    """The work of one context in a frame."""
 
-    def draw(call: PipeCall) -> None:
-        nonlocal total
+    def __init__(self, pipe: Any) -> None:
+        self.pipe = pipe
+        self.used: dict[tuple[Any, int], int] = {}  # bytes, by resource and level
+        self.operations = self.pixels = 0
+        self.taps = {"draw_vbo": self._draw, "launch_grid": self._draw, "clear": self._clear}
+
+    def _use(self, resource: Any, level: int, size: int) -> None:
+        key = resource, level
+        whole = resource.desc.width
+        if resource.desc.target is not Target.BUFFER:
+            whole = resource.storage[level].nbytes
+        self.used[key] = min(whole, self.used.get(key, 0) + size)
+
+    def _draw(self, call: PipeCall) -> None:
+        pipe = self.pipe
         pipe.execute_deferred()
         before, rounds = pipe.counters.snapshot(), pipe.work.rounds
         call.run()
@@ -129,44 +148,43 @@ def frame_work(pipe: Any, frame: Callable[[], Any]) -> FrameWork:
             if count and handle is not None:
                 variant = next(reversed(handle.variants.values()))  # in order of last use
                 body = variant.shader.entry.body
-                total += count * operations(body, loops)
-                textures(stage, body, count)
-        total += rounds * min(loops, default=0)  # which loop ran how often is not known
+                self.operations += count * operations(body, loops)
+                self._textures(stage, body, count)
+        # How often each loop ran is not known, only how often all of them did.
+        self.operations += rounds * min(loops, default=0)
         if call.name == "draw_vbo":
-            vertices(call.arguments["info"], after.vs_invocations - before.vs_invocations)
-            attachments(after.fs_invocations - before.fs_invocations)
+            shaded = after.fs_invocations - before.fs_invocations
+            self.pixels += shaded
+            self._vertices(call.arguments["info"], after.vs_invocations - before.vs_invocations)
+            self._attachments(shaded)
 
-    def textures(stage: Stage, body: Body, count: int) -> None:
+    def _textures(self, stage: Stage, body: Body, count: int) -> None:
         blocks = (each for each in walk(body) if isinstance(each, Block))
         found = (each for block in blocks for each in block.instrs() if isinstance(each, Tex))
-        units = {each.texture_index for each in found}
-        for unit in units:
-            view = pipe.bound.stages[stage].view(unit)
+        for unit in {each.texture_index for each in found}:
+            view = self.pipe.bound.stages[stage].view(unit)
             if view is not None:
-                use(view.resource, view.first_level, count * view.format.block_bytes)
+                self._use(view.resource, view.first_level, count * view.format.block_bytes)
 
-    def vertices(info: Any, count: int) -> None:
+    def _vertices(self, info: Any, count: int) -> None:
         if info.index_buffer is not None:
-            use(info.index_buffer, 0, info.count * info.index_size)
-        for element in pipe.bound.elements.state:
-            buffer = pipe.bound.vertex_buffers[element.buffer_index]
+            self._use(info.index_buffer, 0, info.count * info.index_size)
+        for element in self.pipe.bound.elements.state:
+            buffer = self.pipe.bound.vertex_buffers[element.buffer_index]
             if buffer is not None and not element.instance_divisor:
-                use(buffer.buffer, 0, count * element.src_format.block_bytes)
+                self._use(buffer.buffer, 0, count * element.src_format.block_bytes)
 
-    def clear(call: PipeCall) -> None:
+    def _attachments(self, pixels: int) -> None:
+        framebuffer = self.pipe.bound.framebuffer
+        for each in (*framebuffer.cbufs, framebuffer.zsbuf):
+            if each is not None:
+                self._use(each.resource, each.level, pixels * each.format.block_bytes)
+
+    def _clear(self, call: PipeCall) -> None:
         call.run()
         if call.arguments["scissor"] is None:
-            attachments(pipe.bound.framebuffer.width * pipe.bound.framebuffer.height)
-
-    taps = (("draw_vbo", draw), ("launch_grid", draw), ("clear", clear))
-    for name, function in taps:
-        tap(pipe, [name], function)
-    try:
-        frame()
-    finally:
-        for name, function in taps:
-            untap(pipe, [name], function)
-    return FrameWork(sum(used.values()), total)
+            framebuffer = self.pipe.bound.framebuffer
+            self._attachments(framebuffer.width * framebuffer.height)
 
 
 def machine_rates() -> tuple[Rates, Rates]:
@@ -208,9 +226,7 @@ def _shortest(tasks: Sequence[Callable[[], Any]]) -> float:
 
 
 def bounds(names: Sequence[str], scenes: str = "") -> dict[str, FrameWork]:
-    """What a frame of each benchmark must do; captures and scenes, which create contexts of their
-    own, and benchmarks that fail are left out.
-    """
+    """What a frame of each benchmark must do; benchmarks that fail are left out."""
     from .sides import Side
 
     side = Side("numpipe", scenes)
