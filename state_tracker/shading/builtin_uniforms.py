@@ -48,10 +48,13 @@ def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None
     array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
     if kind.is_matrix:
         columns = array if uniform.row_major else array.T
-        for i in range(len(columns)):
-            raw = columns[i].tobytes()
-            at = offset + i * uniform.matrix_stride
-            data[at : at + len(raw)] = raw
+        raw, size = columns.tobytes(), columns.shape[1] * 4
+        if size == uniform.matrix_stride:
+            data[offset : offset + len(raw)] = raw
+            return
+        for at in range(0, len(raw), size):
+            data[offset : offset + size] = raw[at : at + size]
+            offset += uniform.matrix_stride
         return
     raw = array.reshape(-1)[: kind.rows].tobytes()
     data[offset : offset + len(raw)] = raw

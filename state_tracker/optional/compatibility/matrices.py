@@ -156,14 +156,17 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double")):
         register(f"{_verb}_transpose_matrix{_suffix}", _load(_gl_type, True, _multiply))
 
 
+_LAST = (0.0, 0.0, 0.0, 1.0)
+
+
 def _translate(ctx: Context, x: float, y: float, z: float) -> None:
-    matrix = np.eye(4)
-    matrix[:3, 3] = x, y, z
-    ctx.matrices.multiply(matrix)
+    rows = (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 def _scale(ctx: Context, x: float, y: float, z: float) -> None:
-    ctx.matrices.multiply(np.diag([x, y, z, 1.0]).astype(np.float64))
+    rows = (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
@@ -172,11 +175,14 @@ def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
         return
     x, y, z = x / length, y / length, z / length
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    matrix = np.eye(4)
-    axis = np.array([x, y, z])
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    matrix[:3, :3] = c * np.eye(3) + (1 - c) * np.outer(axis, axis) + s * cross
-    ctx.matrices.multiply(matrix)
+    a, b, d = (1 - c) * x, (1 - c) * y, (1 - c) * z
+    rows = (
+        (c + a * x, a * y - s * z, a * z + s * y, 0.0),
+        (b * x + s * z, c + b * y, b * z - s * x, 0.0),
+        (d * x - s * y, d * y + s * x, c + d * z, 0.0),
+        _LAST,
+    )
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 for _suffix in ("f", "d"):
