@@ -28,7 +28,15 @@ __all__ = [
 ]
 
 
-class Target(Enum):
+class _Choice(Enum):
+    """An enumeration; members are compared by identity, and Enum's hash is a Python call per
+    look-up.
+    """
+
+    __hash__ = object.__hash__
+
+
+class Target(_Choice):
     """The shape of a resource's or view's storage."""
 
     BUFFER = "buffer"
@@ -96,7 +104,7 @@ class CompareFunc(IntEnum):
     ALWAYS = 7
 
 
-class StencilOp(Enum):
+class StencilOp(_Choice):
     """Operations on a stencil value."""
 
     KEEP = auto()
@@ -109,7 +117,7 @@ class StencilOp(Enum):
     INVERT = auto()
 
 
-class BlendFunc(Enum):
+class BlendFunc(_Choice):
     """How weighted source and destination are combined."""
 
     ADD = auto()
@@ -139,7 +147,7 @@ class BlendFunc(Enum):
         return self.value > BlendFunc.MAX.value
 
 
-class BlendFactor(Enum):
+class BlendFactor(_Choice):
     """Blend weights; the `SRC1` ones use the second colour of dual-source blending."""
 
     ZERO = auto()
@@ -193,7 +201,7 @@ class CullFace(IntFlag):
     FRONT_AND_BACK = 3
 
 
-class PolygonMode(Enum):
+class PolygonMode(_Choice):
     """How polygons are filled."""
 
     FILL = auto()
@@ -201,7 +209,7 @@ class PolygonMode(Enum):
     POINT = auto()
 
 
-class Wrap(Enum):
+class Wrap(_Choice):
     """Texture coordinate wrap modes; CLAMP is GL_CLAMP (halfway to the border colour)."""
 
     REPEAT = auto()
@@ -214,14 +222,14 @@ class Wrap(Enum):
     MIRROR_CLAMP_TO_BORDER = auto()
 
 
-class Filter(Enum):
+class Filter(_Choice):
     """The filter inside one mipmap level."""
 
     NEAREST = auto()
     LINEAR = auto()
 
 
-class MipFilter(Enum):
+class MipFilter(_Choice):
     """The filter between mipmap levels."""
 
     NONE = auto()
@@ -229,7 +237,7 @@ class MipFilter(Enum):
     LINEAR = auto()
 
 
-class Reduction(Enum):
+class Reduction(_Choice):
     """How a filter combines texels."""
 
     MEAN = auto()
@@ -265,7 +273,7 @@ class Bind(IntFlag):
     QUERY_BUFFER = auto()
 
 
-class Usage(Enum):
+class Usage(_Choice):
     """How often the contents are expected to change (a hint)."""
 
     DEFAULT = auto()
@@ -306,7 +314,7 @@ class ClearFlags(IntFlag):
     COLOR = 0xFF << 2
 
 
-class QueryType(Enum):
+class QueryType(_Choice):
     """The quantity that a query counts."""
 
     OCCLUSION_COUNTER = auto()

@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, get_type_hints
 from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
@@ -31,14 +31,6 @@ from gallette.pipe.interface import Screen
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import LeakError
 from gallette.pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
-from gallette.state_tracker.compatibility.attrib_stack import AttribStack
-from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
-from gallette.state_tracker.compatibility.color_index import IndexState
-from gallette.state_tracker.compatibility.display_lists import ListState, Recorder
-from gallette.state_tracker.compatibility.fixed_function import FixedFunction
-from gallette.state_tracker.compatibility.immediate import ImmediateState
-from gallette.state_tracker.compatibility.lighting import LightingState
-from gallette.state_tracker.compatibility.matrices import MatrixState
 from gallette.state_tracker.debug_output import DebugState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import FragmentState
@@ -62,10 +54,6 @@ from gallette.state_tracker.entry_points.watchers import READERS, watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
-from gallette.state_tracker.pixel_ops.pixel_rectangles import PixelDrawer
-from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
-from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
-from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
@@ -88,6 +76,22 @@ from gallette.state_tracker.topics import TOPICS
 from gallette.state_tracker.vertices.buffers import BufferState
 from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput
+from gallette.state_tracker.without_compatibility import Lists, Primitives, Rendering
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.optional.compatibility.attrib_stack import AttribStack
+    from gallette.state_tracker.optional.compatibility.color_index import IndexState
+    from gallette.state_tracker.optional.compatibility.display_lists import ListState, Recorder
+    from gallette.state_tracker.optional.compatibility.fixed_function import FixedFunction
+    from gallette.state_tracker.optional.compatibility.immediate import ImmediateState
+    from gallette.state_tracker.optional.compatibility.lighting import LightingState
+    from gallette.state_tracker.optional.compatibility.matrices import MatrixState
+    from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import PixelDrawer
+    from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_transfer import PixelTransfer
+    from gallette.state_tracker.optional.compatibility.pixel_ops.raster_position import (
+        RasterPosition,
+    )
+    from gallette.state_tracker.optional.compatibility.pixel_ops.render_mode import RenderMode
 
 __all__ = ["Context", "live_contexts"]
 
@@ -99,8 +103,6 @@ ENTRY_MODULES = (
     "texturing.compressed_images",
     "drawing.compute",
     "drawing.indirect",
-    "pixel_ops.bitmaps",
-    "pixel_ops.draw_pixels",
     "texturing.external_images",
     "pixel_data.copies",
     "vertices.current_attribs",
@@ -114,10 +116,8 @@ ENTRY_MODULES = (
     "shading.named_strings",
     "small_extensions",
     "limit_queries",
-    "compatibility.legacy_queries",
     "texturing.mipmaps",
     "multi_bind",
-    "vertices.packed_attribs",
     "pixel_data.pixel_store",
     "shading.program_binaries",
     "shading.program_objects",
@@ -131,13 +131,9 @@ ENTRY_MODULES = (
     "texturing.storage",
     "texturing.texture_views",
     "shading.uniforms",
-    "compatibility.half_floats",
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
-for _topic in TOPICS:
-    _topic.load()
-importlib.import_module("gallette.state_tracker.direct_access.entries")  # derived from all others
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
 """Attributes that remain readable after a context is released."""
@@ -159,30 +155,26 @@ class Topics:
     feedback: FeedbackState
     buffers: BufferState
     arrays: ArrayState
-    immediate: ImmediateState
     textures: TextureState
     renderbuffers: RenderbufferState
     framebuffers: FramebufferBindings
     fragment: FragmentState
     raster: RasterState
-    lighting: LightingState
-    matrices: MatrixState
-    attrib_stack: AttribStack
-    raster_position: RasterPosition
-    transfer: PixelTransfer
-    pixel_drawer: PixelDrawer
-    rendering: RenderMode
-    color_index: IndexState
     programs: ProgramState
     pipelines: PipelineState
     subroutines: SubroutineChoices
-    fixed_function: FixedFunction
     queries: QueryState
     vertex_input: VertexInput
 
 
-_STATES: dict[str, Callable[[Context], Any]] = get_type_hints(Topics)
-_STATES |= {topic.name: topic.make for topic in TOPICS if topic.state}
+_STATES: dict[str, Callable[[Context], Any]] = {
+    "lists": Lists,
+    "immediate": Primitives,
+    "rendering": Rendering,
+}
+_STATES |= get_type_hints(Topics)
+for _topic in TOPICS:
+    _STATES |= _topic.load()
 
 
 class Context(Topics, GLInterface):
@@ -200,11 +192,23 @@ class Context(Topics, GLInterface):
     dirty: int
     caches: Caches
     group: ShareGroup
-    lists: ListState
     stream: Stream
     samplers: NameTable[SamplerObject]
     images: list[ImageUnit]
     syncs: SyncState
+
+    # States of the topic `compatibility`; `without_compatibility` replaces the first three.
+    lists: ListState
+    immediate: ImmediateState
+    rendering: RenderMode
+    attrib_stack: AttribStack
+    color_index: IndexState
+    fixed_function: FixedFunction
+    lighting: LightingState
+    matrices: MatrixState
+    pixel_drawer: PixelDrawer
+    raster_position: RasterPosition
+    transfer: PixelTransfer
 
     def __init__(
         self,
@@ -229,6 +233,8 @@ class Context(Topics, GLInterface):
             profile = "es1"  # fixed function: a reduced compatibility profile
             if restriction(profile) is None:
                 raise GalletteError("OpenGL ES 1.1 was left out of this gallette")
+        if profile == "compat" and "fixed_function" not in _STATES:
+            raise GalletteError("the compatibility profile was left out of this gallette")
         self.profile, self.requested_version = profile, version
         self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
@@ -265,7 +271,6 @@ class Context(Topics, GLInterface):
         self.pipe, self.caches = self.group.pipe, self.group.caches
         self.stream = Stream(self)
         self.bound_shaders = self.group.bound_shaders
-        self.lists = ListState(self)
         self.calls = abi.CallTable(self)
         self._watcher = watcher()
         self._seen_window = size is not None
@@ -429,12 +434,6 @@ class Context(Topics, GLInterface):
     def _pipeline_draws(self) -> bool:
         pipeline = self.pipelines.current
         return pipeline is not None and bool(pipeline.programs)
-
-    def client_array_slot(self, array: int) -> int | None:
-        return slot_of_array(self, array)
-
-    def client_array_pointer(self, pname: int) -> int | None:
-        return pointer_query(self, pname)
 
     @property
     def glsl_api(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -285,16 +286,21 @@ def get_object_ptr_label(ctx: Context, ptr: int) -> str:
     return ctx.syncs.labels.get(ptr, "")
 
 
+POINTER_QUERIES: list[Callable[[Context, int], int | None]] = []
+"""what answers glGetPointerv in the compatibility profile"""
+
+
 @entry
 def get_pointerv(ctx: Context, pname: int) -> list[int]:
     if pname == GL.DEBUG_CALLBACK_FUNCTION:
         return [ctx.debug.callback_address]
     if pname == GL.DEBUG_CALLBACK_USER_PARAM:
         return [ctx.debug.user_param or 0]
-    pointer = ctx.client_array_pointer(pname) if ctx.is_compat else None
-    if pointer is None:
-        raise invalid_enum(pname, "pointer query")
-    return [pointer]
+    for query in POINTER_QUERIES if ctx.is_compat else ():
+        pointer = query(ctx, pname)
+        if pointer is not None:
+            return [pointer]
+    raise invalid_enum(pname, "pointer query")
 
 
 def _next_length(ctx: Context) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import register
@@ -24,7 +24,7 @@ from gallette.state_tracker.stream import ring
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["fractions"]
+__all__ = ["Check", "check_of", "components", "fractions"]
 
 Check = Callable[[Any], Any]
 _ALL_OF = {
@@ -40,9 +40,15 @@ def fractions(values: list[Any], gl_type: str) -> list[float]:
     return [float(v) for v in values]
 
 
-def _check(row: Parameter) -> Check:
-    """The converted value to be stored, or the error for an invalid one."""
-    kind, name = row.values, row.name
+def components(kind: str) -> int:
+    """The number of components of a kind of value."""
+    return 4 if kind == "color" else int(kind) if kind.isdigit() else 1
+
+
+def check_of(kind: str, name: str, wrong: str = "enum") -> Check:
+    """The function that converts a value of the kind (as in the table's column `values`) to what is
+    stored, or raises the error for an invalid one.
+    """
     if kind in (">0", ">=0"):
         below = operator.le if kind == ">0" else operator.lt
 
@@ -52,6 +58,16 @@ def _check(row: Parameter) -> Check:
             return value
 
         return positive
+    if kind.startswith("within"):
+        low, high = (float(bound) for bound in kind.split()[1:3])
+        also = [float(value) for value in kind.split()[3:]]
+
+        def bounded(value: Any) -> Any:
+            if not low <= value <= high and value not in also:
+                raise invalid_value(f"GL_{name} is {kind}, not {value}")
+            return value
+
+        return bounded
     if kind in ("count", "flag"):
 
         def counted(value: Any) -> Any:
@@ -74,16 +90,12 @@ def _check(row: Parameter) -> Check:
         if type(value) is not int:
             value = to_int(float(value), False)
         if value not in allowed:
-            raise _wrong(row, value)
+            if wrong == "value":
+                raise invalid_value(f"{value} is no value of GL_{name}")
+            raise invalid_enum(value, f"value of GL_{name}")
         return int(value)
 
     return chosen
-
-
-def _wrong(row: Parameter, value: int) -> GLError:
-    if row.wrong == "value":
-        return invalid_value(f"{value} is no value of GL_{row.name}")
-    return invalid_enum(value, f"value of GL_{row.name}")
 
 
 _CONVERSIONS: dict[str, Check] = {
@@ -99,7 +111,7 @@ _CONVERSIONS: dict[str, Check] = {
 
 def _setter(row: Parameter) -> Callable[[Context, Any], None]:
     """A function that checks a value, stores it, and marks derived state as dirty."""
-    check, dirty = _check(row), row.dirty
+    check, dirty = check_of(row.values, row.name, row.wrong), row.dirty
     ((holder, field),) = row.fields
     if holder in ("pack", "unpack"):  # which are values themselves
 
@@ -134,11 +146,7 @@ class _Family:
 
     def __init__(self, name: str, rows: list[Parameter]) -> None:
         self.what = f"parameter of gl{name}"
-        self.of = {row.value: (row, self._components(row), _setter(row)) for row in rows}
-
-    @staticmethod
-    def _components(row: Parameter) -> int:
-        return 4 if row.values == "color" else int(row.values) if row.values.isdigit() else 1
+        self.of = {row.value: (row, components(row.values), _setter(row)) for row in rows}
 
     def _find(self, ctx: Context, pname: int) -> tuple[Parameter, int, Any]:
         found = self.of.get(pname)

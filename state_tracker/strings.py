@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["says"]
 
+# The extensions of SPIR-V, beside version 1.0, that programs may use.
+SPIRV_EXTENSIONS = (
+    "SPV_KHR_shader_ballot",
+    "SPV_KHR_shader_draw_parameters",
+    "SPV_KHR_storage_buffer_storage_class",
+    "SPV_KHR_subgroup_vote",
+)
 _STRINGS: dict[int, Callable[[Context], str]] = {}
 
 
@@ -84,7 +91,7 @@ def get_stringi(ctx: Context, name: int, index: int) -> str:
     elif name == GL.SHADING_LANGUAGE_VERSION and ctx.profile != "es":
         names = language_versions(ctx)
     elif name == GL.SPIR_V_EXTENSIONS and ctx.profile != "es":
-        names = []
+        names = list(SPIRV_EXTENSIONS)
     else:
         raise invalid_enum(name, "indexed string")
     if index >= len(names):
@@ -107,6 +114,9 @@ def get_graphics_reset_status(ctx: Context) -> int:
 
 
 gets(
-    {"NUM_SHADING_LANGUAGE_VERSIONS": lambda c: len(language_versions(c))},
+    {
+        "NUM_SHADING_LANGUAGE_VERSIONS": lambda c: len(language_versions(c)),
+        "NUM_SPIR_V_EXTENSIONS": lambda c: len(SPIRV_EXTENSIONS),
+    },
     profiles="desktop",
 )

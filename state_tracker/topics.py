@@ -3,23 +3,27 @@
 Required topics are lines of `context.Topics`. Optional ones are lines of `optional/topics.txt`,
 each with a folder in `optional/`. Without that folder and the line, its functions raise
 GL_INVALID_OPERATION, its extensions are not listed, and its parameters are unknown. Nothing else
-imports an optional topic. Its modules register what they add when they are imported:
+imports an optional topic but those that name it in their line as what they need, which are left out
+with it. Its modules register what they add when they are imported:
 
 - functions with `entry_points.registry`, queries with `getters.gets`;
 - parameters by lines of `parameters.txt` in its folder, extensions by `extensions.txt`, as in
   `state_tracker/parameters.txt` and `entry_points/data/gl_extensions.txt`;
 - shaders for stages that no program has with `ProgramState.providers`;
-- strings with `strings.says`, buffers that glClear clears with `targets.clears.clears`, parameters
-  of textures with `texture_objects.texture_parameter`, sizes of arguments in display lists with
-  `compatibility.list_functions.reads`, selectors with `direct_access.selectors.SELECTORS`.
+- strings with `strings.says`, capabilities of glEnable with `enables.switches`;
+- buffers that glClear clears with `targets.clears.clears`, parameters of textures with
+  `texture_objects.texture_parameter`, built-in uniforms with `builtin_uniforms.PROVIDERS`;
+- sizes of arguments in display lists with `compatibility.list_functions.reads`, selectors of
+  EXT_direct_state_access with `compatibility.direct_access.selectors.SELECTORS`.
 
-The state of an optional topic is the attribute of the context with the topic's name. `release_all`,
-if a state has it, releases its objects at the end of a context.
+`STATES` in the topic's `__init__.py` names its states in a context: attributes and their classes.
+`release_all`, if a state has it, releases its objects at the end of a context.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,19 +39,16 @@ FOLDER = Path(__file__).with_name("optional")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A line of the table: the topic's folder, and the class of its state in a context, if any."""
+    """A line of the table: the topic's folder, and the topic that it needs, if any."""
 
     name: str
-    state: str = ""
+    needs: str = ""
 
-    def load(self, module: str = "") -> Any:
-        """Import the topic, or one of its modules."""
-        return importlib.import_module(f"gallette.state_tracker.optional.{self.name}{module}")
-
-    def make(self, ctx: Context) -> Any:
-        """The state of a context."""
-        module, _, name = self.state.partition(".")
-        return getattr(self.load(f".{module}"), name)(ctx)
+    def load(self) -> dict[str, Callable[[Context], Any]]:
+        """Import the topic; returns the classes of its states, by attribute of the context."""
+        module = importlib.import_module(f"gallette.state_tracker.optional.{self.name}")
+        states: dict[str, Callable[[Context], Any]] = getattr(module, "STATES", {})
+        return states
 
 
 def table_lines(path: Path) -> list[str]:
@@ -56,7 +57,16 @@ def table_lines(path: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-TOPICS = tuple(Topic(*line.split()) for line in table_lines(FOLDER / "topics.txt"))
+def _present(lines: list[str]) -> Iterator[Topic]:
+    """The topics whose needs are met by earlier lines."""
+    names = {""}
+    for topic in (Topic(*line.split()) for line in lines):
+        if topic.needs in names:
+            names.add(topic.name)
+            yield topic
+
+
+TOPICS = tuple(_present(table_lines(FOLDER / "topics.txt")))
 
 
 def lines_of_topics(name: str) -> list[str]:

@@ -57,7 +57,7 @@ def _runs(cache: Any) -> Function:
 
 def _numbers(kinds: Ints) -> list[int]:
     """The distinct kinds of some entries, ascending."""
-    found: list[int] = np.flatnonzero(np.bincount(kinds)).tolist()
+    found: list[int] = np.bincount(kinds).nonzero()[0].tolist()
     return found
 
 
@@ -115,7 +115,7 @@ class CommandLists:
         good &= self._follow(which, epoch, [(number, kinds[number].epoch) for number in draws])
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good
-        edges = np.flatnonzero(bounded[1:] != bounded[:-1]) + first
+        edges = (bounded[1:] != bounded[:-1]).nonzero()[0] + first
         self._found = edges.reshape(-1, 2)[::-1].tolist()
 
     def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:

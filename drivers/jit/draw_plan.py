@@ -26,6 +26,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.snapshot import Plan
+from gallette.drivers.common.draw.splitting import are_plain
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import RasterContext
@@ -65,7 +66,16 @@ __all__ = ["DrawPlan", "begin_placing", "make_plan"]
 Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
-_MODES = (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP, Primitive.TRIANGLE_FAN)
+_MODES = frozenset(
+    {
+        Primitive.TRIANGLES,
+        Primitive.TRIANGLE_STRIP,
+        Primitive.TRIANGLE_FAN,
+        Primitive.QUADS,
+        Primitive.QUAD_STRIP,
+        Primitive.POLYGON,
+    }
+)
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 
 
@@ -94,16 +104,16 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 
 
 @functools.lru_cache(maxsize=32)
-def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Function:
+def _draw(planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, cache: Any) -> Function:
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(plan_text(planes, halfz, first, worth), ("draw",), cache)
+    code = compile_module(plan_text(planes, halfz, first, plain, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)
 
 
 def begin_placing(cache: Any) -> None:
     """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
-    _draw((0, 1, 2, 3, 4, 5), False, False, cache)
+    _draw((0, 1, 2, 3, 4, 5), False, False, False, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
@@ -218,6 +228,7 @@ class DrawPlan:
         self.work, self.cache = draw.work, fragment.program.cache
         self.touched: list[Any] = fixed.engine.written
         self._first = fixed.raster.state.flatshade_first
+        self._plain = mode is Primitive.QUADS and are_plain(fixed.raster)
         self._info: DrawInfo | None = None  # of the draw made last
         self._start = 0  # where it began
         self._stream: Stream | None = None
@@ -323,7 +334,7 @@ class DrawPlan:
             (DrawWords.BIN, bin),
             (DrawWords.FILL, self._function.call),
         ]
-        self._whole = _draw(numbers, planes.halfz, self._first, cache)
+        self._whole = _draw(numbers, planes.halfz, self._first, self._plain, cache)
         self._loads, self._quick = -1, list[Function]()
         for word, address in (
             (DrawWords.COUNTERS, memory.counters.ctypes.data),
@@ -382,7 +393,7 @@ class DrawPlan:
         stream = self._stream
         if info is not self._info or info.index_size:
             self._info = None
-            stream = self.memory.stream(info, self._mode, self._first)
+            stream = self.memory.stream(info, self._mode, self._first, self._plain)
             if stream is None:
                 return None
             self._stream = stream
@@ -436,7 +447,7 @@ class DrawPlan:
         data that is copied.
         """
         columns, self._info = self._columns, None
-        stream = self.memory.stream(info, self._mode, self._first)
+        stream = self.memory.stream(info, self._mode, self._first, self._plain)
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None
         start = stream.first if info.index_size else -1

@@ -25,7 +25,7 @@ __all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "PlanMemory", "Stream"]
 
 Array = npt.NDArray[Any]
 
-MOST_LANES = 4096
+MOST_LANES = 1 << 14
 MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = LONGEST_BLOCK
 """Bytes a constant block 0 has at most."""
@@ -161,44 +161,50 @@ class PlanMemory:
 
     # -- streams -----------------------------------------------------------------------------------
 
-    def stream(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+    def stream(
+        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool = False
+    ) -> Stream | None:
         """The draw's vertices and triangles; None if there are too many or indices are far
         apart.
 
         Streams are kept for later draws of the same mode and counts.
         """
         if info.index_size:
-            return self._indexed(info, mode, first)
-        key = mode, first, info.count, info.instance_count
+            return self._indexed(info, mode, first, plain)
+        key = mode, first, plain, info.count, info.instance_count
         if key in self._streams:
             return self._streams[key]
-        return self._keep(key, self._made(info, mode, first))
+        return self._keep(key, self._made(info, mode, first, plain))
 
-    def _indexed(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+    def _indexed(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         """The stream of an indexed draw; equal bytes of an index buffer find an earlier one."""
         if info.count > MOST_LANES * 3:
             return None
         raw = _stored_indices(info)
         if raw is None:
-            return self._of_indices(info, mode, first)
+            return self._of_indices(info, mode, first, plain)
         restart = info.restart_index if info.primitive_restart else None
-        key = mode, first, info.instance_count, info.index_size, info.index_bias, restart, raw
+        words = info.instance_count, info.index_size, info.index_bias, restart
+        key = mode, first, plain, *words, raw
         if key in self._streams:
             return self._streams[key]
-        return self._keep(key, self._of_indices(info, mode, first))
+        return self._keep(key, self._of_indices(info, mode, first, plain))
 
-    def _of_indices(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+    def _of_indices(
+        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool
+    ) -> Stream | None:
         """The stream of an index buffer with new contents."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
         low, high = low + info.index_bias, high + info.index_bias
         if low < 0 or high >> 32:
-            return self._made(info, mode, first)  # it wraps
+            return self._made(info, mode, first, plain)  # it wraps
         if info.primitive_restart and high - info.index_bias >= info.restart_index:
-            return self._made(info, mode, first)
+            return self._made(info, mode, first, plain)
         key = (
             mode,
             first,
+            plain,
             info.instance_count,
             (indices - (low - info.index_bias)).tobytes(),
             info.index_size,
@@ -206,7 +212,7 @@ class PlanMemory:
         found = (
             self._streams[key]
             if key in self._streams
-            else self._keep(key, self._made(info, mode, first))
+            else self._keep(key, self._made(info, mode, first, plain))
         )
         return found if found is None or found.first == low else replace(found, first=low)
 
@@ -216,19 +222,21 @@ class PlanMemory:
         self._streams[key] = stream
         return stream
 
-    def _made(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+    def _made(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         if info.count * info.instance_count > MOST_LANES * 3:
             return None
         stream, runs, source = vertex_stream(info)
         instances = source.instances
         if source.ids is not None or not source.count or source.lanes > MOST_LANES:
             return None
-        made = assemble(mode, runs, first)
+        made = assemble(mode, runs, first, plain)
         triangles = len(made.corners)
         if triangles * instances > MOST_TRIANGLES:
             return None
         corners, provoking = stream[made.corners], stream[made.provoking]
         identity = np.arange(triangles, dtype=np.int32)
+        if mode in (Primitive.QUADS, Primitive.QUAD_STRIP):
+            identity //= 2  # both halves of a quad have its number
         if instances > 1:
             shift = np.repeat(np.arange(instances) * source.count, triangles)
             corners = np.tile(corners, (instances, 1)) + shift[:, None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -12,11 +11,15 @@ from gallette.drivers.machines.simulator.executable import Executable, Executabl
 
 from .backend.allocate import Allocation
 from .backend.code import Code, CodeOf
-from .backend.schedule import Timing
+from .backend.schedule import Pipe
+from .isa.messages import describe
 
 __all__ = ["Compiled", "facts_of"]
 
 Machine = TypeVar("Machine", bound=Executable[Any])
+_COLUMN = 72
+"""Where a listing has its comments."""
+
 Selection = TypeVar("Selection", bound=MessageSelector)
 
 
@@ -32,13 +35,15 @@ class Compiled(Generic[Machine, Selection, CodeOf]):
     stalls: list[int] = field(default_factory=list)  # cycles before each instruction
     notes: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    pipe: Pipe[Any] = field(init=False)
 
-    def annotate(self, timing: Callable[[list[Any]], Timing]) -> None:
+    def annotate(self, pipe: Pipe[Any]) -> None:
         """Record NIR operation and source line of each instruction, and the cycles of blocks."""
+        self.pipe = pipe
         self.notes = [instr.note for instr in self.code.instrs]
         self.lines = [instr.line for instr in self.code.instrs]
         for start, stop in self.executable.blocks:
-            found = timing(self.code.instrs[start:stop])
+            found = pipe.timing(self.code.instrs[start:stop])
             self.block_cycles.append(found.cycles)
             self.stalls += found.stalls
 
@@ -64,16 +69,39 @@ class Compiled(Generic[Machine, Selection, CodeOf]):
             "spills": self.allocation.spills,
         }
 
+    def listing(self) -> str:
+        """Numbered instructions; behind each, its cycle within the block, the cycles it stalls, the
+        fields of a message, and the NIR operation that begins there.
+        """
+        executable = self.executable
+        counts = ", ".join(f"{count} {name}" for name, count in self.measures().items())
+        lines = [f"; {counts}; {sum(self.stalls)} cycles of stalls if every block runs once"]
+        starts, now = {start for start, _ in executable.blocks}, 0
+        rows = zip(executable.code, self.stalls, self.notes, strict=True)
+        for at, (instr, stall, note) in enumerate(rows):
+            now = stall + (0 if at in starts else now)
+            when = f"{now} +{stall}" if stall else f"{now}"
+            message = instr.message
+            if message is not None:
+                note = f"{note} {describe(message.unit, message.desc)}".strip()
+            text = f"{at:4}: {executable.isa.line(instr)}"
+            lines.append(f"{text:<{_COLUMN}} ; {when:<9}{note}".rstrip())
+            now += self.pipe.issue_cycles(instr)
+        return "\n".join(lines) + "\n"
 
-def facts_of(
-    selector: MessageSelector, code: Code[Any], *, registers: int, scratch: int = 0
-) -> ExecutableFacts:
+
+def facts_of(selector: MessageSelector, code: Code[Any]) -> ExecutableFacts:
     """The facts that a launch needs, as instruction selection found them."""
     shader: Shader = selector.shader
+    used = [
+        touched
+        for instr in code.instrs
+        for touched in (instr.written(), *(instr.read(k) for k in range(len(instr.srcs))))
+    ]
     control = shader.stage.value == "tess_ctrl"
     return ExecutableFacts(
-        registers=registers,
-        scratch=scratch,
+        registers=max([code.first_register, *(touched.stop for touched in used)]),
+        scratch=code.scratch,
         private=code.private,
         has_barriers=selector.has_barriers or control,
         patch_size=max(1, shader.info.vertices_out if control else 1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -67,10 +66,8 @@ class MachineProgram(Generic[Made]):
         shader: Shader,
         compiled: Made,
         counters: Counters,
-        listing: Callable[[Made], str] | None = None,
     ) -> None:
         self.compiled = compiled
-        self.listing = listing
         self.lines = [0, *compiled.lines]  # source lines of a listing, which begins with a summary
         self.executable = executable = compiled.executable
         self.constants = compiled.code.constants
@@ -85,7 +82,7 @@ class MachineProgram(Generic[Made]):
     @property
     def code(self) -> str:
         """The program as text."""
-        return self.listing(self.compiled) if self.listing else ""
+        return self.compiled.listing()
 
     def bind(self, resources: ShaderResources) -> BoundMachine:
         """Bind the resources of a draw."""
@@ -139,12 +136,8 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
     def compiled(self, shader: Shader, key: Key | None = None) -> Made:
         """Run the back end on a lowered shader, which is not changed."""
 
-    @abstractmethod
-    def listing(self, made: Made) -> str:
-        """A program as assembly text."""
-
     def generate(self, shader: Shader, key: Key) -> MachineProgram[Made]:
-        return MachineProgram(shader, self.compiled(shader, key), self.counters, self.listing)
+        return MachineProgram(shader, self.compiled(shader, key), self.counters)
 
     def measure(self, shader: Shader) -> dict[str, int]:
         return self.compiled(shader).measures()

@@ -1,8 +1,8 @@
 """Two replays of one capture, compared after every call that draws: the first that differs.
 
 Colours of 8 bits are compared in steps of 1/255, as `gallette diff` does with scenes, other floats
-in the same unit, depths in steps of 1/65535, integers as they are. With a tolerance, a draw may
-have a thousandth of its pixels beyond it; with tolerance 0 every bit counts.
+in the same unit, depths in steps of 1/65535, integers as they are. With a tolerance, a share of a
+draw's pixels may be beyond it, by default a thousandth; with tolerance 0 every bit counts.
 """
 
 from __future__ import annotations
@@ -82,14 +82,16 @@ def _difference(a: Any, b: Any, attachment: str) -> Any:
     return np.where(np.isnan(found), np.inf, found).max(axis=-1)
 
 
-def _compare(attachment: str, a: Any, b: Any, tolerance: float) -> AttachmentDiff | None:
+def _compare(
+    attachment: str, a: Any, b: Any, tolerance: float, share: float
+) -> AttachmentDiff | None:
     if a.shape != b.shape:
         size = int(np.prod(a.shape[:2]))
         return AttachmentDiff(attachment, size, size, np.inf, (0, 0), (), ())
     found = _difference(a, b, attachment)
     beyond = found > tolerance
     count = int(beyond.sum())
-    allowed = SHARE * found.size if tolerance else 0
+    allowed = share * found.size if tolerance else 0
     if count <= allowed:
         return None
     at = int(np.argmax(np.where(beyond, found, -1)))
@@ -106,7 +108,7 @@ def _compare(attachment: str, a: Any, b: Any, tolerance: float) -> AttachmentDif
 
 
 def compare_snapshots(
-    capture: Capture, ours: Snapshots, theirs: Snapshots, tolerance: float
+    capture: Capture, ours: Snapshots, theirs: Snapshots, tolerance: float, share: float = SHARE
 ) -> CaptureDiff:
     """Compare snapshots call by call; a call is listed if a difference appears with it."""
     result = CaptureDiff(capture, ours.driver, theirs.driver)
@@ -123,7 +125,7 @@ def compare_snapshots(
                 continue
             known.add(pair)
             pictures = ours.pictures[name], theirs.pictures[other[attachment]]
-            found = _compare(attachment, *pictures, tolerance)
+            found = _compare(attachment, *pictures, tolerance, share)
             if found is not None:
                 diff.attachments.append(found)
         if diff.attachments:
@@ -134,7 +136,12 @@ def compare_snapshots(
 
 
 def diff_capture(
-    path: str | Path, ours: str, theirs: str, tolerance: float = 1.0, frame: int | None = None
+    path: str | Path,
+    ours: str,
+    theirs: str,
+    tolerance: float = 1.0,
+    frame: int | None = None,
+    share: float | None = None,
 ) -> CaptureDiff:
     """Replay a capture on two drivers, each in a process of its own, and compare.
 
@@ -143,4 +150,6 @@ def diff_capture(
     capture = open_capture(path)
     sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
     seen = [side.wait() for side in sides]
-    return compare_snapshots(capture, seen[0], seen[1], tolerance)
+    return compare_snapshots(
+        capture, seen[0], seen[1], tolerance, SHARE if share is None else share
+    )

@@ -248,7 +248,7 @@ _OF_GOLDENS = ("update", "share", "perceptual")
 def _check_kind(options: argparse.Namespace, captures: bool) -> None:
     """Refuse options that this kind of comparison would ignore."""
     for name in () if options.golden is not None else _OF_GOLDENS:
-        if getattr(options, name):
+        if getattr(options, name) and not (captures and name == "share"):
             raise GalletteError(f"gallette diff: --{name} needs --golden")
     for name in ("against", "png", "cluster", "record") if options.golden is not None else ():
         if getattr(options, name):
@@ -275,7 +275,8 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
             raise GalletteError(
                 f"gallette diff: {name} is not a capture; compare scenes separately"
             )
-        diff = diff_capture(name, driver, against, tolerance_option(options).steps, options.frame)
+        steps = tolerance_option(options).steps
+        diff = diff_capture(name, driver, against, steps, options.frame, options.share)
         print_capture_diff(out, diff)
         status |= not diff.ok
     return int(status)

@@ -92,7 +92,7 @@ def add_comparison(parser: Arguments) -> None:
         "--share",
         type=_number,
         metavar="P",
-        help="share of the pixels that may differ by more, 0 to 1 (default: 0; with --golden)",
+        help="share of the pixels that may differ by more, 0 to 1 (default: 0; 0.001 for captures)",
     )
     parser.add_argument(
         "--perceptual",

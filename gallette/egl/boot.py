@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from gallette.egl.elf import TABLE_SYMBOL
 
-__all__ = ["attach", "lazy_address", "stop_calling"]
+__all__ = ["attach", "lazy_address", "resolve_recorded", "stop_calling"]
 
 _LIBRARIES: list[Library] = []
 _TABLES: list[tuple[ctypes.Array[ctypes.c_void_p], int]] = []
@@ -41,7 +42,7 @@ class Library:
     """One of our shared libraries in this process."""
 
     def __init__(self, path: str, names: Sequence[str]):
-        self.names, self.dll = names, ctypes.CDLL(path)
+        self.path, self.names, self.dll = path, names, ctypes.CDLL(path)
         self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
         self.lazy: dict[str, int] = {}
@@ -68,6 +69,11 @@ class Library:
         if name not in self.lazy:
             return 0
         return ctypes.cast(getattr(self.dll, name), ctypes.c_void_p).value or 0
+
+    def resolve_ahead(self, names: Container[str]) -> None:
+        for index, name in enumerate(self.names):
+            if name in names:
+                self._resolve(index)
 
     def close(self) -> None:
         """Make all calls do nothing, because Python ends."""
@@ -108,6 +114,38 @@ def lazy_address(name: str) -> int:
             attach(str(folder() / library_name), " ".join(names))
             return _LIBRARIES[-1].stub(name)
     return address_of(name)
+
+
+@functools.cache
+def resolve_recorded() -> None:
+    """Resolve the functions whose calls are recorded without Python, in all loaded libraries.
+
+    A program of Python may wait for a thread that draws and keep Python's lock. That thread could
+    not resolve a function then.
+    """
+    from gallette.egl.libraries import exports, folder
+    from gallette.state_tracker.stream.calls import CALLS
+
+    if not sys.orig_argv:
+        return  # only a program of Python has code that could keep the lock
+    recorded = {f"gl{call.name}" for call in CALLS}
+    for file, names in exports().items():
+        path = str(folder() / file)
+        if recorded.isdisjoint(names) or not _is_loaded(path):
+            continue
+        if all(library.path != path for library in _LIBRARIES):
+            attach(path, " ".join(names))
+        for library in _LIBRARIES:
+            if library.path == path:
+                library.resolve_ahead(recorded)
+
+
+def _is_loaded(path: str) -> bool:
+    try:
+        ctypes.CDLL(path, mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
 
 
 def stop_calling(table: ctypes.Array[ctypes.c_void_p], count: int) -> None:

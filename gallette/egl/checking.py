@@ -36,10 +36,10 @@ def facts(
 
 
 def _windows(variables: Mapping[str, str]) -> str:
-    display = variables.get("DISPLAY")
-    if not display:
-        return "none: off-screen (there is no DISPLAY)"
-    return f"on the X server {display}"
+    for variable, server in (("DISPLAY", "X server"), ("WAYLAND_DISPLAY", "Wayland compositor")):
+        if variables.get(variable):
+            return f"on the {server} {variables[variable]}"
+    return "none: off-screen (there is no DISPLAY)"
 
 
 def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, str] | None:

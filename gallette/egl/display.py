@@ -61,12 +61,12 @@ class Display:
         if self.initialized:
             return
         surfaces, visuals = EGL.PBUFFER_BIT, Visuals()
-        if self.platform in (EGL.PLATFORM_X11, EGL.PLATFORM_XCB_EXT):
+        if self.platform in _WINDOWED:
             from gallette.egl.windows import connect
 
-            self.windows = connect(self.native if self.platform == EGL.PLATFORM_X11 else 0)
+            self.windows = connect(self.platform, self.native)
             visuals = self.windows.visuals()
-            surfaces |= EGL.WINDOW_BIT | EGL.PIXMAP_BIT
+            surfaces |= self.windows.kinds
         caps = self.screen.caps
         self.configs = make_configs(caps.max_samples, caps.max_texture_2d_size, surfaces, visuals)
         self.initialized = True
@@ -115,12 +115,14 @@ _PLATFORM_NAMES = {
     "device": EGL.PLATFORM_DEVICE_EXT,
     "x11": EGL.PLATFORM_X11,
     "xcb": EGL.PLATFORM_XCB_EXT,
+    "wayland": EGL.PLATFORM_WAYLAND,
 }
+_WINDOWED = (EGL.PLATFORM_X11, EGL.PLATFORM_XCB_EXT, EGL.PLATFORM_WAYLAND)
 
 
 def default_platform(native: int) -> int:
-    """The platform of eglGetDisplay: `EGL_PLATFORM`, else X11 where it is available, else none with
-    windows.
+    """The platform of eglGetDisplay: `EGL_PLATFORM`, else X11 or Wayland where it is available,
+    else none with windows.
     """
     named = _PLATFORM_NAMES.get(os.environ.get("EGL_PLATFORM", ""))
     if named is not None:
@@ -129,6 +131,8 @@ def default_platform(native: int) -> int:
         return EGL.PLATFORM_WAYLAND
     if native or os.environ.get("DISPLAY"):
         return EGL.PLATFORM_X11
+    if os.environ.get("WAYLAND_DISPLAY"):
+        return EGL.PLATFORM_WAYLAND
     return EGL.PLATFORM_SURFACELESS_MESA
 
 

@@ -29,8 +29,8 @@ CLIENT_EXTENSIONS = (
     "EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses"
 )
 PLATFORM_EXTENSIONS = (
-    "EGL_EXT_platform_device EGL_EXT_platform_x11 EGL_EXT_platform_xcb EGL_KHR_platform_x11 "
-    "EGL_MESA_platform_surfaceless"
+    "EGL_EXT_platform_device EGL_EXT_platform_wayland EGL_EXT_platform_x11 EGL_EXT_platform_xcb "
+    "EGL_KHR_platform_wayland EGL_KHR_platform_x11 EGL_MESA_platform_surfaceless"
 )
 _DISPLAY_EXTENSIONS = (
     "EGL_EXT_buffer_age EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float "
@@ -239,7 +239,7 @@ def _window_surface(
     pointed: bool = False,
 ) -> int:
     """Create a window surface. `pointed`: the platform functions take the address of a window's
-    number.
+    number on X11.
     """
     owner = display_of(display)
     chosen = owner.config(config)
@@ -247,7 +247,7 @@ def _window_surface(
     wrong = Error.BAD_NATIVE_WINDOW if kind == EGL.WINDOW_BIT else Error.BAD_NATIVE_PIXMAP
     check(owner.windows is not None, wrong, "this platform has no windows")
     assert owner.windows is not None
-    if pointed:
+    if pointed and owner.windows.by_address:
         check(native, wrong, "no window")
         native = int(ctypes.c_ulong.from_address(native).value)
     taken = any(s.window is not None and s.window.native == native for s in owner.surfaces.values())

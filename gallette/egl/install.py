@@ -48,7 +48,7 @@ def environment(variables: MutableMapping[str, str], driver: str | None = None) 
     """Set the variables with which a program draws on gallette."""
     for name, value in _CHOICES.items():
         variables.setdefault(name, value)
-    if not variables.get("DISPLAY"):
+    if not variables.get("DISPLAY") and not variables.get("WAYLAND_DISPLAY"):
         variables.setdefault("EGL_PLATFORM", "surfaceless")
     variables["__EGL_VENDOR_LIBRARY_FILENAMES"] = str(vendor_file())
     before = variables.get("LD_LIBRARY_PATH", "")

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from gallette.compiler.errors import print_message
 from gallette.egl.configs import Visuals
-from gallette.egl.constants import Error
+from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
 __all__ = ["Window", "WindowSystem", "connect"]
@@ -30,17 +30,28 @@ class Window(Protocol):
 class WindowSystem(Protocol):
     """A connection to a window system."""
 
+    kinds: int
+    """The kinds of surface that it has, EGL.WINDOW_BIT and EGL.PIXMAP_BIT."""
+    by_address: bool
+    """Do eglCreatePlatformWindowSurface and its like take a window's address?"""
+
     def visuals(self) -> Visuals: ...
     def open(self, native: int) -> Window | None: ...
     def close(self) -> None: ...
 
 
-def connect(native: int) -> WindowSystem:
-    """A separate connection to the X server that `DISPLAY` (or an X Display) names."""
+def connect(platform: int, native: int) -> WindowSystem:
+    """The program's connection to a Wayland compositor, or a separate one to the X server that
+    `DISPLAY` (or an X Display) names.
+    """
+    if platform == EGL.PLATFORM_WAYLAND:
+        from gallette.egl.wayland import Wayland
+
+        return Wayland(native)
     try:
         from gallette.egl.x11 import X11
     except ImportError as error:
         what = "gallette: windows of X11 need python-xlib: pip install gallette[x11]"
         print_message(what)  # programs do not show what EGL tells them
         raise EglError(Error.NOT_INITIALIZED, what) from error
-    return X11(native)
+    return X11(native if platform == EGL.PLATFORM_X11 else 0)

@@ -17,7 +17,7 @@ from Xlib import display as xdisplay
 from Xlib import error as xerror
 
 from gallette.egl.configs import Visuals
-from gallette.egl.constants import Error
+from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 from gallette.egl.shared_picture import SharedPicture
 
@@ -56,6 +56,9 @@ class Client:
 
 class X11:
     """A connection to an X server."""
+
+    kinds = EGL.WINDOW_BIT | EGL.PIXMAP_BIT
+    by_address = True
 
     def __init__(self, native: int):
         self.client = Client(native)

@@ -38,7 +38,7 @@ class Cost:
     def count(self, made: Compiled) -> None:
         self.shaders += 1
         self.instructions += made.instructions
-        self.waits += made.waits
+        self.waits += made.measures()["(sy)"]
         self.cycles += made.cycles
 
 

@@ -10,6 +10,8 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from gallette.piglit_subset.generators.common import channels_of, templates
@@ -161,7 +163,9 @@ def _depth() -> str:
     )
 
 
-# -- blocks ----------------------------------------------------------------------------------------
+# -- blocks: compressed_blocks.txt -----------------------------------------------------------------
+
+_ASTC = "4x4 5x4 5x5 6x5 6x6 8x5 8x6 8x8 10x5 10x6 10x8 10x10 12x10 12x12"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,99 +176,31 @@ class Block:
     extension: str
     data: bytes
     color: tuple[float, ...]
-    near: float = 0.012
-    size: tuple[int, int] = (4, 4)
-    srgb: str = ""  # the format of the same blocks as sRGB
-
-
-def _bits(*fields: tuple[int, int]) -> bytes:
-    """Fields of (value, width), the first in the lowest bits; padded to sixteen bytes."""
-    word, at = 0, 0
-    for value, width in fields:
-        word |= value << at
-        at += width
-    return word.to_bytes(16, "little")
+    near: float
+    size: tuple[int, int]
+    srgb: str  # the format of the same blocks as sRGB
 
 
 def _blocks() -> Iterator[Block]:
-    orange = 31 << 11 | 32 << 5  # R5G6B5: 1, 32/63, 0
-    color = (1.0, 32 / 63, 0.0)
-    plain = struct.pack("<HHI", orange, 0, 0)
-    s3tc = "GL_EXT_texture_compression_s3tc"
-    half, alpha = bytes([0x77] * 8), bytes([102, 0, 0, 0, 0, 0, 0, 0])
-    for name, srgb, data, opacity in (
-        ("RGB_S3TC_DXT1", "SRGB_S3TC_DXT1", plain, 1.0),
-        ("RGBA_S3TC_DXT1", "SRGB_ALPHA_S3TC_DXT1", plain, 1.0),
-        ("RGBA_S3TC_DXT3", "SRGB_ALPHA_S3TC_DXT3", half + plain, 7 / 15),
-        ("RGBA_S3TC_DXT5", "SRGB_ALPHA_S3TC_DXT5", alpha + plain, 0.4),
-    ):
-        srgb = f"COMPRESSED_{srgb}_EXT"
-        yield Block(f"COMPRESSED_{name}_EXT", s3tc, data, (*color, opacity), srgb=srgb)
-    less = bytes([51, 0, 0, 0, 0, 0, 0, 0])
-    yield Block("COMPRESSED_RED_RGTC1", "", alpha, (0.4, 0.0, 0.0, 1.0))
-    yield Block("COMPRESSED_SIGNED_RED_RGTC1", "", less, (51 / 127, 0.0, 0.0, 1.0))
-    yield Block("COMPRESSED_RG_RGTC2", "", alpha + less, (0.4, 0.2, 0.0, 1.0))
-    yield Block("COMPRESSED_SIGNED_RG_RGTC2", "", less + less, (51 / 127, 51 / 127, 0.0, 1.0))
-    bptc = "GL_ARB_texture_compression_bptc"
-    # Mode 6: seven bits per endpoint and channel, a bit shared by the channels of each endpoint.
-    ends = [(value, 7) for value in (100, 50, 25, 127) for _ in range(2)]
-    data = _bits((1 << 6, 7), *ends, (1, 1), (1, 1))
-    seen = (201 / 255, 101 / 255, 51 / 255, 1.0)
-    srgb = "COMPRESSED_SRGB_ALPHA_BPTC_UNORM_ARB"
-    yield Block("COMPRESSED_RGBA_BPTC_UNORM_ARB", bptc, data, seen, srgb=srgb)
-    # Mode 11: ten bits per endpoint and channel, stored unchanged.
-    ends = [(value, 10) for value in (496, 480, 0) * 2]
-    # Sixteen bits of the ten (signed: of nine and a sign), then 31/64 or 31/32 of them.
-    for kind, width in (("UNSIGNED", 10), ("SIGNED", 9)):
-        halves = []
-        for value, _ in ends[:3]:
-            wide = (value << 16) + 0x8000 >> 10 if width == 10 else (value << 15) + 0x4000 >> 9
-            half = struct.pack("<H", (wide if value else 0) * 31 >> width - 4)
-            halves.append(struct.unpack("<e", half)[0])
-        seen = (*halves, 1.0)
-        data = _bits((3, 5), *ends)
-        near = 0.001 * max(seen)
-        yield Block(f"COMPRESSED_RGB_BPTC_{kind}_FLOAT_ARB", bptc, data, seen, near)
-    yield from _etc2()
-    for width, height in ((4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5),
-                          (10, 6), (10, 8), (10, 10), (12, 10), (12, 12)):  # fmt: skip
-        # A void extent: one colour, in sixteen bits per channel.
-        data = struct.pack("<Q4H", 0xFFFFFFFFFFFFFDFC, 65535, 26214, 13107, 39321)
-        yield Block(
-            f"COMPRESSED_RGBA_ASTC_{width}x{height}_KHR",
-            "GL_KHR_texture_compression_astc_ldr",
-            data,
-            (1.0, 0.4, 0.2, 0.6),
-            size=(width, height),
-            srgb=f"COMPRESSED_SRGB8_ALPHA8_ASTC_{width}x{height}_KHR",
-        )
-
-
-def _etc2() -> Iterator[Block]:
-    extension = "GL_ARB_ES3_compatibility"
-    # Individual mode: four bits per channel for both halves, the smallest table, index 0 (+2).
-    color = bytes([0xDD, 0x66, 0x00, 0x00, 0, 0, 0, 0])
-    individual = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
-    # Punch-through alpha has no individual mode: five bits and a difference of zero, opaque.
-    even = bytes([27 << 3, 12 << 3, 0, 2, 0, 0, 0, 0])
-    eight = (27 << 3 | 27 >> 2, 12 << 3 | 12 >> 2)
-    other = ((eight[0] + 2) / 255, (eight[1] + 2) / 255, 2 / 255)
-    # An alpha or red block: base, multiplier 1, table 13; index 4 of it adds nothing.
-    flat = bytes([102, 0x1D, *int("100" * 16, 2).to_bytes(6, "big")])
-    eac = bytes([102, 0x0D, *int("100" * 16, 2).to_bytes(6, "big")])
-    for name, data, seen in (
-        ("RGB8_ETC2", color, (*individual, 1.0)),
-        ("RGB8_PUNCHTHROUGH_ALPHA1_ETC2", even, (*other, 1.0)),
-        ("RGBA8_ETC2_EAC", flat + color, (*individual, 102 / 255)),
-    ):
-        srgb = f"COMPRESSED_S{name.replace('RGBA8', 'RGB8_ALPHA8')}"
-        yield Block(f"COMPRESSED_{name}", extension, data, seen, srgb=srgb)
-    red = (102 * 8 + 4) / 2047
-    yield Block("COMPRESSED_R11_EAC", extension, eac, (red, 0.0, 0.0, 1.0))
-    yield Block("COMPRESSED_RG11_EAC", extension, eac * 2, (red, red, 0.0, 1.0))
-    signed = 102 * 8 / 1023
-    yield Block("COMPRESSED_SIGNED_R11_EAC", extension, eac, (signed, 0.0, 0.0, 1.0))
-    yield Block("COMPRESSED_SIGNED_RG11_EAC", extension, eac * 2, (signed, signed, 0.0, 1.0))
+    table = Path(__file__).with_name("compressed_blocks.txt")
+    for line in table.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, extension, data, color, *columns = line.split()
+        of = dict(column.split("=") for column in columns)
+        fractions = tuple(float(Fraction(channel)) for channel in color.split(","))
+        near, srgb = float(of.get("near", 0.012)), of.get("srgb", "")
+        for size in _ASTC.split() if "*" in name else ["4x4"]:
+            width, height = map(int, size.split("x"))
+            yield Block(
+                f"COMPRESSED_{name.replace('*', size)}",
+                extension.strip("-"),
+                bytes.fromhex(data),
+                fractions,
+                near,
+                (width, height),
+                srgb and f"COMPRESSED_{srgb.replace('*', size)}",
+            )
 
 
 def _linear(value: float) -> float:
@@ -277,11 +213,11 @@ def _compressed(block: Block) -> str:
     if block.srgb:
         color = (*map(_linear, block.color[:3]), block.color[3])
         cases.append((block.srgb, data, _words(color), f"{block.near:.6g}"))
-    extensions = f"{block.extension}\n" if block.extension else ""
+    extensions = f"GL_{block.extension}\n" if block.extension else ""
     if block.srgb and "S3TC" in block.internal:
         extensions += "GL_EXT_texture_sRGB\n"
     short = re.sub("^COMPRESSED_|_(ARB|KHR|EXT)$", "", block.internal)
-    group = block.extension.removeprefix("GL_").lower() or "gl-3.3"
+    group = block.extension.lower() or "gl-3.3"
     return _test(
         f"{group}/compressed/{short.lower().replace('_', '-')}",
         f"A block of {block.internal} is decoded, as colours and as sRGB where there is that",

@@ -1,4 +1,4 @@
-"""ASTC decoding (the LDR profile), for blocks of one configuration at a time.
+"""ASTC decoding (the LDR profile), for many blocks at a time.
 
 A block of 128 bits describes itself: a grid of weights, which is smaller than the block and
 interpolated over it, with one or two planes; one to four partitions of the texels, each with a pair
@@ -23,6 +23,9 @@ __all__: list[str] = []
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
+Words = tuple[Array, Array]  # the low and the high 64 bits of blocks
+
+_TEXELS = 1 << 18  # decoded at a time
 
 _MAGENTA = np.array([255, 0, 255, 255])
 # The levels of a range, its plain bits, and whether a trit (3) or quint (5) is above them.
@@ -80,35 +83,57 @@ def _quints(code: int) -> tuple[int, ...]:
 _SHARED = {3: (2, 2, 1, 2, 1), 5: (3, 2, 2)}
 
 
-def _sequence(bits: Array, start: int, count: int, levels: int) -> Array:
-    """Numbers `[n, count]` of an integer sequence; bits past its end are zero."""
+def _extract(words: Words, start: Array | int, width: Array | int) -> Array:
+    """Fields of blocks, by the numbers of their first bits; bits past the block are zero.
+
+    NumPy shifts an unsigned number by its size or more to zero, so the terms of the other word
+    vanish.
+    """
+    low, high = words
+    at = np.asarray(start, np.uint64)
+    field = low >> at | high << (np.uint64(64) - at) | high >> (at - np.uint64(64))
+    return np.asarray(field & _ones(width)).astype(np.int32)
+
+
+def _ones(count: Array | int) -> Array:
+    """Words whose lowest bits are set, up to 64."""
+    return np.asarray((np.uint64(1) << np.asarray(count, np.uint64)) - np.uint64(1))
+
+
+def _sequence(words: Words, count: int, levels: int) -> Array:
+    """The first numbers `[n, count]` of integer sequences."""
     plain, digit = _RANGE_OF[levels]
-    total = _sequence_bits(count, levels)
-    spare = np.zeros((len(bits), 64), np.int64)
-    stream = np.hstack((bits[:, start : start + total], spare))
-    at, numbers = 0, np.zeros((len(bits), count), np.int64)
-
-    def take(width: int) -> Array:
-        nonlocal at
-        field = stream[:, at : at + width] << np.arange(width)
-        at += width
-        return np.asarray(field.sum(axis=1))
-
+    low, high = words
     if not digit:
-        for i in range(count):
-            numbers[:, i] = take(plain)
-        return numbers
-    shared = _SHARED[digit]
-    for first in range(0, count, len(shared)):
-        code, low, width = np.zeros(len(bits), np.int64), [], 0
-        for piece in shared:
-            low.append(take(plain))
-            code |= take(piece) << width
-            width += piece
-        high = _digits(digit)[code]
-        for i, value in enumerate(low[: count - first]):
-            numbers[:, first + i] = high[:, i] << plain | value
-    return numbers
+        return _extract((low[:, None], high[:, None]), np.arange(count) * plain, plain)
+    shared = np.array(_SHARED[digit])
+    before = np.cumsum(shared) - shared
+    group = np.arange(-(-count // len(shared)))[:, None] * (len(shared) * plain + shared.sum())
+    place = group + np.arange(len(shared)) * plain + before
+    each = (low[:, None, None], high[:, None, None])
+    code = (_extract(each, place + plain, shared) << before).sum(axis=2)
+    numbers = _digits(digit)[code] << plain | _extract(each, place, plain)
+    return np.asarray(numbers.reshape(len(low), -1)[:, :count])
+
+
+@cache
+def _sizes(levels: int) -> Array:
+    """The bits of a sequence, by its length."""
+    return np.array([_sequence_bits(count, levels) for count in range(65)])
+
+
+def _sequences(words: Words, counts: Array, levels: Array, weights: bool) -> Array:
+    """The colours or weights `[n, most]` of integer sequences of several ranges."""
+    out = np.zeros((len(counts), 64 if weights else 18), np.int32)
+    for one in np.unique(levels).tolist():
+        rows = np.flatnonzero(levels == one)
+        count = counts[rows]
+        sizes = _sizes(one)[count]
+        low, high = (word[rows] for word in words)
+        own = low & _ones(sizes), high & _ones(np.maximum(sizes - 64, 0))
+        numbers = _sequence(own, int(count.max()), one)
+        out[rows, : numbers.shape[1]] = _unquantized(one, weights)[numbers]
+    return out
 
 
 # Multipliers and patterns of the plain bits (letters, from the top) for ranges with a digit.
@@ -150,7 +175,7 @@ def _unquantized(levels: int, weights: bool) -> Array:
             value = (high * scale + mixed) ^ flip
             value = flip & (1 << (size - 1)) | value >> 2
         table.append(value + (weights and value > 32))
-    return np.array(table)
+    return np.array(table, np.int32)
 
 
 # -- parts of a block ------------------------------------------------------------------------------
@@ -174,8 +199,7 @@ class _Grid:
         return _sequence_bits(self.count, self.levels)
 
 
-@cache
-def _grid(mode: int, footprint: tuple[int, int]) -> _Grid | None:
+def _grid(mode: int) -> _Grid | None:
     """The weight grid of a block mode; None if it is reserved or invalid."""
     a, b = mode >> 5 & 3, mode >> 7 & 3
     range_, high, dual = mode >> 4 & 1, mode >> 9 & 1, mode >> 10 & 1
@@ -201,107 +225,133 @@ def _grid(mode: int, footprint: tuple[int, int]) -> _Grid | None:
         else:
             return None
     levels = _WEIGHT_LEVELS[range_ | high << 3]
-    if not levels or width > footprint[0] or height > footprint[1]:
+    if not levels:
         return None
     grid = _Grid(width, height, dual + 1, levels)
     return grid if grid.count <= 64 and 24 <= grid.bits <= 96 else None
 
 
-def _fields(bits: Array, start: Array | int, count: int) -> Array:
-    """A field of every block; `start` may differ from block to block."""
-    at = np.broadcast_to(np.asarray(start), len(bits))[:, None] + np.arange(count)
-    return np.asarray((np.take_along_axis(bits, at, axis=1) << np.arange(count)).sum(axis=1))
+@cache
+def _grids() -> Array:
+    """Width, height, planes, levels, numbers and bits of each block mode; 0 if it is invalid."""
+    table = np.zeros((6, 2048), np.int64)
+    for mode in range(2048):
+        if grid := _grid(mode):
+            row = grid.width, grid.height, grid.planes, grid.levels, grid.count, grid.bits
+            table[:, mode] = row
+    return table
+
+
+@cache
+def _color_levels() -> Array:
+    """The range of colours by half of their number and the bits left for them; 0 if too few."""
+    table = np.zeros((19, 112), np.int64)
+    for half in range(1, 10):
+        for levels, _, _ in _RANGES:
+            if levels >= 6:
+                table[half, _sequence_bits(2 * half, levels) :] = levels
+    return table
 
 
 def _decoder(footprint: tuple[int, int], srgb: bool) -> Decoder:
     width, height = footprint
 
     def decode(blocks: Bytes) -> Array:
-        bits = np.unpackbits(blocks, axis=1, bitorder="little").astype(np.int64)
-        out = np.empty((len(blocks), width * height, 4), np.int64)
+        out = np.empty((len(blocks), width * height, 4), np.uint8)
         out[:] = _MAGENTA
-        mode, parts = _fields(bits, 0, 11), _fields(bits, 11, 2) + 1
-        empty = mode & 511 == 508
-        if empty.any():
-            _void_extents(bits, np.flatnonzero(empty), out)
-        kinds = np.where(parts == 1, _fields(bits, 13, 4), _fields(bits, 23, 6))
-        key = np.where(empty, -1, mode | (parts - 1) << 11 | kinds << 13)
-        for one in np.unique(key[~empty]).tolist():
-            grid = _grid(one & 2047, footprint)
-            which = np.flatnonzero(key == one)
-            if grid is not None:
-                _configured(bits[which], which, grid, (one >> 11 & 3) + 1, footprint, srgb, out)
-        return out.astype(np.uint8).reshape(-1, height, width, 4)
+        size = max(_TEXELS // (width * height), 1)
+        for first in range(0, len(blocks), size):
+            _decode(blocks[first : first + size], footprint, srgb, out[first : first + size])
+        return out.reshape(-1, height, width, 4)
 
     return decode
 
 
-def _void_extents(bits: Array, which: Array, out: Array) -> None:
+def _decode(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Array) -> None:
+    low, high = np.ascontiguousarray(blocks).view("<u8").T
+    mode = (low & np.uint64(2047)).astype(np.int64)
+    empty = mode & 511 == 508
+    if empty.any():
+        _void_extents((low, high), np.flatnonzero(empty), out)
+    parts = (low >> np.uint64(11) & np.uint64(3)).astype(np.int64) + 1
+    grids = _grids()[:, mode]
+    fits = (grids[3] > 0) & (grids[0] <= footprint[0]) & (grids[1] <= footprint[1])
+    rows = np.flatnonzero(fits & ~empty & ((parts < 4) | (grids[2] < 2)))
+    words, parts, grids = (low[rows], high[rows]), parts[rows], grids[:, rows]
+    points, second, legal = _end_points(words, grids, parts)
+    rows, points, second, parts = rows[legal], points[legal], second[legal], parts[legal]
+    turned = np.packbits(np.unpackbits(blocks[rows])[::-1]).reshape(-1, 16)[::-1]
+    backwards = np.ascontiguousarray(turned).view("<u8").T
+    across, down, planes, levels, counts, _ = grids[:, legal]
+    weights = _sequences((backwards[0], backwards[1]), counts, levels, True)
+    part = np.zeros((len(rows), out.shape[1]), np.int16)
+    several = np.flatnonzero(parts > 1)
+    seeds = _extract((words[0][legal], words[1][legal]), 13, 10)
+    part[several] = _partition(seeds[several], parts[several], footprint)
+    shape = planes << 8 | across << 4 | down
+    for one in np.unique(shape).tolist():
+        some = np.flatnonzero(shape == one)
+        out[rows[some]] = _texels(
+            weights[some], (one >> 4 & 15, one & 15, one >> 8), points[some], second[some],
+            part[some], footprint, srgb,
+        )  # fmt: skip
+
+
+def _void_extents(words: Words, which: Array, out: Array) -> None:
     """Decode blocks of one colour."""
-    some = bits[which]
-    corners = [_fields(some, 12 + 13 * i, 13) for i in range(4)]
+    some = words[0][which], words[1][which]
+    corners = [_extract(some, 12 + 13 * i, 13) for i in range(4)]
     everywhere = np.all([c == 8191 for c in corners], axis=0)
     inside = (corners[0] < corners[1]) & (corners[2] < corners[3])
-    legal = (some[:, 9] == 0) & (_fields(some, 10, 2) == 3) & (everywhere | inside)
-    color = np.stack([_fields(some, 64 + 16 * i, 16) >> 8 for i in range(4)], axis=-1)
+    legal = (_extract(some, 9, 3) == 6) & (everywhere | inside)
+    color = np.stack([_extract(some, 72 + 16 * i, 8) for i in range(4)], axis=-1)
     out[which[legal]] = color[legal][:, None]
-
-
-def _configured(
-    bits: Array, which: Array, grid: _Grid, parts: int, footprint: tuple[int, int], srgb: bool,
-    out: Array,
-) -> None:  # fmt: skip
-    """Decode blocks with equal mode, number of partitions and (as far as the first bits say) end
-    points.
-    """
-    if parts == 4 and grid.planes == 2:
-        return
-    top = 128 - grid.bits
-    if parts == 1:
-        modes = _fields(bits, 13, 4)[:, None]
-        start = 17
-    else:
-        start, selector = 29, _fields(bits, 23, 2)
-        extra = 3 * parts - 4
-        if selector[0]:
-            top -= extra
-            coded = _fields(bits, 25, 4) | _fields(bits, top, extra) << 4
-            place = np.arange(parts)
-            group = selector[:, None] - 1 + (coded[:, None] >> place & 1)
-            modes = group << 2 | coded[:, None] >> (parts + 2 * place) & 3
-        else:
-            modes = np.repeat(_fields(bits, 25, 4)[:, None], parts, axis=1)
-    if grid.planes == 2:
-        top -= 2
-    numbers, inverse = np.unique(modes, axis=0, return_inverse=True)
-    for i, chosen in enumerate(numbers.tolist()):
-        rows = np.flatnonzero(inverse.reshape(-1) == i)
-        points = _end_points(bits[rows], start, top, chosen)
-        if points is not None:
-            second = _fields(bits[rows], top, 2) if grid.planes == 2 else None
-            out[which[rows]] = _texels(bits[rows], grid, points, second, footprint, srgb)
 
 
 # -- colours ---------------------------------------------------------------------------------------
 
 
-def _end_points(bits: Array, start: int, top: int, modes: list[int]) -> Array | None:
-    """`[n, partition, end, channel]`; None if there is no room for the colours."""
-    counts = [2 * ((mode >> 2) + 1) for mode in modes]
-    total = sum(counts)
-    if total > 18:
-        return None
-    fitting = [n for n, _, _ in _RANGES if n >= 6 and _sequence_bits(total, n) <= top - start]
-    if not fitting:
-        return None
-    levels = fitting[-1]
-    values = _unquantized(levels, False)[_sequence(bits, start, total, levels)]
-    out = np.empty((len(bits), len(modes), 2, 4), np.int64)
-    first = 0
-    for part, (mode, count) in enumerate(zip(modes, counts, strict=True)):
-        out[:, part] = _pair(mode, [values[:, first + i] for i in range(count)])
-        first += count
-    return out
+def _end_points(words: Words, grids: Array, parts: Array) -> tuple[Array, Array, Array]:
+    """End points `[n, partition, end, channel]`, the channel of the second plane (4 if there is
+    none), and which blocks have room for their colours.
+    """
+    several, place = parts > 1, np.arange(4)
+    selector = np.where(several, _extract(words, 23, 2), 0)
+    extra = np.where(selector > 0, 3 * parts - 4, 0)
+    top = 128 - grids[5] - extra
+    coded = np.where(several, _extract(words, 25, 4), _extract(words, 13, 4))
+    coded |= _extract(words, top, extra) << 4
+    group = selector[:, None] - 1 + (coded[:, None] >> place & 1)
+    own = group << 2 | coded[:, None] >> (parts[:, None] + 2 * place) & 3
+    modes = np.where(selector[:, None] > 0, own, coded[:, None])
+    double = grids[2] == 2
+    top = top - 2 * double
+    second = np.where(double, _extract(words, top, 2), 4)
+
+    used = place < parts[:, None]
+    counts = np.where(used, 2 * ((modes >> 2) + 1), 0)
+    first = np.cumsum(counts, axis=1) - counts
+    total = counts.sum(axis=1)
+    start = np.where(several, 29, 17)
+    levels = _color_levels()[total // 2, np.maximum(top - start, 0)]
+    low, high = words
+    at = start.astype(np.uint64)
+    rest = low >> at | high << (np.uint64(64) - at), high >> at
+    legal = levels > 0
+    values = np.zeros((len(low), 25), np.int32)  # the widest pair may begin with the last number
+    room = rest[0][legal], rest[1][legal]
+    values[legal, :18] = _sequences(room, total[legal], levels[legal], False)
+
+    points = np.zeros((len(low), 4, 2, 4), np.int32)
+    row, part = np.nonzero(used & legal[:, None])
+    kind = modes[row, part]
+    for mode in np.unique(kind).tolist():
+        some = np.flatnonzero(kind == mode)
+        where, which = row[some], part[some]
+        begin = first[where, which]
+        numbers = [values[where, begin + i] for i in range(2 * ((mode >> 2) + 1))]
+        points[where, which] = _pair(mode, numbers)
+    return points, second, legal
 
 
 def _pair(mode: int, v: list[Array]) -> Array:
@@ -362,60 +412,61 @@ def _offset(base: Array, offset: Array) -> tuple[Array, Array]:
 
 
 def _texels(
-    bits: Array, grid: _Grid, points: Array, second: Array | None, footprint: tuple[int, int],
-    srgb: bool,
+    weights: Array, grid: tuple[int, int, int], points: Array, second: Array,
+    part: Array, footprint: tuple[int, int], srgb: bool,
 ) -> Array:  # fmt: skip
-    numbers = _sequence(bits[:, ::-1], 0, grid.count, grid.levels)
-    weights = _unquantized(grid.levels, True)[numbers].reshape(len(bits), -1, grid.planes)
-    place, share = _stretched(grid.width, grid.height, footprint)
-    filled = ((weights[:, place] * share[..., None]).sum(axis=2) + 8) >> 4
-    weight = np.repeat(filled[:, :, :1], 4, axis=2)
-    if second is not None:
-        other = np.arange(4) == second[:, None, None]
-        weight = np.where(other, filled[:, :, 1:], weight)
-    parts = points.shape[1]
-    part = np.zeros((len(bits), footprint[0] * footprint[1]), np.int64)
-    if parts > 1:
-        part = _partition(_fields(bits, 13, 10), parts, footprint)
-    ends = np.take_along_axis(points, part[:, :, None, None], axis=1)
-    wide = ends << 8 | (np.where(np.arange(4) < 3, 0x80, ends) if srgb else ends)
-    return np.asarray((wide[:, :, 0] * (64 - weight) + wide[:, :, 1] * weight + 32) >> 6 >> 8)
+    """The texels of blocks with equal grids."""
+    width, height, planes = grid
+    numbers = weights[:, : width * height * planes].reshape(-1, width * height, planes)
+    # Sums of whole numbers below 2**24 are exact, so their order does not matter.
+    exact = numbers.transpose(2, 0, 1).astype(np.float32)
+    filled = (exact @ _stretched(width, height, footprint) + 8).astype(np.int32) >> 4
+    weight = filled[0][:, :, None]
+    if planes == 2:
+        weight = np.where(np.arange(4) == second[:, None, None], filled[1][:, :, None], weight)
+    wide = points << 8 | (np.where(np.arange(4) < 3, 0x80, points) if srgb else points)
+    start, step = wide[:, :, 0] * 64 + 32, wide[:, :, 1] - wide[:, :, 0]
+    row = np.arange(len(part))[:, None]
+    return np.asarray((start[row, part] + step[row, part] * weight) >> 14)
 
 
 @cache
-def _stretched(width: int, height: int, footprint: tuple[int, int]) -> tuple[Array, Array]:
-    """For every texel: the four weights of the grid around it, and their sixteenths."""
+def _stretched(width: int, height: int, footprint: tuple[int, int]) -> Array:
+    """What each weight of the grid counts for at each texel, in sixteenths."""
     steps = [(1024 + n // 2) // (n - 1) for n in footprint]
     y, x = (c.reshape(-1) for c in np.mgrid[: footprint[1], : footprint[0]])
     across = (steps[0] * x * (width - 1) + 32) >> 6
     down = (steps[1] * y * (height - 1) + 32) >> 6
     fx, fy = across & 15, down & 15
     both = (fx * fy + 8) >> 4
-    share = np.stack((16 - fx - fy + both, fx - both, fy - both, both), axis=-1)
+    share = np.stack((16 - fx - fy + both, fx - both, fy - both, both))
     first = (across >> 4) + (down >> 4) * width
-    place = first[:, None] + np.array([0, 1, width, width + 1])
-    return np.minimum(place, width * height - 1), share
+    place = np.minimum(first + np.array([[0], [1], [width], [width + 1]]), width * height - 1)
+    out = np.zeros((width * height, x.size), np.float32)
+    np.add.at(out, (place, np.arange(x.size)), share)
+    return out
 
 
-def _partition(index: Array, parts: int, footprint: tuple[int, int]) -> Array:
+def _partition(index: Array, parts: Array, footprint: tuple[int, int]) -> Array:
     """The partition of every texel, by the hash function of the format."""
-    y, x = (c.reshape(-1) for c in np.mgrid[: footprint[1], : footprint[0]])
+    y, x = (c.reshape(-1).astype(np.int16) for c in np.mgrid[: footprint[1], : footprint[0]])
     if footprint[0] * footprint[1] < 31:
         x, y = x << 1, y << 1
     seed = index + (parts - 1) * 1024
     h = _hashed(seed)
-    nibbles = [h >> 4 * i & 15 for i in range(8)]
-    seeds = [n * n for n in nibbles]
-    even, wide = np.where(seed & 2, 4, 5), 6 if parts == 3 else 5
+    seeds = [(h >> 4 * i & 15) ** 2 for i in range(8)]
+    even, wide = np.where(seed & 2, 4, 5), np.where(parts == 3, 6, 5)
     odd = (seed & 1).astype(np.bool_)
     shift = np.where(odd, even, wide), np.where(odd, wide, even)
-    scaled = [s >> shift[i & 1] for i, s in enumerate(seeds)]
-    sums = []
+    scaled = [(s >> shift[i & 1]).astype(np.int16)[:, None] for i, s in enumerate(seeds)]
+    best = np.zeros((len(seed), x.size), np.int16)
+    most = np.full_like(best, -1)
     for i in range(4):
-        a, b = scaled[2 * i][:, None], scaled[2 * i + 1][:, None]
-        total = (a * x + b * y + (h >> (14 - 4 * i))[:, None]) & 63
-        sums.append(total if i < parts else np.zeros_like(total))
-    return np.asarray(np.argmax(np.stack(sums), axis=0))  # the first of equal ones
+        offset = (h >> (14 - 4 * i)).astype(np.int16)[:, None]
+        total = (scaled[2 * i] * x + scaled[2 * i + 1] * y + offset) & 63
+        better = (total > most) & (i < parts)[:, None]  # the first of equal ones remains
+        best[better], most = i, np.where(better, total, most)
+    return best
 
 
 def _hashed(seed: Array) -> Array:

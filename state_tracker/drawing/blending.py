@@ -92,6 +92,8 @@ _SECOND_COLOR = frozenset(
     (GL.SRC1_COLOR, GL.ONE_MINUS_SRC1_COLOR, GL.SRC1_ALPHA, GL.ONE_MINUS_SRC1_ALPHA)
 )
 
+_UNBLENDED = [RenderTargetBlend(colormask=mask) for mask in range(16)]
+
 
 def blend_state(ctx: Context) -> BlendState:
     """The pipe blend state."""
@@ -105,9 +107,10 @@ def blend_state(ctx: Context) -> BlendState:
         raise invalid_operation(f"a second source colour while draw buffer {count - 1} is in use")
     targets = []
     for index, blend in enumerate(state.blend[:count]):
-        mask = sum(1 << i for i, on in enumerate(blend.mask) if on)
+        r, g, b, a = blend.mask
+        mask = r | g << 1 | b << 2 | a << 3
         if not state.blend_enabled >> index & 1 or state.logic_enabled:
-            targets.append(RenderTargetBlend(colormask=mask))
+            targets.append(_UNBLENDED[mask])
             continue
         targets.append(
             RenderTargetBlend(
@@ -119,7 +122,7 @@ def blend_state(ctx: Context) -> BlendState:
                 mask,
             )
         )
-    independent = any(t != targets[0] for t in targets)
+    independent = targets.count(targets[0]) != len(targets)
     padding = [targets[0]] * (BUFFERS - len(targets))
     return BlendState(
         tuple(targets + padding) if independent else (targets[0],),

@@ -167,7 +167,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         point_clip_sides=ctx.profile not in ("es", "es1"),
         point_size_per_vertex=_sized_vertices(ctx),
         point_size=min(max(s.point_size, s.point_min), s.point_max),
-        multisample=s.multisample and ctx.framebuffers.draw.samples > 1,
+        multisample=s.multisample and ctx.pipe_framebuffer.samples > 1,
         line_smooth=s.line_smooth,
         line_stipple_enable=compat and s.line_stipple,
         line_stipple_factor=s.stipple_factor,
@@ -261,7 +261,7 @@ def sample_maski(ctx: Context, mask_number: int, mask: int) -> None:
 
 def effective_sample_mask(ctx: Context) -> int:
     """The combined mask of sample coverage and GL_SAMPLE_MASK."""
-    s, samples = ctx.raster, ctx.framebuffers.draw.samples
+    s, samples = ctx.raster, ctx.pipe_framebuffer.samples
     if samples <= 1 or not s.multisample:
         return 0xFFFFFFFF
     mask = 0xFFFFFFFF
@@ -296,22 +296,6 @@ def sample_positions(ctx: Context) -> tuple[tuple[float, float], ...]:
         return tuple(draw.sample_locations.get(i, (0.5, 0.5)) for i in range(draw.samples))
     patterns = ctx.caps.sample_positions
     return next((p for p in patterns if len(p) == draw.samples), ((0.5, 0.5),) * draw.samples)
-
-
-@entry
-def clip_plane(ctx: Context, plane: int, equation: Pointer) -> None:
-    index = plane - GL.CLIP_DISTANCE0
-    if not 0 <= index < CLIP_PLANES:
-        raise invalid_enum(plane, "clip plane")
-    ctx.matrices.set_clip_plane(index, read_array(equation, "double", 4))
-
-
-@entry
-def get_clip_plane(ctx: Context, plane: int) -> list[float]:
-    index = plane - GL.CLIP_DISTANCE0
-    if not 0 <= index < CLIP_PLANES:
-        raise invalid_enum(plane, "clip plane")
-    return [float(v) for v in ctx.raster.clip_planes[index]]
 
 
 @entry

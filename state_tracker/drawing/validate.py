@@ -148,10 +148,9 @@ def _blend_color(ctx: Context) -> None:
 
 def _sample_mask(ctx: Context) -> None:
     ctx.pipe.set_sample_mask(effective_sample_mask(ctx))
-    s, draw = ctx.raster, ctx.framebuffers.draw
-    samples = draw.samples
+    s, samples = ctx.raster, ctx.pipe_framebuffer.samples
     if ctx.caps.sample_locations:
-        chosen = draw.programmable_locations and samples > 1
+        chosen = ctx.framebuffers.draw.programmable_locations and samples > 1
         ctx.pipe.set_sample_locations(sample_positions(ctx) if chosen else ())
     wanted = 1
     if s.sample_shading_enabled and samples > 1:
@@ -175,8 +174,6 @@ def _program(ctx: Context) -> None:
     stages = ctx.programs.stages
     apart = ctx.programs.current is None and ctx.pipelines.current is not None
     for stage in _STAGES:
-        if stage.value not in ctx.caps.stages:
-            continue
         executable = stages.get(stage)
         key = NULL_KEY
         if ctx.lowers and executable is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gallette.pipe.state import ScissorState, ViewportState
@@ -22,18 +23,21 @@ def viewport_states(ctx: Context) -> list[ViewportState]:
     s = ctx.raster
     boxes, ranges = s.viewports, s.depth_ranges
     count = len(boxes)
+    turned, positive = s.clip_origin == GL.UPPER_LEFT, s.clip_depth == GL.ZERO_TO_ONE
     if boxes.count(boxes[0]) == count and ranges.count(ranges[0]) == count:
-        return [_state(ctx, boxes[0], ranges[0])] * count  # the usual case
-    return [_state(ctx, box, ends) for box, ends in zip(boxes, ranges, strict=True)]
+        return [_state(boxes[0], ranges[0], turned, positive)] * count  # the usual case
+    pairs = zip(boxes, ranges, strict=True)
+    return [_state(box, ends, turned, positive) for box, ends in pairs]
 
 
+@lru_cache(maxsize=256)  # equal states are one object, which is compared faster
 def _state(
-    ctx: Context, box: tuple[float, float, float, float], ends: tuple[float, float]
+    box: tuple[float, float, float, float], ends: tuple[float, float], turned: bool, positive: bool
 ) -> ViewportState:
     (x, y, width, height), (near, far) = box, ends
     half_w, half_h = width / 2.0, height / 2.0
-    flip = -1.0 if ctx.raster.clip_origin == GL.UPPER_LEFT else 1.0
-    if ctx.raster.clip_depth == GL.ZERO_TO_ONE:
+    flip = -1.0 if turned else 1.0
+    if positive:
         scale_z, translate_z = far - near, near
     else:
         scale_z, translate_z = (far - near) / 2.0, (far + near) / 2.0
@@ -43,12 +47,14 @@ def _state(
 def scissor_states(ctx: Context) -> list[ScissorState]:
     """Pipe scissors; where the test is off for a viewport, the whole framebuffer."""
     enabled, boxes = ctx.raster.scissor_enabled, ctx.raster.scissors
-    size, count = ctx.framebuffers.draw.size, len(boxes)
+    framebuffer, count = ctx.framebuffers.draw.state(ctx), len(boxes)
+    size = framebuffer.width, framebuffer.height
     if enabled.count(enabled[0]) == count and boxes.count(boxes[0]) == count:
         return [scissor_state(size, enabled[0], boxes[0])] * count
     return [scissor_state(size, on, box) for on, box in zip(enabled, boxes, strict=True)]
 
 
+@lru_cache(maxsize=256)
 def scissor_state(
     size: tuple[int, int], enabled: bool, box: tuple[int, int, int, int]
 ) -> ScissorState:

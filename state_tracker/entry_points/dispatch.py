@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
-from gallette.state_tracker.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.errors import GLError, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
@@ -31,11 +30,12 @@ from gallette.state_tracker.entry_points.memory import (
 )
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.calls import keeps_state
+from gallette.state_tracker.without_compatibility import NO_PRIMITIVES
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["OMITTED", "bind_method", "converter", "default_of", "may_stand_inside"]
+__all__ = ["OMITTED", "bind_method", "converter", "default_of"]
 
 
 class _Omitted:
@@ -51,34 +51,7 @@ OMITTED = _Omitted()
 _ZERO_IS_NONE = ("GL_EXT_debug_label", "GL_EXT_debug_marker")
 
 
-class _Never:
-    """A context in which no primitive can be active."""
-
-    busy = False
-
-    def leave(self) -> None:
-        """Do nothing: there is no primitive to leave."""
-
-
-_NEVER = _Never()
-_INSIDE = re.compile(
-    r"EvalCoord[12][fd]v?|EvalPoint[12]|ArrayElement(EXT)?|Material[fi]v?|CallLists?|Begin|End"
-    r"|PrimitiveRestartNV|GetError|Rect[sifd]v?"
-)
-
-
 _PLACE = re.compile(r"Get\w*(Location|Index)(ARB|EXT)?")
-
-
-_BESIDE_BITMAPS = re.compile(
-    r"Bitmap|ListBase|RasterPos\d.*|WindowPos\d.*|PixelStore[fi]|(Push|Pop)ClientAttrib"
-)
-"""Functions that do not change how pending bitmaps are drawn."""
-
-
-def may_stand_inside(function: Function) -> bool:
-    """Whether the function may be called between glBegin and glEnd, or handles that case itself."""
-    return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
 
 
 def default_of(function: Function) -> Any:
@@ -258,14 +231,7 @@ def bind_method(
     stream, changes = context.stream, not keeps_state(function.name)
     record, default = context.record_error, default_of(function) if facts.answers else None
 
-    # Only the compatibility profile can be between glBegin and glEnd.
-    from gallette.state_tracker.compatibility.immediate import Vertices
-
-    begun: Any = _NEVER
-    if context.is_compat and not may_stand_inside(function):
-        begun = context.immediate
-        if _BESIDE_BITMAPS.fullmatch(function.name):
-            begun = Vertices(context.immediate)
+    begun = context.immediate.before(function)
 
     def named(args: tuple[Any, ...], error: Exception) -> None:
         """Report which argument made a call fail."""
@@ -331,7 +297,7 @@ def bind_method(
         return implementation(context, *args)
 
     if is_plain:  # as C calls it, with all arguments there are
-        method.direct = run if begun is _NEVER else outside  # type: ignore[attr-defined]
+        method.direct = run if begun is NO_PRIMITIVES else outside  # type: ignore[attr-defined]
     answer = run if is_plain else converting
     method.__name__ = method.__qualname__ = function.method
     method.__doc__ = str(function)

@@ -80,19 +80,19 @@ class Batch:
     def _find_entries(self) -> None:
         """Find draws, clears, writes and queries, and the kind of each."""
         numbers, rows = self._numbers, self._rows
-        where = np.flatnonzero(_ROLES[numbers] == _ROLE[Role.UNIFORM])
+        where = (_ROLES[numbers] == _ROLE[Role.UNIFORM]).nonzero()[0]
         programs = self._states.program(where)
         self._uniforms = Uniforms(self._ctx, rows, where, programs)
         self._new = self._unaccepted()
-        self._entries = np.flatnonzero(_ENTRIES[numbers])
+        self._entries = _ENTRIES[numbers].nonzero()[0]
         if not len(self._entries):
             return
         self._which = np.empty(len(self._entries), np.int64)
         roles = _ROLES[numbers[self._entries]]
         self._add_known(roles)
-        self._add_writes(np.flatnonzero(roles == _ROLE[Role.WRITE]))
-        self._add_texels(np.flatnonzero(roles == _ROLE[Role.TEXELS]))
-        self._add_queries(np.flatnonzero(roles == _ROLE[Role.QUERY]).tolist())
+        self._add_writes((roles == _ROLE[Role.WRITE]).nonzero()[0])
+        self._add_texels((roles == _ROLE[Role.TEXELS]).nonzero()[0])
+        self._add_queries((roles == _ROLE[Role.QUERY]).nonzero()[0].tolist())
         unknown = np.array([kind is None for kind in self._kinds], bool)
         self._blocked = unknown[self._which] if len(unknown) else np.zeros(0, bool)
         self._pieces = self._where_bytes_are(roles)
@@ -104,7 +104,7 @@ class Batch:
     def _add_known(self, roles: Ints) -> None:
         """Add draws and clears: their kinds, as far as the stream knows them."""
         is_draw = roles == _ROLE[Role.DRAW]
-        some = np.flatnonzero(is_draw | (roles == _ROLE[Role.CLEAR]))
+        some = (is_draw | (roles == _ROLE[Role.CLEAR])).nonzero()[0]
         at, is_draw = self._entries[some], is_draw[some]
         states = self._states.for_draws(at)
         if not is_draw.all():
@@ -125,7 +125,7 @@ class Batch:
             names = np.where(targets == target, self._states.buffer(target, at), names)
         ends = self._rows[at, 2] + self._rows[at, 3]
         for name in np.unique(names).tolist():
-            these = np.flatnonzero(names == name)
+            these = (names == name).nonzero()[0]
             buffer = self._ctx.buffers.names.get(name) if name else None
             resource = None if buffer is None else buffer.plain
             good = np.zeros(len(these), bool)
@@ -189,7 +189,7 @@ class Batch:
         count = len(self._entries)
         offsets, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
         which = np.zeros(count, np.int64)
-        drawn = np.flatnonzero(roles == _ROLE[Role.DRAW])
+        drawn = (roles == _ROLE[Role.DRAW]).nonzero()[0]
         blocks: list[bytes] = []
         total = 0
         programs = self._states.program(self._entries[drawn])

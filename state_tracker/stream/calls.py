@@ -180,9 +180,8 @@ def _indexed_buffer(family: Family, rows: Ints, selected: Selected) -> list[Ints
 
 
 def _all_masks(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
-    return [
-        np.full(len(rows), slot_of(family, buffer), np.int64) for buffer in range(MOST_DRAW_BUFFERS)
-    ]
+    slots = slot_of(family, np.arange(MOST_DRAW_BUFFERS))
+    return list(slots.repeat(len(rows)).reshape(len(slots), -1))
 
 
 def _both_faces(family: Family, rows: Ints, selected: Selected) -> list[Ints]:

@@ -93,7 +93,7 @@ class States:
         """All writes to slots in order: position, slot, the hash of the call, and whether that call
         writes several slots.
         """
-        places = np.flatnonzero(_SETS_STATE[self._numbers])
+        places = _SETS_STATE[self._numbers].nonzero()[0]
         numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
         values = values_of(rows, numbers)
         slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
@@ -122,7 +122,7 @@ class States:
         values = _mixed(values + slots.view(np.uint64) * _SLOT)
         order = _grouped(slots)
         places, slots, values, several = places[order], slots[order], values[order], several[order]
-        first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
+        first = np.concatenate(((True,), slots[1:] != slots[:-1]))[: len(slots)].nonzero()[0]
         before = np.empty(len(slots), np.uint64)
         before[1:] = values[:-1]
         old = [stream.applied.get(slot, 0) for slot in slots[first].tolist()]
@@ -132,7 +132,7 @@ class States:
             changing = np.zeros(self._count, bool)
             changing[places[keep]] = True
             keep |= several & changing[places]
-        kept = np.flatnonzero(keep)
+        kept = keep.nonzero()[0]
         kept = kept[places[kept].argsort(kind="stable")]
         self.place: Ints = places[kept]
         self.slot: Ints = slots[kept]
@@ -203,7 +203,7 @@ class States:
 
 def _last(places: Ints, values: Ints, before: int, at: Ints) -> Ints:
     """The values that were set last before some commands, among those set at `places`."""
-    found: Ints = np.append(before, values)[places.searchsorted(at)]
+    found: Ints = np.concatenate(((before,), values))[places.searchsorted(at)]
     return found
 
 
@@ -219,4 +219,5 @@ def _grouped(slots: Ints) -> Ints:
 
 def _sums(start: int, changes: Hashes) -> Hashes:
     """The sum before each change, and after the last."""
-    return np.cumsum(np.append(np.uint64(start), changes), dtype=np.uint64)
+    found: Hashes = np.concatenate(((np.uint64(start),), changes)).cumsum(dtype=np.uint64)
+    return found

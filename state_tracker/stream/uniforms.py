@@ -47,7 +47,7 @@ class Uniforms:
         keys = (programs * _LOCATIONS + (locations & (_LOCATIONS - 1))) * 64 + _KINDS[rows[:, 0]]
         order = keys.argsort(kind="stable")
         keys = keys[order]
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        starts = np.concatenate(((True,), keys[1:] != keys[:-1])).nonzero()[0]
         payload = rows.view(np.uint8).reshape(len(rows), -1)[:, PAYLOAD:]
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
             some = order[start:end]

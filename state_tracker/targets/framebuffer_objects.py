@@ -303,6 +303,9 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
     count = ctx.caps.max_render_targets
     if len(buffers) > count:
         raise invalid_value(f"at most {count} draw buffers")
+    wanted = buffers + [GL.NONE] * (count - len(buffers))
+    if wanted == framebuffer.draw_buffers and not framebuffer.is_window:
+        return  # many programs set it at every bind
     used = [b for b in buffers if b != GL.NONE]
     several = (GL.FRONT, GL.LEFT, GL.RIGHT, GL.FRONT_AND_BACK)
     for buffer in buffers:
@@ -319,10 +322,8 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
     if ctx.profile == "es" and not framebuffer.is_window:
         if any(b not in (GL.NONE, a) for a, b in zip(own, buffers, strict=True)):
             raise invalid_operation("draw buffers are in the order of attachments in OpenGL ES")
-    wanted = buffers + [GL.NONE] * (count - len(buffers))
-    if framebuffer.draw_buffers != wanted:  # many programs set it at every bind
-        framebuffer.draw_buffers = wanted
-        ctx.dirty |= Dirty.FRAMEBUFFER
+    framebuffer.draw_buffers = wanted
+    ctx.dirty |= Dirty.FRAMEBUFFER
 
 
 @entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -139,10 +140,11 @@ class Framebuffer(GLObject):
         self.flip_y = False  # see `flipping`
         self.sample_locations: dict[int, tuple[float, float]] = {}
         self._status: tuple[int, int] | None = None  # for an image generation: the status
+        self._pipe_state: tuple[Hashable, FramebufferState] | None = None
         self.plain_read: PlainRead | None = None
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
-        self._status = self.plain_read = None
+        self._status = self._pipe_state = self.plain_read = None
         if attachment is not None:
             attachment.object.retain()
         old = self.attachments.pop(point, None)
@@ -237,8 +239,18 @@ class Framebuffer(GLObject):
         return GL.FRAMEBUFFER_COMPLETE
 
     def state(self, ctx: Context) -> FramebufferState:
-        """The pipe framebuffer, colour buffers in the order of the draw buffers."""
-        srgb = ctx.raster.framebuffer_srgb
+        """The pipe framebuffer, colour buffers in the order of the draw buffers.
+
+        It is derived once for an image generation, because many programs change framebuffers
+        between draws.
+        """
+        srgb, default = ctx.raster.framebuffer_srgb, (self.default_size, self.default_samples)
+        key = ctx.group.images, srgb, default, tuple(self.draw_buffers)
+        if self._pipe_state is None or self._pipe_state[0] != key:
+            self._pipe_state = key, self._derived(srgb)
+        return self._pipe_state[1]
+
+    def _derived(self, srgb: bool) -> FramebufferState:
         colors: list[Surface | None] = []
         for name in self.draw_buffers:
             found = self.color(name) if name != GL.NONE else None

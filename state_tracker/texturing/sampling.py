@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,14 @@ from gallette.pipe.state import SamplerState
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
-    invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
+from gallette.state_tracker.setters import Check, check_of
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MIPMAP_FILTERS", "SamplerParams", "enumerator"]
+__all__ = ["MIPMAP_FILTERS", "SamplerParams"]
 
 WRAPS: dict[int, Wrap] = {
     GL.REPEAT: Wrap.REPEAT,
@@ -46,11 +45,6 @@ REDUCTIONS: dict[int, Reduction] = {
 }
 MAG_FILTERS: dict[int, Filter] = {GL.NEAREST: Filter.NEAREST, GL.LINEAR: Filter.LINEAR}
 _RECT_WRAPS = frozenset((Wrap.CLAMP, Wrap.CLAMP_TO_EDGE, Wrap.CLAMP_TO_BORDER))
-
-
-def enumerator(value: float) -> int:
-    """The enum of a setting, which may be passed as any number; -1 for none."""
-    return int(value) if math.isfinite(value) else -1
 
 
 @dataclass(slots=True)
@@ -131,56 +125,17 @@ class SamplerParams:
         external: bool = False,
     ) -> None:
         """Set a glTexParameter or glSamplerParameter; raises before anything changes."""
-        value = values[0]
-        code = enumerator(value)
         check_es(ctx, pname, "sampler parameter")
         if pname == GL.TEXTURE_BORDER_COLOR:
             self.border_color = tuple(values[:4])
-        elif pname in _WRAP_NAMES:
-            wrap = WRAPS.get(code)
-            check_es(ctx, code, "wrap mode")
-            if (
-                wrap is None
-                or (wrap is Wrap.CLAMP and not ctx.is_compat)
-                or (rect and wrap not in _RECT_WRAPS)
-                or (external and wrap is not Wrap.CLAMP_TO_EDGE)
-            ):
-                raise invalid_enum(code, "wrap mode")
-            setattr(self, _WRAP_NAMES[pname], code)
-        elif pname == GL.TEXTURE_MIN_FILTER:
-            if code not in MIN_FILTERS or (rect and code in MIPMAP_FILTERS):
-                raise invalid_enum(code, "minification filter")
-            self.min_filter = code
-        elif pname == GL.TEXTURE_MAG_FILTER:
-            if code not in MAG_FILTERS:
-                raise invalid_enum(code, "magnification filter")
-            self.mag_filter = code
-        elif pname == GL.TEXTURE_COMPARE_MODE:
-            if code not in (GL.NONE, GL.COMPARE_REF_TO_TEXTURE):
-                raise invalid_enum(code, "compare mode")
-            self.compare_mode = code
-        elif pname == GL.TEXTURE_COMPARE_FUNC:
-            if not GL.NEVER <= code <= GL.ALWAYS:
-                raise invalid_enum(code, "compare function")
-            self.compare_func = code
-        elif pname == GL.TEXTURE_MAX_ANISOTROPY:
-            if value < 1.0:
-                raise invalid_value("anisotropy below 1")
-            self.max_anisotropy = float(value)
-        elif pname == GL.TEXTURE_SRGB_DECODE_EXT:
-            if code not in (GL.DECODE_EXT, GL.SKIP_DECODE_EXT):
-                raise invalid_enum(code, "sRGB decode mode")
-            self.srgb_decode = code
-        elif pname == GL.TEXTURE_REDUCTION_MODE_ARB and ctx.caps.filter_minmax:
-            if code not in REDUCTIONS:
-                raise invalid_enum(code, "reduction mode")
-            self.reduction = code
-        elif pname == GL.TEXTURE_CUBE_MAP_SEAMLESS:
-            if code not in (0, 1):
-                raise invalid_value("seamless is a boolean")
-            self.seamless = bool(value)
-        elif pname in _FLOAT_NAMES:
-            setattr(self, _FLOAT_NAMES[pname], float(value))
+        elif pname in _ROWS and (pname != GL.TEXTURE_REDUCTION_MODE_ARB or ctx.caps.filter_minmax):
+            name, check = _ROWS[pname]
+            value = check(values[0])
+            if name.startswith("wrap"):
+                _check_wrap(ctx, value, rect, external)
+            elif name == "min_filter" and rect and value in MIPMAP_FILTERS:
+                raise invalid_enum(value, "minification filter of a rectangle")
+            setattr(self, name, value)
         else:
             raise invalid_enum(pname, "sampler parameter")
         self._states = None
@@ -189,35 +144,49 @@ class SamplerParams:
         """The value of a parameter, None if it is not a sampler parameter."""
         if pname == GL.TEXTURE_BORDER_COLOR:
             return list(self.border_color)
-        name = _ALL_NAMES.get(pname)
-        return None if name is None else [getattr(self, name)]
+        row = _ROWS.get(pname)
+        return None if row is None else [getattr(self, row[0])]
 
 
-_WRAP_NAMES: dict[int, str] = {
-    GL.TEXTURE_WRAP_S: "wrap_s",
-    GL.TEXTURE_WRAP_T: "wrap_t",
-    GL.TEXTURE_WRAP_R: "wrap_r",
-}
-_FLOAT_NAMES: dict[int, str] = {
-    GL.TEXTURE_MIN_LOD: "min_lod",
-    GL.TEXTURE_MAX_LOD: "max_lod",
-    GL.TEXTURE_LOD_BIAS: "lod_bias",
-}
-_ALL_NAMES: dict[int, str] = {
-    **_WRAP_NAMES,
-    **_FLOAT_NAMES,
-    GL.TEXTURE_MIN_FILTER: "min_filter",
-    GL.TEXTURE_MAG_FILTER: "mag_filter",
-    GL.TEXTURE_COMPARE_MODE: "compare_mode",
-    GL.TEXTURE_COMPARE_FUNC: "compare_func",
-    GL.TEXTURE_MAX_ANISOTROPY: "max_anisotropy",
-    GL.TEXTURE_SRGB_DECODE_EXT: "srgb_decode",
-    GL.TEXTURE_CUBE_MAP_SEAMLESS: "seamless",
-    GL.TEXTURE_REDUCTION_MODE_ARB: "reduction",
+def _check_wrap(ctx: Context, code: int, rect: bool, external: bool) -> None:
+    check_es(ctx, code, "wrap mode")
+    wrap = WRAPS.get(code)
+    if (
+        wrap is None
+        or (wrap is Wrap.CLAMP and not ctx.is_compat)
+        or (rect and wrap not in _RECT_WRAPS)
+        or (external and wrap is not Wrap.CLAMP_TO_EDGE)
+    ):
+        raise invalid_enum(code, "wrap mode")
+
+
+def _row(name: str, field: str, values: str, wrong: str = "enum") -> tuple[str, Check]:
+    return field, check_of(values, name, wrong)
+
+
+# Parameters of one value: the field, and its values as in the column of parameters.txt.
+_ROWS: dict[int, tuple[str, Check]] = {
+    int(getattr(GL, row[0])): _row(*row)
+    for row in (
+        ("TEXTURE_WRAP_S", "wrap_s", "int"),
+        ("TEXTURE_WRAP_T", "wrap_t", "int"),
+        ("TEXTURE_WRAP_R", "wrap_r", "int"),
+        ("TEXTURE_MIN_LOD", "min_lod", "float"),
+        ("TEXTURE_MAX_LOD", "max_lod", "float"),
+        ("TEXTURE_LOD_BIAS", "lod_bias", "float"),
+        ("TEXTURE_MIN_FILTER", "min_filter", ",".join(map(str, map(int, MIN_FILTERS)))),
+        ("TEXTURE_MAG_FILTER", "mag_filter", "NEAREST,LINEAR"),
+        ("TEXTURE_COMPARE_MODE", "compare_mode", "NONE,COMPARE_REF_TO_TEXTURE"),
+        ("TEXTURE_COMPARE_FUNC", "compare_func", "COMPARE"),
+        ("TEXTURE_MAX_ANISOTROPY", "max_anisotropy", "within 1 inf"),
+        ("TEXTURE_SRGB_DECODE_EXT", "srgb_decode", "DECODE_EXT,SKIP_DECODE_EXT"),
+        ("TEXTURE_CUBE_MAP_SEAMLESS", "seamless", "0,1", "value"),
+        ("TEXTURE_REDUCTION_MODE_ARB", "reduction", "WEIGHTED_AVERAGE_ARB,MIN,MAX"),
+    )
 }
 
 
 def check_multisample(ctx: Context, multisample: bool, pname: int) -> None:
     """Raise an error for setting sampler state of a multisample texture."""
-    if multisample and pname in (*_ALL_NAMES, GL.TEXTURE_BORDER_COLOR):
+    if multisample and pname in (*_ROWS, GL.TEXTURE_BORDER_COLOR):
         raise invalid_enum(pname, "parameter of a multisample texture")

@@ -23,7 +23,9 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject
-from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample, enumerator
+from gallette.state_tracker.parameters import profiles_of
+from gallette.state_tracker.setters import Check, check_of
+from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
 from gallette.state_tracker.texturing.texture_targets import (
     DESKTOP_TARGETS,
     TARGETS,
@@ -180,10 +182,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             texture.max_level = level
         texture.invalidate_views()
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
-        chosen = [enumerator(v) for v in values]
-        for source in chosen:
-            if source not in SWIZZLES:
-                raise invalid_enum(source, "swizzle")
+        chosen = [_SWIZZLE(v) for v in values]
         swizzle = list(texture.swizzle)
         if pname == GL.TEXTURE_SWIZZLE_RGBA:
             swizzle = chosen
@@ -193,31 +192,38 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         texture.invalidate_views()
     elif (added := _added(ctx, pname)) is not None and added.store is not None:
         added.store(texture, value)
-    elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
-        mode = enumerator(value)
-        if mode not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
-            raise invalid_enum(mode, "depth-stencil texture mode")
-        texture.stencil_mode = mode
+    elif pname in _ROWS and ctx.profile in _ROWS[pname].profiles:
+        row = _ROWS[pname]
+        setattr(texture, row.field, row.check(value))
         texture.invalidate_views()
-    elif pname == GL.DEPTH_TEXTURE_MODE and ctx.is_compat:
-        mode = enumerator(value)
-        if mode not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
-            raise invalid_enum(mode, "depth texture mode")
-        texture.depth_mode = mode
-        texture.invalidate_views()
-    elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
-        texture.generate_mipmap = bool(value)
     elif pname == GL.TEXTURE_CROP_RECT_OES and ctx.profile == "es1":
         u, v, w, h = (to_int(each, False) for each in values)
         texture.crop_rect = (u, v, w, h)
-    elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:
-        texture.priority = min(max(float(value), 0.0), 1.0)
     else:
         external = texture.target.value == GL.TEXTURE_EXTERNAL_OES
         texture.params.set(ctx, pname, values, rect, external)
     ctx.dirty |= Dirty.TEXTURES
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A parameter of one value: the texture's field, its values as in parameters.txt."""
+
+    field: str
+    check: Check
+    profiles: frozenset[str]
+
+
+_ROWS: dict[int, _Row] = {
+    int(getattr(GL, name)): _Row(field, check_of(values, name), profiles_of(profiles))
+    for name, field, values, profiles in (
+        ("DEPTH_STENCIL_TEXTURE_MODE", "stencil_mode", "DEPTH_COMPONENT,STENCIL_INDEX", ""),
+        ("DEPTH_TEXTURE_MODE", "depth_mode", "LUMINANCE,INTENSITY,ALPHA,RED", "compat"),
+        ("GENERATE_MIPMAP", "generate_mipmap", "bool", "compat"),
+        ("TEXTURE_PRIORITY", "priority", "0..1", "compat"),
+    )
+}
+_SWIZZLE = check_of(",".join(map(str, map(int, SWIZZLES))), "TEXTURE_SWIZZLE")
 _SWIZZLE_INDEX: dict[int, int] = {
     GL.TEXTURE_SWIZZLE_R: 0,
     GL.TEXTURE_SWIZZLE_G: 1,
@@ -237,14 +243,13 @@ def _values(pname: int, suffix: str, pointer: Pointer) -> list[Any]:
     return values
 
 
-def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
+def _get(ctx: Context, texture: TextureObject, pname: int) -> list[Any]:
     check_es(ctx, pname, "texture parameter")
     values: dict[int, Any] = {
         GL.TEXTURE_BASE_LEVEL: texture.base_level,
         GL.TEXTURE_MAX_LEVEL: texture.max_level,
         GL.TEXTURE_IMMUTABLE_FORMAT: int(texture.immutable_levels > 0),
         GL.TEXTURE_IMMUTABLE_LEVELS: texture.told_levels or texture.immutable_levels,
-        GL.DEPTH_STENCIL_TEXTURE_MODE: texture.stencil_mode,
         GL.TEXTURE_TARGET: texture.target.value,
         GL.TEXTURE_VIEW_MIN_LEVEL: texture.view_range[0],
         GL.TEXTURE_VIEW_NUM_LEVELS: texture.view_range[1],
@@ -256,9 +261,6 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
     if added is not None:
         return [added.read(texture)]
     if ctx.is_compat:
-        values[GL.DEPTH_TEXTURE_MODE] = texture.depth_mode
-        values[GL.GENERATE_MIPMAP] = int(texture.generate_mipmap)
-        values[GL.TEXTURE_PRIORITY] = texture.priority
         values[GL.TEXTURE_RESIDENT] = 1
     for name, index in _SWIZZLE_INDEX.items():
         values[name] = texture.swizzle[index]
@@ -268,6 +270,8 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         return list(texture.crop_rect)
     if pname in values:
         return [values[pname]]
+    if pname in _ROWS and ctx.profile in _ROWS[pname].profiles:
+        return [getattr(texture, _ROWS[pname].field)]
     if pname == GL.REQUIRED_TEXTURE_IMAGE_UNITS_OES and ctx.profile == "es":
         return [1]
     found = texture.params.get(pname)
@@ -280,56 +284,61 @@ def _integers(values: list[Any], pname: int) -> list[int]:
     return [to_int(v, pname == GL.TEXTURE_BORDER_COLOR) for v in values]
 
 
-def _register_texture_parameters() -> None:
-    def setter(find: Any, suffix: str) -> Any:
-        if suffix in ("i", "f"):
+def _family(
+    names: str,
+    find: Callable[[Context, int], Any],
+    store: Callable[[Context, Any, int, list[Any]], None],
+    read: Callable[[Context, Any, int], list[Any]],
+) -> None:
+    """Register a setter and a query of each type; methods are called `{names}_parameter...`."""
 
-            def one(ctx: Context, which: int, pname: int, value: Any) -> None:
-                texture = find(ctx, which)
-                if pname in _VECTORS:
-                    raise invalid_enum(pname, "scalar texture parameter")
-                set_parameter(ctx, texture, pname, [value])
+    def scalar(ctx: Context, which: int, pname: int, value: Any) -> None:
+        owner = find(ctx, which)
+        if pname in _VECTORS:
+            raise invalid_enum(pname, "parameter of one value")
+        store(ctx, owner, pname, [value])
 
-            return one
+    def vector(suffix: str) -> Any:
+        def call(ctx: Context, which: int, pname: int, params: Pointer) -> None:
+            owner = find(ctx, which)
+            store(ctx, owner, pname, _values(pname, suffix, params))
 
-        def several(ctx: Context, which: int, pname: int, params: Pointer) -> None:
-            texture = find(ctx, which)
-            set_parameter(ctx, texture, pname, _values(pname, suffix, params))
+        return call
 
-        return several
-
-    def getter(find: Any, suffix: str) -> Any:
-        def get(ctx: Context, which: int, pname: int) -> list[Any]:
-            values = _get(find(ctx, which), ctx, pname)
+    def query(suffix: str) -> Any:
+        def call(ctx: Context, which: int, pname: int) -> list[Any]:
+            owner = find(ctx, which)
+            values = read(ctx, owner, pname)
             if suffix == "fv":
-                told = queried_color(ctx, values) if pname == GL.TEXTURE_BORDER_COLOR else values
-                return [float(v) for v in told]
+                if pname == GL.TEXTURE_BORDER_COLOR and isinstance(owner, TextureObject):
+                    values = queried_color(ctx, values)
+                return [float(v) for v in values]
             return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
 
-        return get
+        return call
 
-    def by_target(ctx: Context, target: int) -> TextureObject:
-        if target == GL.TEXTURE_BUFFER:
-            raise invalid_enum(target, "target with parameters")
-        return current(ctx, target)
-
-    def by_name(ctx: Context, name: int) -> TextureObject:
-        found = ctx.textures.names.require(name)
-        if found.target.value == GL.TEXTURE_BUFFER:
-            raise invalid_operation("buffer textures have no parameters")
-        return found
-
-    for family, find in (("tex", by_target), ("texture", by_name)):
-        for suffix in ("i", "f", "iv", "fv"):
-            register(f"{family}_parameter{suffix}", setter(find, suffix))
-        for suffix in ("iiv", "iuiv"):
-            register(f"{family}_parameter_{suffix}", setter(find, suffix))
-            register(f"get_{family}_parameter_{suffix}", getter(find, suffix))
-        for suffix in ("iv", "fv"):
-            register(f"get_{family}_parameter{suffix}", getter(find, suffix))
+    for suffix in ("i", "f"):
+        register(f"{names}_parameter{suffix}", scalar)
+    for suffix, spelt in (("iv", "iv"), ("fv", "fv"), ("iiv", "_iiv"), ("iuiv", "_iuiv")):
+        register(f"{names}_parameter{spelt}", vector(suffix))
+        register(f"get_{names}_parameter{spelt}", query(suffix))
 
 
-_register_texture_parameters()
+def _of_target(ctx: Context, target: int) -> TextureObject:
+    if target == GL.TEXTURE_BUFFER:
+        raise invalid_enum(target, "target with parameters")
+    return current(ctx, target)
+
+
+def _of_name(ctx: Context, name: int) -> TextureObject:
+    found = ctx.textures.names.require(name)
+    if found.target.value == GL.TEXTURE_BUFFER:
+        raise invalid_operation("buffer textures have no parameters")
+    return found
+
+
+_family("tex", _of_target, set_parameter, _get)
+_family("texture", _of_name, set_parameter, _get)
 
 
 # -- sampler objects -------------------------------------------------------------------------------
@@ -373,47 +382,20 @@ def bind_sampler(ctx: Context, unit: int, sampler: int) -> None:
     ctx.dirty |= Dirty.TEXTURES
 
 
-_NOT_FOR_SAMPLERS = frozenset((GL.TEXTURE_PRIORITY,))
+def _set_sampler(ctx: Context, sampler: SamplerObject, pname: int, values: list[Any]) -> None:
+    sampler.check_unpinned()
+    sampler.params.set(ctx, pname, values)
+    ctx.dirty |= Dirty.TEXTURES
 
 
-def _register_sampler_parameters() -> None:
-    def one(ctx: Context, sampler: int, pname: int, value: Any) -> None:
-        found = ctx.samplers.require(sampler)
-        if pname in _VECTORS:
-            raise invalid_enum(pname, "scalar sampler parameter")
-        found.check_unpinned()
-        found.params.set(ctx, pname, [value])
-        ctx.dirty |= Dirty.TEXTURES
-
-    register("sampler_parameteri", one)
-    register("sampler_parameterf", one)
-
-    def several(suffix: str) -> Any:
-        def call(ctx: Context, sampler: int, pname: int, params: Pointer) -> None:
-            found = ctx.samplers.require(sampler)
-            found.check_unpinned()
-            found.params.set(ctx, pname, _values(pname, suffix, params))
-            ctx.dirty |= Dirty.TEXTURES
-
-        return call
-
-    def getter(suffix: str) -> Any:
-        def call(ctx: Context, sampler: int, pname: int) -> list[Any]:
-            values = ctx.samplers.require(sampler).params.get(pname)
-            if values is None:
-                raise invalid_enum(pname, "sampler parameter")
-            if suffix == "fv":
-                return [float(v) for v in values]
-            return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
-
-        return call
-
-    for suffix, spelt in (("iv", "iv"), ("fv", "fv"), ("iiv", "_iiv"), ("iuiv", "_iuiv")):
-        register(f"sampler_parameter{spelt}", several(suffix))
-        register(f"get_sampler_parameter{spelt}", getter(suffix))
+def _get_sampler(ctx: Context, sampler: SamplerObject, pname: int) -> list[Any]:
+    values = sampler.params.get(pname)
+    if values is None:
+        raise invalid_enum(pname, "sampler parameter")
+    return values
 
 
-_register_sampler_parameters()
+_family("sampler", lambda ctx, name: ctx.samplers.require(name), _set_sampler, _get_sampler)
 
 gets({"ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.textures.active})
 gets({"SAMPLER_BINDING": lambda c: c.textures.unit.sampler.name if c.textures.unit.sampler else 0})

@@ -30,10 +30,7 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
     state = ctx.arrays
     full = values + ((0, 0, 0, 1) if kind != "float" else (0.0, 0.0, 0.0, 1.0))[len(values) :]
     if ctx.immediate.busy:
-        if ctx.immediate.active or (kind == "float" and not ctx.immediate.bitmaps):
-            ctx.immediate.attribute(slot, full)
-        else:
-            ctx.immediate.draw_pending()
+        ctx.immediate.current(slot, full, kind)
     state.values[slot] = full
     if state.types[slot] != kind:
         state.types[slot] = kind

@@ -138,6 +138,7 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
     """Whether the pictures agree, and what there is to say."""
     qml = shutil.which("qml6") or "/usr/lib/qt6/bin/qml"
     command = [w.format(data=folder, qml=qml) for w in program.command]
+    steps, _, share = program.tolerance.partition(":")
     if shutil.which(command[0]) is None:
         return True, "not installed"
     record = folder / f"{program.name}.gcap"
@@ -157,7 +158,7 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
             return False, "drew nothing"
         done = subprocess.run(
             [*gallette, "diff", str(record), "--driver", driver, "--against", "native",
-             "--tolerance", program.tolerance],
+             "--tolerance", steps, *(["--share", share] if share else [])],
             env=env | NATIVE, capture_output=True, text=True, timeout=2 * program.seconds + 60,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

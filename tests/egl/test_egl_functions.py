@@ -99,11 +99,13 @@ def test_displays_of_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
     assert functions.eglGetDisplay(0) == device
     assert get_display(EGL.NONE, 0) == get_display(0, 0) == device
     named = {"surfaceless": EGL.PLATFORM_SURFACELESS_MESA, "x11": EGL.PLATFORM_X11,
-             "xcb": EGL.PLATFORM_XCB_EXT, "device": EGL.PLATFORM_DEVICE_EXT}  # fmt: skip
+             "xcb": EGL.PLATFORM_XCB_EXT, "device": EGL.PLATFORM_DEVICE_EXT,
+             "wayland": EGL.PLATFORM_WAYLAND}  # fmt: skip
     for name, platform in named.items():
         monkeypatch.setenv("EGL_PLATFORM", name)
         assert default_platform(1) == platform
-    for name in ("", "wayland"):
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    for name in ("", "gbm"):
         monkeypatch.setenv("EGL_PLATFORM", name)
         monkeypatch.delenv("DISPLAY", raising=False)
         assert default_platform(0) == EGL.PLATFORM_SURFACELESS_MESA

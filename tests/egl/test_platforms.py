@@ -7,7 +7,7 @@ import ctypes
 import pytest
 
 from gallette.egl.constants import EGL
-from gallette.egl.display import default_platform, get_display, is_mapped
+from gallette.egl.display import default_platform, is_mapped
 
 Pointer = ctypes.c_void_p
 
@@ -35,14 +35,6 @@ def test_a_wayland_display_is_known_by_its_interface(
     monkeypatch.delenv("EGL_PLATFORM", raising=False)
     address, kept = made(name)
     assert default_platform(address) == platform
-    assert len(kept) == 3
-
-
-def test_there_is_no_display_for_wayland(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its windows are not gallette's: the program is told so, and may ask for X11."""
-    monkeypatch.delenv("EGL_PLATFORM", raising=False)
-    address, kept = made(b"wl_display")
-    assert get_display(EGL.NONE, address) == 0
     assert len(kept) == 3
 
 

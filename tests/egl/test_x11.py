@@ -155,7 +155,7 @@ def test_without_the_x_library_the_message_names_the_package(
 ) -> None:
     monkeypatch.setitem(sys.modules, "gallette.egl.x11", None)
     with pytest.raises(EglError):
-        connect(0)
+        connect(EGL.PLATFORM_X11, 0)
     assert "pip install gallette[x11]" in capfd.readouterr().err
 
 

@@ -424,8 +424,8 @@ def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
 
 @scene(DONE, LARGE)
 def too_many_pieces(on: Stage) -> Callable[[], None]:
-    """Where many triangles cross all planes there is no room for the pieces."""
-    one = _many_triangles(on, 1300)
+    """Where many triangles cross all planes there is no room for the vertices of the pieces."""
+    one = _many_triangles(on, 5400)
     return on.often(lambda number: one(30.0 if number == 9 else 0.02))
 
 

@@ -348,7 +348,7 @@ def test_registers_an_instruction_of_the_tiler_touches() -> None:
 def test_bytes_an_instruction_of_simd_touches() -> None:
     def touched(line: str) -> tuple[tuple[int, int], list[tuple[int, int]]]:
         instr = simd.read_line(line)
-        return instr.written(), [instr.read(k) for k in range(len(instr.srcs))]
+        return instr.bytes_written(), [instr.bytes_read(k) for k in range(len(instr.srcs))]
 
     assert touched("add(8) g2.4<1>:F g3<2>:F g4.8<0>:F") == ((4, 36), [(0, 60), (8, 12)])
     assert touched("mov(16) g2<4>:UW g3.2<1>:UB") == ((0, 122), [(2, 18)])

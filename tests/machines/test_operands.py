@@ -18,7 +18,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, AluType, Opcode
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.machines.tiler.backend.select_alu import PATTERNS
+from gallette.drivers.machines.tiler.backend.select import PATTERNS
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.test_chunks import compiled as compiled_for_simd
 from tests.tiler.test_chunks import compiled as compiled_for_tiler

@@ -53,7 +53,7 @@ for profile, version in (("core", (4, 6)), ("compat", (4, 6)), ("es", (3, 2)), (
     while gl.get_error():
         pass
     for name in ("eval_coord1f", "accum", "gen_programs_arb", "gen_fragment_shaders_ati",
-                 "get_texture_handle_arb", "tex_page_commitment_arb", "alpha_funcx"):
+                 "get_texture_handle_arb", "tex_page_commitment_arb", "alpha_funcx", "matrix_mode"):
         function = gallette.state_tracker.entry_points.functions.FUNCTIONS.method(name)
         errors[f"{key} {name}"] = gl.has_function(function)
     gl.release()
@@ -79,7 +79,7 @@ def without(topic: str, folder: Path) -> Path:
     shutil.copytree(ROOT / "state_tracker", package / "state_tracker", ignore=ignored)
     if topic:
         optional = package / "state_tracker" / "optional"
-        shutil.rmtree(optional / topic)
+        shutil.rmtree(optional / topic)  # those that need it remain, and are not imported
         table = optional / "topics.txt"
         lines = table.read_text().splitlines(keepends=True)
         table.write_text("".join(line for line in lines if line.split()[:1] != [topic]))

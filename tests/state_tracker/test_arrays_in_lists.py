@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from gallette.state_tracker.compatibility.list_functions import compiled_functions
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
+from gallette.state_tracker.optional.compatibility.list_functions import compiled_functions
 from tests.state_tracker.edges.digest import difference, digest
 from tests.state_tracker.helpers import errors
 

@@ -76,8 +76,9 @@ def separable_and_spirv(gl: GLInterface) -> list[Any]:
     gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 1)
     answers: list[Any] = [gl.get_programiv(program, GL.PROGRAM_SEPARABLE)]
     (count,) = gl.get_integerv(GL.NUM_SPIR_V_EXTENSIONS)
+    names = sorted(gl.get_stringi(GL.SPIR_V_EXTENSIONS, i) for i in range(count))
     gl.get_stringi(GL.SPIR_V_EXTENSIONS, count)
-    return [*answers, errors(gl)]
+    return [*answers, names, errors(gl)]
 
 
 @pytest.mark.native

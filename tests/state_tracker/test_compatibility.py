@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from gallette.state_tracker.entry_points.dispatch import may_stand_inside
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.optional.compatibility.immediate import may_stand_inside
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
 from tests.state_tracker.pictures import compare

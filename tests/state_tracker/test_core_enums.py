@@ -106,6 +106,7 @@ def mentioned() -> set[str]:
     texts = (path.read_text(encoding="utf-8") for path in root.rglob("*.py"))
     names = {name for text in texts for name in re.findall(r"\bGL\.([A-Z][A-Z0-9_]+)", text)}
     words = " ".join(path.read_text(encoding="utf-8") for path in root.rglob("parameters.txt"))
+    words += " ".join(f"TEXTURE_GEN_{coordinate}" for coordinate in "STRQ")  # composed there
     return names | {word for word in re.findall(r"[A-Z][A-Z0-9_]+", words) if hasattr(GL, word)}
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.optional.compatibility.direct_access.ordinary_forms import ordinary_form
 
 TURN = [0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 3.0, 4.0, 1.0]
 """A quarter turn and a step, column by column."""

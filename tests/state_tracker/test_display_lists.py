@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from gallette.state_tracker.compatibility.immediate import ImmediateState
-from gallette.state_tracker.compatibility.list_functions import compiled_functions, pointer_bytes
 from gallette.state_tracker.entry_points.functions import Kind
+from gallette.state_tracker.optional.compatibility.immediate import ImmediateState
+from gallette.state_tracker.optional.compatibility.list_functions import (
+    compiled_functions,
+    pointer_bytes,
+)
 from tests.state_tracker.helpers import errors, pixels
 from tests.state_tracker.pictures import compare
 

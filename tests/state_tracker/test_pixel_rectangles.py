@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import _pixels, bitmap_layout
 from gallette.state_tracker.pixel_data.pixels import PackState
-from gallette.state_tracker.pixel_ops.bitmaps import _pixels, bitmap_layout
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
 from tests.state_tracker.pictures import compare

@@ -100,7 +100,7 @@ def test_a_shader_is_explained_with_its_stalls(tmp_path: Path) -> None:
     shader.write_text(SHADER)
     (story,) = explain_file(str(shader), "tiler").shaders
     code = story.variants[0].code
-    assert "(sy)" in code and "nop" in code and "cycles of nops" in code
+    assert "(sy)" in code and "nop" in code and " nops, " in code
 
 
 def test_a_shader_test_is_explained_with_its_bins() -> None:

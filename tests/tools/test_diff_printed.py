@@ -213,12 +213,12 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr("gallette.running.check_driver", lambda name: asked.append(name))
     monkeypatch.setattr(diff, "_check_options", lambda driver, options: None)
     assert diff.run(_parsed("good.gcap")) == 0
-    assert asked == ["usual", "native", ("good.gcap", "usual", "native", 1.0, None)]
+    assert asked == ["usual", "native", ("good.gcap", "usual", "native", 1.0, None, None)]
     assert diff.run(_parsed("bad.gcap", "good.gcap")) == 1
     asked.clear()
-    words = ("--frame", "2", "--driver", "a", "--against", "b", "--tolerance", "3")
+    words = ("--frame", "2", "--driver", "a", "--against", "b", "--tolerance", "3", "--share", ".1")
     assert diff.run(_parsed("good.gcap", *words)) == 0
-    assert asked == ["a", "b", ("good.gcap", "a", "b", 3.0, 2)]
+    assert asked == ["a", "b", ("good.gcap", "a", "b", 3.0, 2, 0.1)]
     with pytest.raises(GalletteError, match="other is not a capture; compare scenes separately"):
         diff.run(_parsed("good.gcap", "other"))
     out, text = _console()

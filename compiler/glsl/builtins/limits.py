@@ -123,7 +123,9 @@ class Limits:
 
 _IMG = "420 ARB_shader_image_load_store"
 _ATOMIC = "420 ARB_shader_atomic_counters"
-_GEOM = "150 es320 OES_geometry_shader EXT_geometry_shader ARB_geometry_shader4"
+_GEOM_ES = "es320 OES_geometry_shader EXT_geometry_shader"
+_GEOM = f"150 {_GEOM_ES} ARB_geometry_shader4"
+_TESS_ES = "es320 OES_tessellation_shader EXT_tessellation_shader"
 
 # Limit names by availability; `gl_MaxLights` is `max_lights`.
 _BY_AVAILABILITY = {
@@ -150,16 +152,17 @@ _BY_AVAILABILITY = {
     "410 ARB_viewport_array OES_viewport_array": "max_viewports",
     f"{_IMG} es310": "max_image_units max_vertex_image_uniforms max_fragment_image_uniforms "
     "max_combined_image_uniforms",
-    _IMG: "max_combined_image_units_and_fragment_outputs max_image_samples "
-    "max_geometry_image_uniforms max_tess_control_image_uniforms "
-    "max_tess_evaluation_image_uniforms",
+    _IMG: "max_combined_image_units_and_fragment_outputs max_image_samples",
+    f"{_IMG} {_GEOM_ES}": "max_geometry_image_uniforms",
+    f"{_IMG} {_TESS_ES}": "max_tess_control_image_uniforms max_tess_evaluation_image_uniforms",
     f"{_ATOMIC} es310": "max_vertex_atomic_counters max_fragment_atomic_counters "
     "max_combined_atomic_counters max_atomic_counter_bindings "
     "max_vertex_atomic_counter_buffers max_fragment_atomic_counter_buffers "
     "max_combined_atomic_counter_buffers max_atomic_counter_buffer_size",
-    _ATOMIC: "max_geometry_atomic_counters max_tess_control_atomic_counters "
-    "max_tess_evaluation_atomic_counters max_geometry_atomic_counter_buffers "
-    "max_tess_control_atomic_counter_buffers max_tess_evaluation_atomic_counter_buffers",
+    f"{_ATOMIC} {_GEOM_ES}": "max_geometry_atomic_counters max_geometry_atomic_counter_buffers",
+    f"{_ATOMIC} {_TESS_ES}": "max_tess_control_atomic_counters "
+    "max_tess_evaluation_atomic_counters max_tess_control_atomic_counter_buffers "
+    "max_tess_evaluation_atomic_counter_buffers",
     COMPUTE: "max_compute_work_group_count max_compute_work_group_size "
     "max_compute_uniform_components max_compute_texture_image_units "
     "max_compute_image_uniforms max_compute_atomic_counters max_compute_atomic_counter_buffers",

@@ -142,7 +142,8 @@ def check_varying(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name:
         elif lang.es and type_.is_array and stage in ("vertex", "fragment"):
             c.error("arrays of structures cannot pass between stages in GLSL ES", node)
     if lang.es and type_.is_array and type_.element is not None:
-        if type_.element.is_array and not per_vertex_array(c, quals):
+        passed = per_vertex_array(c, quals) and (stage, storage) != ("tess_ctrl", "out")
+        if type_.element.is_array and not passed:
             c.error("arrays of arrays cannot pass between stages in GLSL ES", node)
     discrete = any(leaf.is_integer or leaf.is_double for leaf in type_.leaves())
     if discrete and quals.interpolation != "flat":

@@ -135,12 +135,17 @@ def check_order(c: Checker, node: s.Qualifiers) -> None:
         last = rank
 
 
+# A name with a value may occur in several layout qualifiers, and in later versions several times
+# in one of them.
+_REPEATED_IN_GROUPS = "420 ARB_shading_language_420pack es310 ARB_enhanced_layouts"
+_REPEATED = "440 ARB_enhanced_layouts"
+
+
 def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) -> None:
-    if node.layout_groups > 1 and not c.lang.has(
-        "420 ARB_shading_language_420pack es310 ARB_enhanced_layouts"
-    ):
+    if node.layout_groups > 1 and not c.lang.has(_REPEATED_IN_GROUPS):
         c.error("several layout qualifiers need GLSL 4.20", node)
     seen: set[str] = set()
+    repeating = _REPEATED_IN_GROUPS if node.layout_groups > 1 else _REPEATED
     for ident in node.layout:
         name = ident.name
         if not c.lang.es and name.lower() in LAYOUTS:
@@ -161,7 +166,7 @@ def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) ->
         row = fitting[0]
         if not c.lang.has(row.when):
             c.need(row.when, f"layout qualifier '{name}'", ident)
-        if name in seen and not c.lang.has("420 ARB_shading_language_420pack es310"):
+        if name in seen and row.value and not c.lang.has(repeating):
             c.error(f"layout qualifier '{name}' is repeated", ident)
         seen.add(name)
         if row.value:

@@ -39,7 +39,7 @@ from .snapshot_cache import SnapshotCache
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
-SMALL = 4096
+SMALL = 1 << 14
 """Draws of more vertices than this are executed at once."""
 
 MOST = 4096

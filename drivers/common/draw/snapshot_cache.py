@@ -34,6 +34,7 @@ class SnapshotCache:
         "_crowded",
         "_fixed",
         "_found",
+        "_last",
         "_limit",
         "_next",
         "_numbers",
@@ -50,6 +51,7 @@ class SnapshotCache:
         self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
+        self._last: dict[str, tuple[Hashable, int]] = {}  # the last value of each parameter
         self._next = itertools.count()
         self._fixed = _Part()
         # The numbers of those that are bound, as far as `_fixed` knows.
@@ -94,8 +96,8 @@ class SnapshotCache:
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
             fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
-            self._scissors = self._number(bound.scissors)
-            self._viewports = self._number(bound.viewports)
+            self._scissors = self._number_of("scissors", _short(bound.scissors))
+            self._viewports = self._number_of("viewports", _short(bound.viewports))
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
             of_vertex.update(vertex)
@@ -120,20 +122,24 @@ class SnapshotCache:
         Draws that are captured have no snapshot (see `DrawQueue`).
         """
         parameters = [
-            self._number(getattr(bound, name)) if large else getattr(bound, name)
+            self._number_of(name, getattr(bound, name)) if large else getattr(bound, name)
             for name, large in _PARAMETERS
         ]
         return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
-    def _number(self, value: Hashable) -> int:
-        """A number that stands for a value, faster to compare; it is never used for another
-        value.
+    def _number_of(self, name: str, value: Hashable) -> int:
+        """A number that stands for the value of a parameter, faster to compare; it is never used
+        for another value.
         """
+        last, number = self._last.get(name, (None, None))
+        if last is value and number is not None:
+            return number
         number = self._numbers.get(value)
         if number is None:
             if len(self._numbers) >= _MOST:
                 self._numbers.clear()
             number = self._numbers[value] = next(self._next)
+        self._last[name] = value, number
         return number
 
     def tidy(self, most: int = _MOST) -> None:
@@ -150,6 +156,12 @@ class SnapshotCache:
             self._bases.clear()  # keys hold numbers of objects that may be gone
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
+
+
+def _short(windows: tuple[Any, ...]) -> Hashable:
+    """Viewports or scissors; only one if all are equal, which is compared faster."""
+    equal = windows.count(windows[0]) == len(windows) if windows else False
+    return windows[0] if equal else windows
 
 
 class _Part:

@@ -39,6 +39,7 @@ __all__ = [
     "CALL_VALUES",
     "LISTS",
     "Primitives",
+    "are_plain",
     "end_to_end",
     "joined_outputs",
     "lanes_at_once",
@@ -308,23 +309,23 @@ class _Assembler:
         plain = (
             self.may_be_plain
             and vertices is not None
-            and _needs_only_filling(self._raster, vertices)
+            and are_plain(self._raster)
+            and clip_codes(vertices, self._raster.planes) is None
         )
         made = assemble(self._mode, self._runs, self._first, plain, part)
         return made.corners, made.provoking, made.edges
 
 
-def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
-    """Whether polygons can be rasterized as they are, without clipping, outlines, offset or
-    stipple.
+def are_plain(raster: RasterContext) -> bool:
+    """Whether quads that are not clipped need only be filled, without flat inputs, outlines, offset
+    or stipple.
     """
     state = raster.state
     return (
         state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not (state.offset_point or state.offset_line or state.offset_tri)
-        and not (state.poly_stipple_enable or state.light_twoside)
-        and clip_codes(vertices, raster.planes) is None
+        and not (state.poly_stipple_enable or state.light_twoside or raster.flat)
     )
 
 

@@ -291,10 +291,11 @@ class FloatFilter:
         faces meet.
         """
         others = [corners[m] for m in range(4) if m != k]
-        for plane, first, second, third in zip(corners[k], *others, strict=True):
+        for i, (plane, *three) in enumerate(zip(corners[k], *others, strict=True)):
             if plane.ndim and plane.dtype.kind == "f":  # gathered integers have no mean
-                total = first[lanes] + second[lanes] + third[lanes]
-                plane[lanes] = total / F32(3.0)
+                first, second, third = (other[lanes] for other in three)
+                corners[k][i] = plane.copy()  # the result of a comparison may be a broadcast
+                corners[k][i][lanes] = (first + second + third) / F32(3.0)
 
     def gather(self, place: Place, component: int) -> Planes:
         """One component of the four texels a linear filter would use, counter-clockwise."""

@@ -158,7 +158,7 @@ class StreamWords:
 class DrawWords:
     """The block of a small draw executed by one call."""
 
-    MOST_TRIANGLES: Final = 4096  # that are shaded
+    MOST_TRIANGLES: Final = 8192  # that are shaded
     MOST_PIECES: Final = 8192  # of triangles that are cut
 
     STATE: Final = 0  # how it ended

@@ -12,12 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
+from gallette.drivers.machines.isa.instruction import Instruction
+from gallette.drivers.machines.isa.messages import LIVE_FLAG, only_reads, sees_live_pixels
+
 from .code import Instr
 
-__all__ = ["MEMORY", "Node", "Pipe", "Timing", "dependencies", "edge", "schedule"]
+__all__ = [
+    *("FLAGS", "MEMORY", "Node", "Pipe", "Timing", "dependencies", "edge"),
+    *("places_read", "places_written", "schedule"),
+]
 
-MEMORY = 2000
-"""The place that stands for all memory, among numbers of registers and flags."""
+FLAGS, MEMORY = 1000, 2000
+"""The places that stand for the flags and for all memory, among the numbers of registers."""
 
 MOST = 1200
 """Longer blocks stay as they are: finding dependences is not free."""
@@ -51,16 +57,42 @@ def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> 
     before[first] = max(before.get(first, 0), cycles)
 
 
+def places_read(instr: Instruction) -> set[int]:
+    """The registers and flags that an instruction reads."""
+    found = {nr for k in range(len(instr.srcs)) for nr in instr.read(k)}
+    found.update(FLAGS + flag for flag in instr.flags_read)
+    if instr.message is not None and sees_live_pixels(instr.message.unit, instr.message.desc):
+        found.add(FLAGS + LIVE_FLAG)
+    return found
+
+
+def places_written(instr: Instruction) -> set[int]:
+    """The registers and flags that an instruction writes."""
+    return {*instr.written(), *(FLAGS + flag for flag in instr.flags_written)}
+
+
+def _access(instr: Instruction) -> str:
+    """Whether a message reads or writes memory, so that it keeps its order among those that
+    write.
+    """
+    message = instr.message
+    if message is None or message.unit in ("input", "constant", "sampler"):
+        return ""
+    return "reads" if only_reads(message.unit, message.desc) else "writes"
+
+
 class Pipe(ABC, Generic[Instr]):
     """A machine's description of the time its instructions take."""
 
-    @abstractmethod
     def reads(self, instr: Instr) -> set[int]:
         """The registers, flags and memory that an instruction reads."""
+        found = places_read(instr)
+        return found | {MEMORY} if _access(instr) == "reads" else found
 
-    @abstractmethod
     def writes(self, instr: Instr) -> set[int]:
         """The registers, flags and memory that an instruction writes."""
+        found = places_written(instr)
+        return found | {MEMORY} if _access(instr) == "writes" else found
 
     @abstractmethod
     def latency(self, instr: Instr) -> int:
@@ -75,8 +107,8 @@ class Pipe(ABC, Generic[Instr]):
         """The cycles from a write of a place to a read."""
 
     @abstractmethod
-    def until_overwritten(self, maker: Instr, place: int) -> int:
-        """The cycles from a write of a place to the next write."""
+    def until_overwritten(self, maker: Instr) -> int:
+        """The cycles from a write to the next one of the same place."""
 
     @abstractmethod
     def timing(self, block: Sequence[Instr]) -> Timing:
@@ -93,13 +125,14 @@ def dependencies(block: Sequence[Instr], pipe: Pipe[Instr]) -> list[Node[Instr]]
         for place in reads:
             if place in writer:
                 maker = nodes[writer[place]].instr
-                edge(nodes, writer[place], at, pipe.until_read(maker, node.instr, place))
+                gap = pipe.until_read(maker, node.instr, place) if place < MEMORY else 1
+                edge(nodes, writer[place], at, gap)
             readers.setdefault(place, []).append(at)
         for place in writes:
             for reader in readers.pop(place, ()):
                 edge(nodes, reader, at, 1)
             if place in writer:
-                gap = pipe.until_overwritten(nodes[writer[place]].instr, place)
+                gap = pipe.until_overwritten(nodes[writer[place]].instr) if place < MEMORY else 1
                 edge(nodes, writer[place], at, gap)
             writer[place] = at
             if place in reads:

@@ -8,6 +8,7 @@ depends on the machine.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
@@ -44,7 +45,7 @@ class Message(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Instruction:
+class Instruction(ABC):
     """One instruction."""
 
     table: ClassVar[Mapping[str, Opcode]]
@@ -64,6 +65,14 @@ class Instruction:
         self.op = self.table[opcode] if isinstance(opcode, str) else opcode
 
     # -- what a back end asks ----------------------------------------------------------------------
+
+    @abstractmethod
+    def written(self) -> range:
+        """The numbers of the assigned registers that are written."""
+
+    @abstractmethod
+    def read(self, k: int) -> range:
+        """The numbers of the assigned registers that source `k` reads."""
 
     @property
     def is_label(self) -> bool:

@@ -125,6 +125,8 @@ def only_reads(unit: str, desc: int) -> bool:
         return MEMORY_OPS[fields["op"]] in ("load", "size")
     if unit == "image":
         return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    if unit == "scratch":
+        return bool(fields["op"])
     return unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gallette.compiler.nir.builder.formulas import Formulas
-from gallette.compiler.nir.ir import Alu, Def
+from gallette.compiler.nir.ir import Alu
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.drivers.machines.isa.types import RegType, type_of
 
@@ -34,12 +34,10 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
     patterns: ClassVar[Mapping[str, Pattern]]
     uses_formulas = False  # else they have been applied to the shader
-    selected: Def | None = None  # whose instruction is selected
 
     def alu(self, instr: Alu) -> None:
         op, dest = instr.op, instr.result
         pattern = self.pattern(op, dest.bit_size)
-        self.selected = dest
         if op.name == "mov":
             src = instr.srcs[0]
             self.values[dest] = [self.value(src, k) for k in range(dest.num_components)]
@@ -107,7 +105,6 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
 
     def formula(self, instr: Alu) -> list[Operand]:
         """An opcode without an instruction, as a formula of opcodes that have one."""
-        self.selected = None
         given: list[Any] = []
         for src, type, size in zip(
             instr.srcs, instr.op.input_types, instr.op.input_sizes, strict=True
@@ -118,8 +115,8 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
         found = FORMULAS.make(_Maker(self), instr.op.name, given)
         return found if isinstance(found, list) else [found]
 
-    def opcode(self, op: Opcode, srcs: Sequence[Operand]) -> Operand:
-        """An opcode on operands."""
+    def apply(self, name: str, *srcs: Operand) -> Operand:
+        op = OPCODES[name]
         sizes = [
             self.bits_of(src) for src, t in zip(srcs, op.input_types, strict=True) if not t.bits
         ]
@@ -138,10 +135,6 @@ class ArithmeticSelector(MemorySelector, FlowSelector):
     def bits_of(self, operand: Operand) -> int:
         """The size of a number in bits."""
 
-    @abstractmethod
-    def choice(self, condition: Operand, a: Operand, b: Operand) -> Operand:
-        """a where the condition holds, else b."""
-
 
 class _Maker:
     """Builds formulas over operands (`nir.builder.formulas.Maker`); vectors are lists."""
@@ -150,8 +143,7 @@ class _Maker:
         self.selector = selector
 
     def alu(self, name: str, srcs: Sequence[Any]) -> Any:
-        op = OPCODES[name]
-        return list(srcs) if op.is_vec else self.selector.opcode(op, srcs)
+        return list(srcs) if OPCODES[name].is_vec else self.selector.apply(name, *srcs)
 
     def number(self, value: float, base: str, bits: int) -> Operand:
         if base != "float":

@@ -94,24 +94,19 @@ class MessageSelector(ABC):
     # -- arithmetic --------------------------------------------------------------------------------
 
     @abstractmethod
-    def add(self, a: Operand, b: Operand) -> Operand: ...
+    def apply(self, name: str, *srcs: Operand) -> Operand:
+        """The result of an opcode of NIR."""
 
     @abstractmethod
-    def times(self, a: Operand, factor: int) -> Operand: ...
+    def choice(self, condition: Operand, a: Operand, b: Operand) -> Operand:
+        """a where the condition holds, else b."""
 
-    @abstractmethod
-    def at_least(self, a: Operand, limit: int, then: int) -> Operand:
-        """`then` where a >= limit, unsigned, else 0."""
-
-    @abstractmethod
-    def either(self, a: Operand, b: Operand) -> Operand:
-        """a | b"""
-
-    @abstractmethod
     def where_equal(
         self, index: Operand, k: int, new: Sequence[Operand], old: Sequence[Operand]
     ) -> list[Operand]:
         """`new` where index == k, else `old`."""
+        same = self.apply("ieq", index, self.number(k, D))
+        return [self.choice(same, a, b) for a, b in zip(new, old, strict=True)]
 
     # -- messages ----------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from .memory import MEMORY_INTRINSICS
 
 if TYPE_CHECKING:
     from gallette.drivers.machines.backend.code import Code
+    from gallette.drivers.machines.isa.instruction import Instruction
 
 __all__ = ["FlowSelector", "is_empty", "only_jumps"]
 
@@ -106,6 +107,12 @@ class FlowSelector(MessageSelector):
     @abstractmethod
     def jump(self, type: str) -> None:
         """Select a break or a continue."""
+
+    def append(self, instr: Instruction) -> None:
+        """Add an instruction to the code; the first one of a NIR operation is noted with it."""
+        instr.note, self.note = instr.note or self.note, ""
+        instr.line = self.line
+        self.code.instrs.append(instr)
 
     # -- phis --------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 
-from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Src, Tex, Variable
+from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Tex, Variable
 from gallette.compiler.nir.ir.types import Dim, Type, image_coordinates
 from gallette.drivers.common.program import textures_from
 from gallette.drivers.machines.isa.messages import (
@@ -27,6 +27,15 @@ __all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
 
 ATOMIC_BUFFERS = 16
 _FAR = 1 << 28  # an offset past the end of all memory
+_ACCESSES = {
+    **dict.fromkeys(("load_ssbo", "load_shared", "atomic_counter_read"), "load"),
+    **dict.fromkeys(("store_ssbo", "store_shared"), "store"),
+    **dict.fromkeys(("ssbo_atomic", "shared_atomic", "atomic_counter"), "atomic"),
+    **dict.fromkeys(("ssbo_atomic_swap", "shared_atomic_swap", "atomic_counter_swap"), "swap"),
+    "get_ssbo_size": "size",
+}
+_DATA = {"store": ("value",), "atomic": ("data",), "swap": ("data", "compare")}
+"""The sources of an access to memory besides its address."""
 
 
 class MemorySelector(IoSelector):
@@ -41,21 +50,16 @@ class MemorySelector(IoSelector):
     def named(self, instr: Intrinsic, name: str, type: RegType = UD, k: int = 0) -> Operand:
         return self.read(instr.srcs[instr.info.src_index(name)], type, k)
 
-    def memory(
-        self,
-        instr: Intrinsic,
-        op: str,
-        *,
-        shared: bool = False,
-        buffer: int | None = None,
-        data: tuple[str, ...] = (),
-    ) -> list[Operand]:
+    def memory(self, instr: Intrinsic) -> list[Operand]:
         """Send a message to memory: its address, then data."""
+        op, shared = _ACCESSES[instr.name], "shared" in instr.name
         space = SPACES.index("shared" if shared else "buffer")
         fields = {"op": MEMORY_OPS.index(op), "space": space}
         fields["live"] = self.stage == "fragment"
         payload: list[Operand] = []
-        if not shared and buffer is None:
+        if instr.name.startswith("atomic_counter"):
+            fields["buffer"] = ATOMIC_BUFFERS + instr["base"]
+        elif not shared:
             src = instr.srcs[instr.info.src_index("block")]
             known = self.constant(src)
             if known is None or known > 63:
@@ -63,15 +67,13 @@ class MemorySelector(IoSelector):
                 fields["dynamic"] = 1
             else:
                 fields["buffer"] = known
-        elif buffer is not None:
-            fields["buffer"] = buffer
         if op != "size":
             payload.append(self.named(instr, "offset"))
         bits, count = 32, 1
         if instr.dest is not None:
             bits, count = instr.result.bit_size, instr.result.num_components
         fields["count"] = count
-        for name in data:
+        for name in _DATA.get(op, ()):
             src = instr.srcs[instr.info.src_index(name)]
             bits = src.value.bit_size
             type = type_of("uint", bits)
@@ -104,39 +106,6 @@ class MemorySelector(IoSelector):
             self.send_message(unit, fields, payload, instr.name)
             return []
         return self.send_for_reply(unit, fields, payload, type_of("uint", bits), count, instr.name)
-
-    def load_ssbo(self, instr: Intrinsic) -> list[Operand]:
-        return self.memory(instr, "load")
-
-    def store_ssbo(self, instr: Intrinsic) -> list[Operand]:
-        return self.memory(instr, "store", data=("value",))
-
-    def ssbo_atomic(self, instr: Intrinsic) -> list[Operand]:
-        if instr.name.endswith("_swap"):
-            return self.memory(instr, "swap", data=("data", "compare"))
-        return self.memory(instr, "atomic", data=("data",))
-
-    def ssbo_size(self, instr: Intrinsic) -> list[Operand]:
-        return self.memory(instr, "size")
-
-    def load_shared(self, instr: Intrinsic) -> list[Operand]:
-        return self.memory(instr, "load", shared=True)
-
-    def store_shared(self, instr: Intrinsic) -> list[Operand]:
-        return self.memory(instr, "store", shared=True, data=("value",))
-
-    def shared_atomic(self, instr: Intrinsic) -> list[Operand]:
-        if instr.name.endswith("_swap"):
-            return self.memory(instr, "swap", shared=True, data=("data", "compare"))
-        return self.memory(instr, "atomic", shared=True, data=("data",))
-
-    def counter(self, instr: Intrinsic) -> list[Operand]:
-        buffer = ATOMIC_BUFFERS + instr["base"]
-        if instr.name == "atomic_counter_read":
-            return self.memory(instr, "load", buffer=buffer)
-        if instr.name.endswith("_swap"):
-            return self.memory(instr, "swap", buffer=buffer, data=("data", "compare"))
-        return self.memory(instr, "atomic", buffer=buffer, data=("data",))
 
     # -- images ------------------------------------------------------------------------------------
 
@@ -199,15 +168,15 @@ class MemorySelector(IoSelector):
                 base += known * stride if known < length else rows
             else:
                 index = self.read(step.array_index, UD)
-                outside.append(self.at_least(index, length, _FAR))
-                part = self.times(index, stride * size)
-                moving = part if moving is None else self.add(moving, part)
+                outside.append(self.apply("uge", index, self.number(length, UD)))
+                part = self.apply("imul", index, self.number(stride * size, UD))
+                moving = part if moving is None else self.apply("iadd", moving, part)
             type = element
         offset = self.number(_FAR if base >= rows else start + base * size, UD)
         if moving is not None:
-            offset = self.add(moving, offset)
+            offset = self.apply("iadd", moving, offset)
             for bad in outside:
-                offset = self.either(offset, bad)
+                offset = self.choice(bad, self.number(_FAR, UD), offset)
         return offset, _rows(type), size * 8
 
     def array_of(self, var: Variable) -> tuple[int, int, int]:
@@ -242,8 +211,8 @@ class MemorySelector(IoSelector):
         for k in range(src.num_components):
             if not instr["write_mask"] >> k & 1:
                 continue
-            value = self.as_mask(src, k, bits)
-            at = self.add(offset, self.number(k * bits // 8, UD)) if k else offset
+            value = self.read(src, type_of("uint", bits), k)
+            at = self.apply("iadd", offset, self.number(k * bits // 8, UD)) if k else offset
             fields = self.own_memory("store", bits)
             self.send_message("memory", {**fields, "count": 1}, [at, value], "store_deref")
         return []
@@ -255,10 +224,6 @@ class MemorySelector(IoSelector):
             "space": SPACES.index("scratch"),
             "size": (bits // 8).bit_length() - 1,
         }
-
-    def as_mask(self, src: Src, k: int, bits: int) -> Operand:
-        """A value as it is stored in memory: booleans are all ones or zeros."""
-        return self.read(src, type_of("uint", bits), k)
 
     # -- textures ----------------------------------------------------------------------------------
 
@@ -334,18 +299,7 @@ def _rows(type: Type) -> int:
 
 _S = MemorySelector
 MEMORY_INTRINSICS: dict[str, Callable[..., list[Operand]]] = {
-    "load_ssbo": _S.load_ssbo,
-    "store_ssbo": _S.store_ssbo,
-    "ssbo_atomic": _S.ssbo_atomic,
-    "ssbo_atomic_swap": _S.ssbo_atomic,
-    "get_ssbo_size": _S.ssbo_size,
-    "load_shared": _S.load_shared,
-    "store_shared": _S.store_shared,
-    "shared_atomic": _S.shared_atomic,
-    "shared_atomic_swap": _S.shared_atomic,
-    "atomic_counter": _S.counter,
-    "atomic_counter_read": _S.counter,
-    "atomic_counter_swap": _S.counter,
+    **dict.fromkeys(_ACCESSES, _S.memory),
     "load_deref": _S.load_deref,
     "store_deref": _S.store_deref,
 }

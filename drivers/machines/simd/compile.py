@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Shader
@@ -17,7 +16,6 @@ from .backend.code import ROOM, Code, set_targets
 from .backend.liveness import LiveRanges
 from .backend.select import Selector
 from .backend.timing import PIPE
-from .isa.instruction import REG_BYTES
 from .isa.table import ISA
 from .simulator.executable import Executable
 
@@ -35,7 +33,14 @@ class BackendOptions:
     record: bool = False  # keep the code as it was before registers were assigned
 
 
-Compiled: TypeAlias = compiled.Compiled[Executable, Selector, Code]
+class Compiled(compiled.Compiled[Executable, Selector, Code]):
+    """A shader as simd's machine code."""
+
+    __slots__ = ()
+
+    def measures(self) -> dict[str, int]:
+        found = compiled.Compiled.measures(self)
+        return {**found, "SIMD16": int(self.executable.width == 16)}
 
 
 def compile_shader(shader: Shader, options: BackendOptions, flat_colors: bool = False) -> Compiled:
@@ -69,20 +74,8 @@ def _finished(
         [ISA.encode(instr) for instr in code.instrs],
         code.width,
         code.constant_registers,
-        facts_of(selector, code, registers=_used_registers(code), scratch=code.scratch),
+        facts_of(selector, code),
     )
     made = Compiled(executable, selector, code, allocation)
-    made.annotate(PIPE.timing)
+    made.annotate(PIPE)
     return made
-
-
-def _used_registers(code: Code) -> int:
-    """One past the highest register in use."""
-    most = code.first_register
-    for instr in code.instrs:
-        if instr.dst.file == "g":
-            most = max(most, instr.dst.nr + -(-instr.written()[1] // REG_BYTES))
-        for k, src in enumerate(instr.srcs):
-            if src.file == "g":
-                most = max(most, src.nr + -(-instr.read(k)[1] // REG_BYTES))
-    return most

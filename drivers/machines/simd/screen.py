@@ -24,7 +24,6 @@ from .backend.code import ROOM
 from .backend.liveness import LiveRanges
 from .backend.register_map import register_map
 from .compile import BackendOptions, Compiled, compile_shader
-from .explain import listing
 from .memory import DeviceMemory, SimdContext
 
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
@@ -80,9 +79,6 @@ class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
     ) -> Compiled:
         return compile_shader(shader, backend, isinstance(key, FragmentKey) and key.flat_colors)
 
-    def listing(self, made: Compiled) -> str:
-        return listing(made)
-
     def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
         """An image of the registers over time."""
         made = self._compiled(shader, key, replace(self.backend, record=True)).allocation
@@ -91,10 +87,6 @@ class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
         table = register_map(made.virtual, made.places, self.backend.live_ranges)
         caption = "registers (rows) over instructions before scheduling (columns); dark: kept for "
         return [(f"{caption}channels that wait", map_picture(table))]
-
-    def measure(self, shader: Shader) -> dict[str, int]:
-        made = self.compiled(shader)
-        return {**made.measures(), "SIMD16": int(made.executable.width == 16)}
 
 
 class SimdScreen(HostScreen):

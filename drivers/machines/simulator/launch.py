@@ -64,7 +64,7 @@ class Launch:
         pc = np.where(self.dispatched, np.int32(RUNNING), np.int32(DONE))
         self.root = Threads(self, words, flags, pc, None)
         self.scratch: Array = np.zeros((executable.scratch, self.threads, self.channels), np.uint32)
-        self.private: Array = np.zeros((executable.private // 4, *shape), np.uint32)
+        self._private: tuple[Array, Array, int] | None = None
 
     def as_channels(self, lanes: Array) -> Array:
         """Values by lane as channels, zero for channels without a lane."""
@@ -76,6 +76,19 @@ class Launch:
             padded[: lanes.size] = lanes
             lanes = padded
         return from_lanes(lanes, self.halves, self.channels)
+
+    def own_memory(self, space: str) -> tuple[Array, Array, int]:
+        """Memory of workgroups (`shared`) or channels (`scratch`): all bytes, where those of each
+        channel begin, and their number.
+        """
+        if space == "shared":
+            lanes = self.lanes
+            return lanes.shared, self.as_channels(lanes.shared_base), lanes.shared_size
+        if self._private is None:
+            size = self.executable.private
+            base = self.as_channels(np.arange(self.count, dtype=np.int32) * (-(-size // 8) * 8))
+            self._private = np.zeros(-(-size // 8) * 8 * self.count, np.uint8), base, size
+        return self._private
 
     def input(self, key: Any, make: Any) -> Array:
         """An input for all threads, computed once: a scalar or `(half, thread, channel)`."""

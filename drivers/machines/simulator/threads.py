@@ -20,7 +20,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from .launch import Launch
 
-__all__ = ["DONE", "RUNNING", "Threads", "from_lanes", "lane_order"]
+__all__ = ["DONE", "RUNNING", "Threads", "from_lanes", "lane_order", "put"]
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -159,6 +159,14 @@ class Threads:
         if self.index is None or not values.ndim:
             return values
         return values.take(self.index, axis=1)
+
+
+def put(target: Array, value: Any, mask: Array | None) -> None:
+    """Write the channels in a mask (None: all)."""
+    if mask is None:
+        target[...] = value
+    else:
+        np.copyto(target, value, where=mask)
 
 
 def lane_order(values: Array) -> Array:

@@ -16,7 +16,6 @@ from .backend.repeats import fold_repeats
 from .backend.scoreboard import Barriers, fill, scoreboard
 from .backend.select import Selector
 from .backend.timing import PIPE
-from .isa.instruction import Instruction
 from .isa.table import ISA
 from .simulator.executable import Executable, TextureWrites
 
@@ -38,15 +37,11 @@ class Compiled(compiled.Compiled[Executable, Selector, Code]):
 
     __slots__ = ()
 
-    @property
-    def nops(self) -> int:
-        """Cycles spent in `nop`s."""
-        return sum(i.repeat + 1 for i in self.code.instrs if i.op.kind == "nop")
-
-    @property
-    def waits(self) -> int:
-        """Instructions that wait for textures or memory."""
-        return sum(i.sy for i in self.code.instrs)
+    def measures(self) -> dict[str, int]:
+        instrs = self.code.instrs
+        nops = sum(i.repeat + 1 for i in instrs if i.op.kind == "nop")
+        found = compiled.Compiled.measures(self)
+        return {**found, "nops": nops, "(sy)": sum(i.sy for i in instrs)}
 
 
 def compile_shader(
@@ -67,18 +62,9 @@ def compile_shader(
     code.instrs = fold_repeats(code.instrs)
     scoreboard(code, options.barriers)
     code.instrs = laid_out(fill(code.instrs))
-    facts = facts_of(selector, code, registers=_used_registers(code.instrs))
+    facts = facts_of(selector, code)
     words = [ISA.encode(instr) for instr in code.instrs]
     executable = Executable(words, facts, options.texture_writes)
     made = Compiled(executable, selector, code, allocation)
-    made.annotate(PIPE.timing)
+    made.annotate(PIPE)
     return made
-
-
-def _used_registers(instrs: list[Instruction]) -> int:
-    """One past the highest register that is used."""
-    most = 0
-    for instr in instrs:
-        for touched in (instr.written(), *(instr.read(k) for k in range(len(instr.srcs)))):
-            most = max(most, touched.stop)
-    return most

@@ -23,7 +23,6 @@ from .backend.register_map import register_map
 from .backend.scoreboard import Barriers
 from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
-from .explain import listing
 from .keys import FragmentKey, VariantKey, VertexKey
 from .lower import lowered_for_tiler
 from .simulator.executable import TextureWrites
@@ -120,9 +119,6 @@ class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
         colors = key if isinstance(key, FragmentKey) else FragmentKey()
         return compile_shader(shader, self.backend, colors.flat_colors, colors.half_colors)
 
-    def listing(self, made: Compiled) -> str:
-        return listing(made)
-
     def target_kind(self, framebuffer: FramebufferState) -> bool:
         if self.half_colors == "auto":
             return _is_half(framebuffer)
@@ -139,10 +135,6 @@ class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
         made = self.compiled(shader, key)
         table, strip = register_map(made.executable.code, made.stalls)
         return [(REGISTER_CAPTION, map_picture(table, strip=strip))]
-
-    def measure(self, shader: Shader) -> dict[str, int]:
-        made = self.compiled(shader)
-        return {**made.measures(), "nops": made.nops, "(sy)": made.waits}
 
 
 class TilerScreen(HostScreen):

@@ -1,5 +1,7 @@
 """The accumulation buffer of the compatibility profile."""
 
-from . import buffer
+from .buffer import AccumulationBuffer
 
-__all__ = ["buffer"]
+__all__ = ["STATES"]
+
+STATES = {"accumulation": AccumulationBuffer}

@@ -1,5 +1,7 @@
 """ARB_vertex_program and ARB_fragment_program."""
 
-from . import programs
+from .programs import AssemblyState
 
-__all__ = ["programs"]
+__all__ = ["STATES"]
+
+STATES = {"assembly": AssemblyState}

@@ -18,8 +18,6 @@ from gallette.compiler.assembly import LIMITS, STRICT, AssemblyError, Program, p
 from gallette.compiler.debug import is_set
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
-from gallette.state_tracker.compatibility.matrices import inverse
-from gallette.state_tracker.direct_access.selectors import SELECTORS
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
@@ -38,6 +36,8 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import compat_only, gets, gets_indexed
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.optional.compatibility.direct_access.selectors import SELECTORS
+from gallette.state_tracker.optional.compatibility.matrices import inverse
 from gallette.state_tracker.shading.programs import Executable
 from gallette.state_tracker.strings import says
 

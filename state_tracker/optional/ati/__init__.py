@@ -1,5 +1,7 @@
 """ATI_fragment_shader."""
 
-from . import shaders
+from .shaders import AtiState
 
-__all__ = ["shaders"]
+__all__ = ["STATES"]
+
+STATES = {"ati": AtiState}

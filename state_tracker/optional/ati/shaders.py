@@ -9,7 +9,6 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
-from gallette.state_tracker.compatibility.fixed_function import TARGETS
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -24,6 +23,7 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.optional.ati.programs import CONSTANTS, Program
 from gallette.state_tracker.optional.ati.source import ati_source
+from gallette.state_tracker.optional.compatibility.fixed_function import TARGETS
 from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:

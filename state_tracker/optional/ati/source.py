@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gallette.state_tracker.compatibility.fixed_fragment import fog_lines
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.optional.ati.programs import (
     CONSTANTS,
@@ -12,6 +11,7 @@ from gallette.state_tracker.optional.ati.programs import (
     Program,
     Setup,
 )
+from gallette.state_tracker.optional.compatibility.fixed_fragment import fog_lines
 
 __all__ = ["ati_source"]
 

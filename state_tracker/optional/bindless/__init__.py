@@ -1,5 +1,8 @@
 """ARB_bindless_texture: handles of textures and images in place of units."""
 
-from . import calls, residents
+from . import calls
+from .residents import Residents
 
-__all__ = ["calls", "residents"]
+__all__ = ["STATES", "calls"]
+
+STATES = {"bindless": Residents}

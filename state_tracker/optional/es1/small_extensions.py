@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gallette.state_tracker.compatibility.client_arrays import POINT_SIZES
+from gallette.state_tracker.enables import is_enabled, set_enabled, switches
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.compatibility.client_arrays import POINT_SIZES
 from gallette.state_tracker.optional.es1.fixed_point import FIXED_ONE, to_fixed
 from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, set_pointer
@@ -55,9 +56,16 @@ def _point_sizes(ctx: Context) -> Attrib:
     return ctx.arrays.current.attribs[POINT_SIZES]
 
 
+def _switch_point_sizes(ctx: Context, on: bool) -> None:
+    _point_sizes(ctx).enabled = on
+    ctx.arrays.current.changed()
+
+
+switches(
+    "POINT_SIZE_ARRAY_OES", lambda c: _point_sizes(c).enabled, _switch_point_sizes, profiles="es1"
+)
 gets(
     {
-        "POINT_SIZE_ARRAY_OES": lambda c: _point_sizes(c).enabled,
         "POINT_SIZE_ARRAY_TYPE_OES": lambda c: _point_sizes(c).type,
         "POINT_SIZE_ARRAY_STRIDE_OES": lambda c: _point_sizes(c).stride,
         "POINT_SIZE_ARRAY_BUFFER_BINDING_OES": lambda c: name_of(
@@ -66,7 +74,19 @@ gets(
     },
     profiles="es1",
 )
-gets({"TEXTURE_GEN_STR_OES": lambda c: c.lighting.texgen_enabled[0][0]}, profiles="es1")
+
+
+def _switch_generation(ctx: Context, on: bool) -> None:
+    for coordinate in (GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R):
+        set_enabled(ctx, coordinate, on)
+
+
+switches(
+    "TEXTURE_GEN_STR_OES",
+    lambda ctx: is_enabled(ctx, GL.TEXTURE_GEN_S),
+    _switch_generation,
+    profiles="es1",
+)
 
 
 # -- OES_texture_cube_map: one generated coordinate for three --------------------------------------

@@ -1,5 +1,7 @@
 """Evaluators of the compatibility profile: glMap, glEvalCoord, glEvalMesh."""
 
-from . import maps
+from .maps import EvaluatorState
 
-__all__ = ["maps"]
+__all__ = ["STATES"]
+
+STATES = {"evaluators": EvaluatorState}

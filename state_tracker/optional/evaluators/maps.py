@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.list_functions import reads
 from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -26,6 +25,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, dtype_of, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.optional.compatibility.list_functions import reads
 from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:

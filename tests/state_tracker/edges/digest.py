@@ -31,6 +31,7 @@ _LEFT_OUT = frozenset(
             "_ctx",
             "stages",
             "derived",
+            "_pipe_state",
             "_status",
             "plain_read",
             "_complete",

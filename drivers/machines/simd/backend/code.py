@@ -86,7 +86,7 @@ class Code(BaseCode[Instruction]):
             for instr in self.instrs
             if self.is_copy(instr)
             and not instr.srcs[0].offset
-            and instr.written() == (0, REG_BYTES * self.sizes[instr.dst.nr])
+            and instr.bytes_written() == (0, REG_BYTES * self.sizes[instr.dst.nr])
             and instr.width == self.width
             and self.sizes[instr.srcs[0].nr] == self.sizes[instr.dst.nr]
         ]
@@ -108,7 +108,7 @@ class Code(BaseCode[Instruction]):
         for instr in self.instrs:
             depth += (instr.op.name in ("if", "do")) - (instr.op.name in ("endif", "while"))
             size = self.sizes[instr.dst.nr] if instr.dst.file == "v" else 0
-            whole = instr.written() == (0, REG_BYTES * size)
+            whole = instr.bytes_written() == (0, REG_BYTES * size)
             found.append(whole and not depth and not instr.pred)
         return found
 

@@ -8,7 +8,7 @@ from typing import Any
 from gallette.compiler.nir.ir import Alu
 from gallette.drivers.machines.isa.types import TYPES, RegType, type_of
 from gallette.drivers.machines.selection.patterns import Pattern, parts_wanted, pattern_table
-from gallette.drivers.machines.simd.isa.instruction import NULL, Region, immediate
+from gallette.drivers.machines.simd.isa.instruction import Region, immediate
 from gallette.drivers.machines.simd.isa.opcodes import CONDITIONS
 
 from .selector import SelectorCore
@@ -45,19 +45,14 @@ class AluSelector(SelectorCore):
         more: dict[str, Any] = {word: True for word in pattern.modifiers if word == "sat"}
         more["cond"] = next((word for word in pattern.modifiers if word in CONDITIONS), "")
         if name == "cmp":
-            return self.emit(name, self.new(D), *srcs, flag=self.take_flag(self.selected), **more)
+            made = self.new(D)
+            return self.emit(name, made, *srcs, flag=self.take_flag(made), **more)
         return self.emit(name, self.new(type), *srcs, **more)
 
     def bits_of(self, operand: Region) -> int:
         return operand.type.size * 8
 
     # -- small sequences ---------------------------------------------------------------------------
-
-    def compare(self, cond: str, a: Region, b: Region) -> Region:
-        """A comparison as zeros or ones."""
-        made = self.new(D)
-        self.emit("cmp", made, a, b, cond=cond, flag=self.take_flag())
-        return made
 
     def truth(self, mask: Region, type: RegType) -> Region:
         """A mask as 1 or 0 in a type."""
@@ -88,23 +83,22 @@ class AluSelector(SelectorCore):
         """Select bcsel."""
         dest = instr.result
         type = D if dest.bit_size == 1 else type_of("uint", dest.bit_size)
-        cond = self.condition(instr.srcs[0])
-        if isinstance(cond, bool):
-            return [self.value(instr.srcs[1 if cond else 2])]
-        flag, sign = cond
+        known = self.constant(instr.srcs[0])
+        if known is not None:
+            return [self.value(instr.srcs[1 if known else 2])]
+        flag, sign = self.flag_of(self.value(instr.srcs[0])), "+"
         a, b = self.value(instr.srcs[1]), self.value(instr.srcs[2])
         floats = any(r.modified and r.type.base == "float" for r in (a, b))
         if floats and dest.bit_size != 1:
             type = type_of("float", dest.bit_size)
         a, b = self.typed(a, type), self.typed(b, type)
         if a.file == "i" and b.file != "i":
-            a, b, sign = b, a, "-" if sign == "+" else "+"
+            a, b, sign = b, a, "-"
         return [self.emit("sel", self.new(type), a, b, pred=sign, flag=flag)]
 
     def choice(self, condition: Region, a: Region, b: Region) -> Region:
-        flag = self.take_flag()
-        self.emit("mov", NULL._replace(type=D), self.typed(condition, D), cond="nz", flag=flag)
-        return self.emit("sel", self.new(a.type), a, b, pred="+", flag=flag)
+        flag = self.flag_of(condition)
+        return self.emit("sel", self.new(a.type), a, self.typed(b, a.type), pred="+", flag=flag)
 
     # -- packing -----------------------------------------------------------------------------------
 

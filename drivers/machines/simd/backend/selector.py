@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gallette.compiler.nir.ir import Def, Shader, Src
+from gallette.compiler.nir.ir import Def, Shader
 from gallette.drivers.machines.constants import ConstantSlot
-from gallette.drivers.machines.isa.messages import LIVE_FLAG, pack
+from gallette.drivers.machines.isa.messages import pack
 from gallette.drivers.machines.isa.types import TYPES, RegType
 from gallette.drivers.machines.selection.arithmetic import ArithmeticSelector
 from gallette.drivers.machines.simd.isa.instruction import (
@@ -27,10 +27,10 @@ from gallette.drivers.machines.simd.isa.instruction import (
 
 from .code import FIRST_CONSTANT, Code
 
-__all__ = ["LIVE_FLAG", "SelectorCore"]
+__all__ = ["FLAGS", "SelectorCore"]
 
 UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
-_FLAGS = (0, 1, 3)
+FLAGS = (0, 1, 3)
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "mulh", "mulx", "avg", "avgd", "addc"})
 _MIRRORED = {"z": "z", "nz": "nz", "l": "g", "g": "l", "le": "ge", "ge": "le"}
 MOST_CONSTANTS = 24 * 8
@@ -38,7 +38,7 @@ MOST_PUSHED = 20 * 8
 
 
 class SelectorCore(ArithmeticSelector):
-    """Makes instructions; the tables of `select_alu` and others choose them."""
+    """Makes instructions; the table of patterns chooses them."""
 
     machine = "simd"
     code: Code
@@ -49,7 +49,7 @@ class SelectorCore(ArithmeticSelector):
         self.code = Code(width)
         self.values: dict[Def, list[Region]] = {}
         self.slots: dict[tuple[ConstantSlot, int], int] = {}
-        self.flags: dict[int, Def | None] = dict.fromkeys(_FLAGS)
+        self.flags: dict[int, Region | None] = dict.fromkeys(FLAGS)  # the boolean in each
         self.next_flag = 0
 
     # -- registers ---------------------------------------------------------------------------------
@@ -150,12 +150,6 @@ class SelectorCore(ArithmeticSelector):
         return made
 
     # -- emission ----------------------------------------------------------------------------------
-
-    def append(self, instr: Instruction) -> Instruction:
-        instr.note, self.note = instr.note or self.note, ""
-        instr.line = self.line
-        self.code.instrs.append(instr)
-        return instr
 
     def emit(self, name: str, dst: Region, *srcs: Region, **more: Any) -> Region:
         """Emit one instruction over all channels, or one per half."""
@@ -270,26 +264,20 @@ class SelectorCore(ArithmeticSelector):
 
     # -- flags -------------------------------------------------------------------------------------
 
-    def take_flag(self, holder: Def | None = None) -> int:
-        """Allocate a flag for a comparison whose result is `holder`."""
-        flag = _FLAGS[self.next_flag]
-        self.next_flag = (self.next_flag + 1) % len(_FLAGS)
+    def take_flag(self, holder: Region) -> int:
+        """Allocate a flag for a comparison whose result is also in `holder`."""
+        flag = FLAGS[self.next_flag]
+        self.next_flag = (self.next_flag + 1) % len(FLAGS)
         self.flags[flag] = holder
         return flag
 
-    def forget_flags(self) -> None:
-        for flag in _FLAGS:
-            self.flags[flag] = None
-
-    def condition(self, src: Src, component: int = 0) -> tuple[int, str] | bool:
-        """A boolean as a flag and its sign; True or False if it is constant."""
-        region = self.value(src, component)
-        if region.file == "i":
-            return bool(region.bits)
+    def flag_of(self, region: Region) -> int:
+        """The flag that has a boolean."""
+        region = self.typed(region, D)
         for flag, holder in self.flags.items():
-            if holder is src.value and holder.num_components == 1:
-                return flag, "+"
-        flag = self.take_flag(src.value if src.value.num_components == 1 else None)
+            if holder == region:
+                return flag
+        flag = self.take_flag(region)
         last = self.code.instrs[-1] if self.code.instrs else None
         if (
             last is not None
@@ -302,6 +290,5 @@ class SelectorCore(ArithmeticSelector):
         ):
             last.cond, last.flag = "nz", flag
         else:
-            null = NULL._replace(type=D)
-            self.emit("mov", null, region.retyped(D), cond="nz", flag=flag)
-        return flag, "+"
+            self.emit("mov", NULL._replace(type=D), region, cond="nz", flag=flag)
+        return flag

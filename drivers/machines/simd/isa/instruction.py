@@ -96,13 +96,19 @@ class Instruction(instruction.Instruction):
 
     # -- registers read and written ----------------------------------------------------------------
 
-    def written(self) -> tuple[int, int]:
+    def written(self) -> range:
+        return _registers(self.dst, *self.bytes_written())
+
+    def read(self, k: int) -> range:
+        return _registers(self.srcs[k], *self.bytes_read(k))
+
+    def bytes_written(self) -> tuple[int, int]:
         """First and one past the last byte of the destination."""
         if self.message is not None:
             return self.dst.offset, self.dst.offset + self.message.result * REG_BYTES
         return self.dst.offset, self.dst.end(self.width)
 
-    def read(self, k: int) -> tuple[int, int]:
+    def bytes_read(self, k: int) -> tuple[int, int]:
         """First and one past the last byte of source `k`."""
         src = self.srcs[k]
         if self.message is not None:
@@ -142,6 +148,14 @@ class Instruction(instruction.Instruction):
     @property
     def replaces_flag(self) -> bool:
         return not self.pred and self.flag != LIVE_FLAG and not self.group
+
+
+def _registers(region: Region, start: int, stop: int) -> range:
+    """The assigned registers with these bytes of a region."""
+    if region.file != "g":
+        return range(0)
+    nr, last = region.nr, (max(stop, start + 1) - 1) // REG_BYTES
+    return range(nr + start // REG_BYTES, nr + last + 1)
 
 
 _LEAVES = frozenset({"if", "else", "while", "break", "cont"})

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.machines.simd.isa.instruction import REG_BYTES, Region
-from gallette.drivers.machines.simulator.threads import Threads
+from gallette.drivers.machines.simulator.threads import Threads, put
 
 __all__ = ["Reader", "Writer", "is_plain", "reader", "writer"]
 
@@ -129,11 +129,7 @@ def writer(dst: Region, width: int) -> Writer:
         def write(m: Threads, value: Any, mask: Array | None) -> None:
             if value.dtype != dtype:
                 value = value.view(dtype)
-            target = m.words[nr:stop].view(dtype)
-            if mask is None:
-                target[...] = value
-            else:
-                np.copyto(target, value, where=mask)
+            put(m.words[nr:stop].view(dtype), value, mask)
 
         return write
     return _general_writer(dst, width)

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import semantics as sem
 from gallette.drivers.machines.isa.types import RegType
-from gallette.drivers.machines.simd.isa.instruction import REG_BYTES, Instruction
+from gallette.drivers.machines.simd.isa.instruction import Instruction
 from gallette.drivers.machines.simd.isa.opcodes import CONDITIONS
-from gallette.drivers.machines.simulator.threads import Threads
+from gallette.drivers.machines.simulator.threads import Threads, put
 from gallette.drivers.machines.simulator.units.port import Step
 
-from .access import is_plain, reader, writer
+from .access import Reader, reader, writer
 
 __all__ = ["alu_step", "mask_of"]
 
@@ -54,37 +54,68 @@ def mask_of(instr: Instruction) -> Callable[[Threads], Array | None]:
 
 def alu_step(instr: Instruction, constants: range) -> Step:
     """The step of an arithmetic instruction."""
+    compute = _computed(instr, constants)
+    mask_for = mask_of(instr)
+    write = writer(instr.dst, instr.width)
     kind = instr.op.kind
-    if kind == "select":
-        return _select(instr, constants)
-    if kind == "compare":
-        return _compare(instr, constants)
-    compute, dtype = _function(instr)
-    if instr.cond:
-        return _with_flag(instr, constants, compute)
-    return _compute(instr, constants, compute, dtype)
+    if kind == "select" or not instr.cond:
+
+        def step(m: Threads) -> None:
+            write(m, compute(m), mask_for(m))
+
+        return step
+    half = slice(instr.group // 8, (instr.group + max(instr.width, 8)) // 8)
+    holds, flag = CONDITIONS[instr.cond], instr.flag
+
+    def step_with_flag(m: Threads) -> None:
+        value = compute(m)
+        if kind == "compare":
+            truth, value = value, np.subtract(_ZERO, value)
+        else:
+            truth = holds(value, value.dtype.type(0))
+        mask = mask_for(m)  # it may be the flag itself, which changes last
+        write(m, value, mask)
+        put(m.flags[flag][half], truth, mask)
+
+    return step_with_flag
 
 
-def _function(instr: Instruction) -> tuple[Callable[..., Any] | None, np.dtype[Any]]:
-    """The function to compute, None for a copy of bits; and the dtype of the result."""
+def _computed(instr: Instruction, constants: range) -> Reader:
+    """A function that returns the value of an instruction; of a comparison, its truth."""
+    sources = _sources(instr, constants)
+    if instr.op.kind == "select" and not instr.cond:
+        half = slice(instr.group // 8, (instr.group + instr.width) // 8)
+        flag = instr.flag
+        first, second = reversed(sources) if instr.pred == "-" else sources
+        return lambda m: np.where(m.flags[flag][half], first(m), second(m))
+    function = _function(instr)
+    if function is None:
+        return sources[0]
+    return lambda m: np.asarray(function(*[read(m) for read in sources]))
+
+
+def _function(instr: Instruction) -> Callable[..., Any] | None:
+    """The function to compute, None for a copy of bits."""
     op, source, dst = instr.op, instr.srcs[0].type, instr.dst.type
+    if op.kind == "compare":
+        return CONDITIONS[instr.cond]
+    if op.kind == "select":
+        return _EXTREMES[instr.cond, source.base == "float"]
     if op.kind == "move":
-        if instr.sat:
-            convert = _conversion(source, dst)
-            if convert is None:
-                return sem.fsat, dst.dtype
-            return lambda x: sem.fsat(convert(x)), dst.dtype
-        return _conversion(source, dst), dst.dtype
+        convert = _conversion(source, dst)
+        if not instr.sat:
+            return convert
+        return lambda x: sem.fsat(x if convert is None else convert(x))
     compute = op.semantics
     if op.name == "bfe":
         compute = sem.ibitfield_extract if source.base == "int" else sem.ubitfield_extract
     assert compute is not None
-    if instr.sat:
-        plain = compute
-        if source.base == "float":
-            return lambda *args: sem.fsat(plain(*args)), source.dtype
-        return _saturating(instr), source.dtype
-    return compute, source.dtype
+    if not instr.sat:
+        return compute
+    if source.base != "float":
+        return _saturating(instr)
+    plain = compute
+    return lambda *args: sem.fsat(plain(*args))
 
 
 def _saturating(instr: Instruction) -> Callable[..., Any]:
@@ -110,143 +141,6 @@ def _sources(instr: Instruction, constants: range) -> list[Callable[[Threads], A
         srcs[1] = srcs[1]._replace(neg=False)
     width = instr.width
     return [reader(src, width, constants) for src in srcs]
-
-
-def _compute(
-    instr: Instruction,
-    constants: range,
-    compute: Callable[..., Any] | None,
-    dtype: np.dtype[Any],
-) -> Step:
-    sources = _sources(instr, constants)
-    mask_for = mask_of(instr)
-    write = writer(instr.dst, instr.width)
-    if compute is None:
-        read = sources[0]
-
-        def copy(m: Threads) -> None:
-            write(m, read(m), mask_for(m))
-
-        return copy
-    plain = is_plain(instr.dst, instr.width) and dtype == instr.dst.type.dtype
-    if plain and isinstance(compute, np.ufunc) and compute.nout == 1 and instr.op.kind == "alu":
-        return _in_place(instr, compute, sources, mask_for)
-    if len(sources) == 1:
-        read = sources[0]
-
-        def one(m: Threads) -> None:
-            write(m, compute(read(m)), mask_for(m))
-
-        return one
-
-    def several(m: Threads) -> None:
-        write(m, np.asarray(compute(*[read(m) for read in sources])), mask_for(m))
-
-    return several
-
-
-def _in_place(
-    instr: Instruction,
-    ufunc: np.ufunc,
-    sources: list[Callable[[Threads], Any]],
-    mask_for: Callable[[Threads], Array | None],
-) -> Step:
-    """A single NumPy call that writes into the register file."""
-    nr = instr.dst.nr + instr.dst.offset // REG_BYTES
-    stop = nr + instr.width // 8
-    name = {"F": "f", "D": "d", "UD": "u"}[instr.dst.type.name]
-    if len(sources) == 1:
-        (only,) = sources
-
-        def unary(m: Threads) -> None:
-            mask = mask_for(m)
-            target = getattr(m, name)[nr:stop]
-            if mask is None:
-                ufunc(only(m), target)
-            else:
-                np.copyto(target, ufunc(only(m)), where=mask)
-
-        return unary
-    first, second = sources
-
-    def binary(m: Threads) -> None:
-        mask = mask_for(m)
-        target = getattr(m, name)[nr:stop]
-        if mask is None:
-            ufunc(first(m), second(m), target)
-        else:
-            np.copyto(target, ufunc(first(m), second(m)), where=mask)
-
-    return binary
-
-
-def _set_flag(m: Threads, flag: int, half: slice, value: Any, mask: Array | None) -> None:
-    target = m.flags[flag][half]
-    if mask is None:
-        target[...] = value
-    else:
-        np.copyto(target, value, where=mask)
-
-
-def _compare(instr: Instruction, constants: range) -> Step:
-    first, second = _sources(instr, constants)
-    function = CONDITIONS[instr.cond]
-    mask_for = mask_of(instr)
-    write = None if instr.dst.file == "n" else writer(instr.dst, instr.width)
-    half = slice(instr.group // 8, (instr.group + max(instr.width, 8)) // 8)
-    flag = instr.flag
-
-    def step(m: Threads) -> None:
-        value = function(first(m), second(m))
-        mask = mask_for(m)  # it may be the flag itself, which changes last
-        if write is not None:
-            write(m, np.subtract(_ZERO, value), mask)
-        _set_flag(m, flag, half, value, mask)
-
-    return step
-
-
-def _with_flag(instr: Instruction, constants: range, compute: Callable[..., Any] | None) -> Step:
-    """Compute the result, and the flag by comparing it with zero."""
-    sources = _sources(instr, constants)
-    function = CONDITIONS[instr.cond]
-    mask_for = mask_of(instr)
-    write = writer(instr.dst, instr.width)
-    half = slice(instr.group // 8, (instr.group + max(instr.width, 8)) // 8)
-    flag = instr.flag
-
-    def step(m: Threads) -> None:
-        values = [read(m) for read in sources]
-        value = values[0] if compute is None else np.asarray(compute(*values))
-        holds = function(value, value.dtype.type(0))
-        mask = mask_for(m)  # it may be the flag itself, which changes last
-        write(m, value, mask)
-        _set_flag(m, flag, half, holds, mask)
-
-    return step
-
-
-def _select(instr: Instruction, constants: range) -> Step:
-    first, second = _sources(instr, constants)
-    mask_for = mask_of(instr)
-    write = writer(instr.dst, instr.width)
-    if instr.cond:
-        choose = _EXTREMES[instr.cond, instr.srcs[0].type.base == "float"]
-
-        def extreme(m: Threads) -> None:
-            write(m, choose(first(m), second(m)), mask_for(m))
-
-        return extreme
-    half = slice(instr.group // 8, (instr.group + instr.width) // 8)
-    flag, negative = instr.flag, instr.pred == "-"
-
-    def step(m: Threads) -> None:
-        a, b = first(m), second(m)
-        if negative:
-            a, b = b, a
-        write(m, np.where(m.flags[flag][half], a, b), mask_for(m))
-
-    return step
 
 
 _EXTREMES: dict[tuple[str, bool], Callable[..., Any]] = {

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gallette.drivers.machines.isa.messages import unpack
 from gallette.drivers.machines.simd.isa.instruction import REG_BYTES, Instruction
-from gallette.drivers.machines.simulator.threads import Threads
+from gallette.drivers.machines.simulator.threads import Threads, put
 from gallette.drivers.machines.simulator.units import unit_step
 from gallette.drivers.machines.simulator.units.port import Port, Step
 
@@ -66,11 +66,8 @@ class SendPort(Port):
         by_thread = np.broadcast_to(value, shape).transpose(1, 0, 2).reshape(m.count, -1)
         rows = np.ascontiguousarray(m.words[start : start + registers].transpose(1, 0, 2))
         flat = rows.reshape(m.count, -1).view(f"u{size}")
-        part = flat[:, : by_thread.shape[1]]
-        if mask is None:
-            part[...] = by_thread
-        else:
-            chosen = np.broadcast_to(mask, shape).transpose(1, 0, 2).reshape(m.count, -1)
-            np.copyto(part, by_thread, where=chosen)
+        if mask is not None:
+            mask = np.broadcast_to(mask, shape).transpose(1, 0, 2).reshape(m.count, -1)
+        put(flat[:, : by_thread.shape[1]], by_thread, mask)
         back = flat.view(np.uint32).reshape(m.count, registers, 8)
         m.words[start : start + registers] = back.transpose(1, 0, 2)

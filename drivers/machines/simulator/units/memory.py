@@ -93,8 +93,6 @@ def _whole_block(port: Port, block: int) -> Step:
 def memory_step(port: Port) -> Step:
     """Execute a `memory` message."""
     op, space = MEMORY_OPS[port["op"]], SPACES[port["space"]]
-    if space == "scratch":
-        return _private(port, op)
     size, count = 1 << port["size"], port["count"]
     registers = port.step_of(size)
     live = bool(port["live"]) and op != "load"
@@ -117,11 +115,10 @@ def memory_step(port: Port) -> Step:
             return
         offset = chosen.of(port.wide(m, at, 4))
         at += port.halves
-        if space == "shared":
-            bound = [launch.lanes.shared]
-            base = launch.as_channels(launch.lanes.shared_base)
+        if space != "buffer":
+            data, base, limit = launch.own_memory(space)
+            bound = [data]
             start = chosen.of(m.channels(base)[port.half])
-            limit = launch.lanes.shared_size
             signed = offset.view(np.int32)
             offset = np.where((signed >= 0) & (signed < limit), signed + start, np.int32(-4))
         values: list[Array | None] = []
@@ -159,53 +156,6 @@ def memory_step(port: Port) -> Step:
         if op != "store" and port.dst >= 0:
             for k, value in enumerate(found):
                 port.answer_wide(m, k * registers, chosen.back(value), size, mask)
-
-    return step
-
-
-def _private(port: Port, op: str) -> Step:
-    """Access arrays of a channel, by byte offsets into its private memory."""
-    size, count = 1 << port["size"], port["count"]
-    registers = port.step_of(size)
-    words = max(1, size // 4)
-
-    def step(m: Threads) -> None:
-        mask = port.channels(m)
-        active = port.lanes(m)
-        memory = m.launch.private
-        offset = port.value(m, 0)
-        row = (offset // 4).astype(np.int64)
-        half, thread, channel = np.nonzero(active)
-        rows = row[half, thread, channel]
-        at_thread = thread if m.index is None else m.index[thread]
-        at_half = half + port.half.start
-        for k in range(count):
-            parts = []
-            for word in range(words):
-                place = rows + k * words + word
-                inside = place < len(memory)
-                if op == "store":
-                    value = port.wide(m, port.halves + k * registers, size)
-                    bits = value[half, thread, channel]
-                    if size == 8:
-                        bits = bits >> np.uint64(32 * word)
-                    data = bits.astype(np.uint32)[inside]
-                    memory[place[inside], at_half[inside], at_thread[inside], channel[inside]] = (
-                        data
-                    )
-                    continue
-                found = np.zeros(rows.size, np.uint32)
-                found[inside] = memory[
-                    place[inside], at_half[inside], at_thread[inside], channel[inside]
-                ]
-                parts.append(found)
-            if op == "load":
-                joined = parts[0].astype(f"u{size}")
-                if size == 8:
-                    joined |= parts[1].astype(np.uint64) << np.uint64(32)
-                whole = np.zeros((port.halves, m.count, m.launch.channels), joined.dtype)
-                whole[half, thread, channel] = joined
-                port.answer_wide(m, k * registers, whole, size, mask)
 
     return step
 

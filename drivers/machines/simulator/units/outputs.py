@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.machines.isa.messages import LIVE_FLAG, RENDER_OPS, URB_OPS, Place
-from gallette.drivers.machines.simulator.threads import Threads, lane_order
+from gallette.drivers.machines.simulator.threads import Threads, lane_order, put
 
 from .port import Port, Step
 
@@ -41,17 +41,10 @@ def _store(m: Threads, port: Port, place: Place, value: Array, mask: Array | Non
     bits = value.dtype.itemsize * 8
     whole = m.launch.output(place, bits)
     if m.index is None:
-        target = whole[port.half]
-        if mask is None:
-            target[...] = value
-        else:
-            np.copyto(target, value, where=mask)
+        put(whole[port.half], value, mask)
         return
     part = whole[port.half][:, m.index]
-    if mask is None:
-        part[...] = value
-    else:
-        np.copyto(part, value, where=mask)
+    put(part, value, mask)
     whole[port.half, m.index] = part
 
 

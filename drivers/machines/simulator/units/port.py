@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
-from gallette.drivers.machines.simulator.threads import Threads
+from gallette.drivers.machines.simulator.threads import Threads, put
 
 __all__ = ["MaskFor", "Port", "Step", "each"]
 
@@ -92,11 +92,7 @@ class Port:
 
     def land(self, m: Threads, first: int, count: int, bits: Array, mask: Array | None) -> None:
         """Write words to `count` registers, beginning `first` registers after the destination."""
-        target = m.words[self.dst + first : self.dst + first + count]
-        if mask is None:
-            target[...] = bits
-        else:
-            np.copyto(target, bits, where=mask)
+        put(m.words[self.dst + first : self.dst + first + count], bits, mask)
 
     def answer_wide(
         self, m: Threads, first: int, value: Array, size: int, mask: Array | None

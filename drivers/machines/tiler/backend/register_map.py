@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.machines.backend.schedule import places_read, places_written
 from gallette.drivers.machines.register_picture import BUSY, IDLE, WAIT
 from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
 from .code import ROOM
-from .timing import PIPE, places_read, places_written
+from .timing import PIPE
 
 __all__ = ["live_registers", "register_map"]
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from gallette.drivers.machines.backend.code import blocks_of
+from gallette.drivers.machines.backend.schedule import places_read, places_written
 from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
 from .code import Code
-from .timing import PIPE, delay, places_read, places_written, queue_of
+from .timing import PIPE, delay, queue_of
 
 __all__ = ["Barriers", "fill", "scoreboard"]
 

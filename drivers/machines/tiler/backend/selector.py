@@ -46,7 +46,7 @@ Value = Operand | Pair
 
 
 class SelectorCore(ArithmeticSelector):
-    """Makes instructions; the tables of `select_alu` choose them."""
+    """Makes instructions; the table of patterns chooses them."""
 
     machine = "tiler"
     code: Code
@@ -107,12 +107,6 @@ class SelectorCore(ArithmeticSelector):
         return self.emit("and.b", operand, immediate(1))
 
     # -- emission ----------------------------------------------------------------------------------
-
-    def append(self, instr: Instruction) -> Instruction:
-        instr.note, self.note = instr.note or self.note, ""
-        instr.line = self.line
-        self.code.instrs.append(instr)
-        return instr
 
     def emit(self, name: str, *srcs: Operand, **more: Any) -> Operand:
         """Emit an instruction into a new register."""
@@ -240,33 +234,6 @@ class SelectorCore(ArithmeticSelector):
         if len(offsets) == 1:
             return list(found[0])
         return [texel[3] for texel in found]
-
-    # -- arithmetic for the shared selection -------------------------------------------------------
-
-    def add(self, a: Operand, b: Operand) -> Operand:
-        return self.emit("add.u", a, b)
-
-    def times(self, a: Operand, factor: int) -> Operand:
-        return self.product(a, immediate(factor))
-
-    def product(self, a: Operand, b: Operand) -> Operand:
-        """The lower 32 bits of a product, in three steps of 16."""
-        low = self.emit("mull.u", a, b)
-        cross = self.emit("madsh.m16", a, b, low)
-        return self.emit("madsh.m16", b, a, cross)
-
-    def at_least(self, a: Operand, limit: int, then: int) -> Operand:
-        bad = self.emit("cmps.u.ge", a, immediate(limit))
-        return self.emit("shl.b", bad, immediate(then.bit_length() - 1))
-
-    def either(self, a: Operand, b: Operand) -> Operand:
-        return self.emit("or.b", a, b)
-
-    def where_equal(
-        self, index: Operand, k: int, new: Sequence[Value], old: Sequence[Value]
-    ) -> list[Any]:
-        same = self.emit("cmps.u.eq", index, immediate(k))
-        return [self.choice(same, a, b) for a, b in zip(new, old, strict=True)]
 
     def choice(self, condition: Operand, a: Value, b: Value) -> Value:
         """a where the condition holds, else b; 32 bits beside a pair serve both of its halves."""

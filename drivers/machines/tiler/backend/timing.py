@@ -10,21 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gallette.drivers.machines.backend import schedule
-from gallette.drivers.machines.backend.schedule import MEMORY, Timing
-from gallette.drivers.machines.isa.messages import (
-    LIVE_FLAG,
-    latency_of,
-    only_reads,
-    sees_live_pixels,
-)
+from gallette.drivers.machines.backend.schedule import Timing
+from gallette.drivers.machines.isa.messages import latency_of
 from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
-__all__ = ["PIPE", "PREDICATE", "Pipe", "delay", "places_read", "places_written", "queue_of"]
+__all__ = ["PIPE", "Pipe", "delay", "queue_of"]
 
 ALU, FAR = 4, 7
 LATENCY = {"special": 10, "quad": 24}
-PREDICATE = 1000
-"""The numbers of p0.x and the other predicates among the registers of instructions."""
 
 _NEARBY = frozenset({"input", "constant", "urb", "render", "scratch", "gateway"})
 
@@ -54,36 +47,8 @@ def delay(maker: Instruction, reader: Instruction, place: int) -> int:
     return ALU + maker.repeat
 
 
-def places_read(instr: Instruction) -> set[int]:
-    """The registers and predicates that an instruction reads."""
-    found: set[int] = set()
-    for k in range(len(instr.srcs)):
-        found.update(instr.read(k))
-    found.update(PREDICATE + flag for flag in instr.flags_read)
-    if instr.message is not None and sees_live_pixels(instr.message.unit, instr.message.desc):
-        found.add(PREDICATE + LIVE_FLAG)
-    if instr.dst.file == "h":  # the other half remains
-        found.update(instr.written())
-    return found
-
-
-def places_written(instr: Instruction) -> set[int]:
-    """The registers and predicates that an instruction writes."""
-    return {*instr.written(), *(PREDICATE + flag for flag in instr.flags_written)}
-
-
 class Pipe(schedule.Pipe[Instruction]):
     """The pipe of the tiler, whose instructions wait only if their flags are set."""
-
-    def reads(self, instr: Instruction) -> set[int]:
-        found = places_read(instr)
-        return found | {MEMORY} if _ordered(instr) and _only_loads(instr) else found
-
-    def writes(self, instr: Instruction) -> set[int]:
-        found = places_written(instr)
-        # What pixels write depends on which are alive.
-        written = instr.op.name == "kill" or (_ordered(instr) and not _only_loads(instr))
-        return found | {MEMORY} if written else found
 
     def latency(self, instr: Instruction) -> int:
         if instr.message is not None:
@@ -94,9 +59,9 @@ class Pipe(schedule.Pipe[Instruction]):
         return instr.repeat + 1
 
     def until_read(self, maker: Instruction, reader: Instruction, place: int) -> int:
-        return (delay(maker, reader, place) or self.latency(maker)) if place < MEMORY else 1
+        return delay(maker, reader, place) or self.latency(maker)
 
-    def until_overwritten(self, maker: Instruction, place: int) -> int:
+    def until_overwritten(self, maker: Instruction) -> int:
         return 4 if queue_of(maker) else 1
 
     def timing(self, block: Sequence[Instruction]) -> Timing:
@@ -121,16 +86,3 @@ class Pipe(schedule.Pipe[Instruction]):
 
 
 PIPE = Pipe()
-
-
-def _ordered(instr: Instruction) -> bool:
-    """Whether it must keep its order among instructions of its kind."""
-    message = instr.message
-    return message is not None and message.unit not in ("input", "constant", "sampler")
-
-
-def _only_loads(instr: Instruction) -> bool:
-    """Whether the instruction only loads, so that it may be reordered with other loads."""
-    message = instr.message
-    assert message is not None
-    return message.unit in ("memory", "image") and only_reads(message.unit, message.desc)

@@ -64,14 +64,12 @@ class Instruction(instruction.Instruction):
     # -- registers read and written ----------------------------------------------------------------
 
     def written(self) -> range:
-        """The numbers of the full registers that are written."""
         if self.dst.file not in ("r", "h", "v"):
             return range(0)
         count = self.message.result if self.message is not None else self.repeat + 1
         return width_of(self.dst, count)
 
     def read(self, k: int) -> range:
-        """The numbers of the full registers that source `k` reads."""
         src = self.srcs[k]
         if src.file not in ("r", "h"):
             return range(0)

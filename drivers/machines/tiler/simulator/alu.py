@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import semantics as sem
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
-from gallette.drivers.machines.simulator.threads import Threads
+from gallette.drivers.machines.simulator.threads import Threads, put
 from gallette.drivers.machines.simulator.units.port import Step
 from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
 
@@ -27,7 +27,6 @@ WAVE = 64
 """Channels that share an instruction."""
 
 _TYPES = {"f": ("F", np.float32), "s": ("D", np.int32), "u": ("UD", np.uint32)}
-_FILES = {"f": "f", "s": "d", "u": "u", "b": "u"}
 _LANES = np.arange(WAVE)
 # Which channel of a quad is subtracted from which.
 _DIFFERENCES = {
@@ -80,52 +79,10 @@ def _unmodified(src: Operand, type: str, repeat: int) -> Reader:
 
 def alu_step(instr: Instruction) -> Step:
     """The step of an arithmetic instruction."""
-    op = instr.op
-    sources = [reader(src, op.source, instr.repeat) for src in instr.srcs]
-    if op.kind == "quad":
-        return _quad(instr, sources[0])
-    if op.kind == "select":
-        first, condition, second = sources
-
-        def compute(m: Threads) -> Any:
-            return np.where(condition(m) != 0, first(m), second(m))
-
-        return _written(instr, compute)
-    function = op.semantics
-    assert function is not None
-    if op.kind == "compare":
-        return _compare(instr, function, sources)
-    simple = isinstance(function, np.ufunc) and instr.dst.file == "r" and not instr.sat
-    if simple and op.source == op.dest and len(sources) == 2:
-        return _in_place(instr, function, sources)
-    if op.name in ("mov", "absneg.f", "absneg.s"):
-        return _written(instr, sources[0])
-
-    def apply(m: Threads) -> Any:
-        return np.asarray(function(*[read(m) for read in sources]))
-
-    return _written(instr, apply)
-
-
-def _in_place(instr: Instruction, ufunc: Any, sources: list[Reader]) -> Step:
-    """A single NumPy call that writes into the register file."""
-    first, second = sources
+    compute = _computed(instr)
     start, stop = instr.dst.nr, instr.dst.nr + instr.repeat + 1
-    name = _FILES[instr.op.dest]
-
-    def step(m: Threads) -> None:
-        target = getattr(m, name)[start:stop]
-        if m.mask is None:
-            ufunc(first(m), second(m), out=target)
-        else:
-            np.copyto(target, ufunc(first(m), second(m)), where=m.mask)
-
-    return step
-
-
-def _written(instr: Instruction, compute: Reader) -> Step:
-    """Write a computed value to the destination."""
-    start, stop = instr.dst.nr, instr.dst.nr + instr.repeat + 1
+    if instr.dst.file == "p":
+        return lambda m: put(m.flags[start], compute(m), m.mask)
     half = instr.dst.file == "h"
     saturate = instr.sat
 
@@ -140,41 +97,29 @@ def _written(instr: Instruction, compute: Reader) -> Step:
         else:
             target = m.words[start:stop]
             value = value.view(np.uint32) if value.dtype.itemsize == 4 else value.astype(np.uint32)
-        if m.mask is None:
-            target[...] = value
-        else:
-            np.copyto(target, value, where=m.mask)
+        put(target, value, m.mask)
 
     return step
 
 
-def _compare(instr: Instruction, function: Callable[..., Any], sources: list[Reader]) -> Step:
-    first, second = sources
-    nr = instr.dst.nr
-    if instr.dst.file != "p":
-        return _written(instr, lambda m: np.asarray(function(first(m), second(m))))
-
-    def step(m: Threads) -> None:
-        value = function(first(m), second(m))
-        target = m.flags[nr]
-        if m.mask is None:
-            target[...] = value
-        else:
-            np.copyto(target, value, where=m.mask)
-
-    return step
-
-
-def _quad(instr: Instruction, read: Reader) -> Step:
-    far, near = (
-        (_LANES & ~3) + np.array(swizzle)[_LANES & 3] for swizzle in _DIFFERENCES[instr.op.name]
-    )
-
-    def compute(m: Threads) -> Any:
-        value = read(m)
-        return value.take(far, axis=2) - value.take(near, axis=2)
-
-    return _written(instr, compute)
+def _computed(instr: Instruction) -> Reader:
+    """A function that returns the value of an instruction."""
+    op = instr.op
+    sources = [reader(src, op.source, instr.repeat) for src in instr.srcs]
+    if op.kind == "quad":
+        read = sources[0]
+        far, near = (
+            (_LANES & ~3) + np.array(swizzle)[_LANES & 3] for swizzle in _DIFFERENCES[op.name]
+        )
+        return lambda m: np.subtract(*(read(m).take(lanes, axis=2) for lanes in (far, near)))
+    if op.kind == "select":
+        first, condition, second = sources
+        return lambda m: np.where(condition(m) != 0, first(m), second(m))
+    if op.name in ("mov", "absneg.f", "absneg.s"):
+        return sources[0]
+    function = op.semantics
+    assert function is not None
+    return lambda m: np.asarray(function(*[read(m) for read in sources]))
 
 
 def kill_step(instr: Instruction) -> Step:

@@ -23,7 +23,7 @@ from gallette.drivers.machines.simulator.executable import (
     first_waiting,
 )
 from gallette.drivers.machines.simulator.loop_back_edge import loop_back_edge
-from gallette.drivers.machines.simulator.threads import DONE, Threads
+from gallette.drivers.machines.simulator.threads import DONE, Threads, put
 from gallette.drivers.machines.simulator.units import unit_step
 from gallette.drivers.machines.simulator.units.port import Port, Step
 from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
@@ -134,11 +134,7 @@ def _mask(m: Threads) -> Array | None:
 
 
 def _put(m: Threads, answer: _Answer) -> None:
-    target = m.words[answer.first : answer.first + len(answer.bits)]
-    if answer.mask is None:
-        target[...] = answer.bits
-    else:
-        np.copyto(target, answer.bits, where=answer.mask)
+    put(m.words[answer.first : answer.first + len(answer.bits)], answer.bits, answer.mask)
 
 
 def _tick(m: Threads) -> None:

@@ -62,9 +62,11 @@ def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> No
     """When all were forgotten others are given."""
     monkeypatch.setattr(snapshot_cache, "_MOST", 3)
     mine = memory()
-    assert [mine._number(each) for each in ("a", "b", "a", "c", "b")] == [0, 1, 0, 2, 1]
-    assert mine._number("d") == 3
-    assert [mine._number(each) for each in ("a", "d", "b")] == [4, 3, 5]
+    assert [mine._number_of("x", each) for each in ("a", "b", "a", "c", "b")] == [0, 1, 0, 2, 1]
+    assert mine._number_of("y", "a") == 0
+    assert mine._number_of("x", "d") == 3
+    assert mine._number_of("y", "a") == 0  # the last value of a parameter keeps its number
+    assert [mine._number_of("x", each) for each in ("a", "d", "b")] == [4, 3, 5]
 
 
 def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.debug_output import POINTER_QUERIES
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL
@@ -249,6 +250,9 @@ def pointer_query(ctx: Context, pname: int) -> int | None:
     return ctx.arrays.current.attribs[slot].pointer if slot is not None else None
 
 
+POINTER_QUERIES.append(pointer_query)
+
+
 def _array_gets() -> None:
     """Register queries of size, type, stride and buffer, for each array that has these
     parameters.
@@ -276,8 +280,6 @@ def _array_gets() -> None:
                 profiles="compat",
             )
         gets({f"{name}_ARRAY_BUFFER_BINDING": buffer}, profiles="compat")
-        if name not in ("INDEX", "EDGE_FLAG"):  # glIsEnabled declares those
-            gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, profiles="compat")  # type: ignore[misc]
 
 
 _array_gets()

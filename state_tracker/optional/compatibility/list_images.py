@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.functions import Function
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import bitmap_layout
 from gallette.state_tracker.pixel_data.pixel_store import item_bytes
 from gallette.state_tracker.pixel_data.pixels import (
     COMPONENTS,
@@ -13,7 +14,6 @@ from gallette.state_tracker.pixel_data.pixels import (
     image_layout,
     pixel_bytes,
 )
-from gallette.state_tracker.pixel_ops.bitmaps import bitmap_layout
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -18,6 +17,7 @@ from gallette.state_tracker.entry_points.memory import (
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -78,35 +78,6 @@ register(
         _tex_env(ctx, target, pname), pname == GL.TEXTURE_ENV_COLOR
     ),
 )
-
-_COORDS: dict[int, int] = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
-
-
-def _tex_gen(ctx: Context, coord: int, pname: int) -> list[float]:
-    if coord not in _COORDS:
-        raise invalid_enum(coord, "texture coordinate")
-    gen, index = ctx.lighting.texgen[coordinate_unit(ctx)], _COORDS[coord]
-    if pname == GL.TEXTURE_GEN_MODE:
-        return [float(gen.modes[index])]
-    if pname == GL.OBJECT_PLANE:
-        return list(gen.object_planes[index])
-    if pname == GL.EYE_PLANE:
-        return list(gen.eye_planes[index])
-    raise invalid_enum(pname, "texture generation parameter")
-
-
-register("get_tex_genfv", _tex_gen)
-register("get_tex_gendv", _tex_gen)
-register("get_tex_geniv", lambda ctx, c, p: _integers(_tex_gen(ctx, c, p), False))
-
-
-@entry
-def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
-    from gallette.state_tracker.compatibility.lighting import get_lightfv
-
-    colors = (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR)
-    return _integers(get_lightfv(ctx, light, pname), pname in colors)
-
 
 # -- texture residence: all textures are resident --------------------------------------------------
 

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.compatibility.attrib_stack import push_client_attrib
-from gallette.state_tracker.compatibility.client_arrays import set_client_state
-from gallette.state_tracker.compatibility.matrices import TEXTURE_UNITS
-from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
-from gallette.state_tracker.direct_access.selectors import (
-    SELECTORS,
-    array_buffer,
-    client_unit,
-    vertex_array,
-)
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -26,6 +16,19 @@ from gallette.state_tracker.entry_points.registry import (
     register,
 )
 from gallette.state_tracker.getters import compat_only, gets_indexed, query, to_int
+from gallette.state_tracker.optional.compatibility.attrib_stack import push_client_attrib
+from gallette.state_tracker.optional.compatibility.client_arrays import (
+    pointer_query,
+    set_client_state,
+)
+from gallette.state_tracker.optional.compatibility.direct_access.ordinary_forms import ordinary_form
+from gallette.state_tracker.optional.compatibility.direct_access.selectors import (
+    SELECTORS,
+    array_buffer,
+    client_unit,
+    vertex_array,
+)
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
 from gallette.state_tracker.pixel_data.pixels import PackState
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
@@ -63,13 +66,12 @@ def _offset(pointer_function: str) -> Callable[..., Any]:
     """The functions `VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied
     to that array.
     """
-    inner = implemented(pointer_function)
 
     def call(ctx: Context, vaobj: int, buffer: int, *args: Any) -> None:
         if args[-1] < 0:
             raise invalid_value("a negative offset")
         with vertex_array(ctx, vaobj), array_buffer(ctx, buffer):
-            inner(ctx, *args)
+            implemented(pointer_function)(ctx, *args)
 
     return call
 
@@ -150,7 +152,7 @@ def get_vertex_array_integerv_ext(ctx: Context, vaobj: int, pname: int) -> list[
 @entry
 def get_vertex_array_pointerv_ext(ctx: Context, vaobj: int, pname: int) -> list[int]:
     with vertex_array(ctx, vaobj):
-        found = ctx.client_array_pointer(pname)
+        found = pointer_query(ctx, pname)
     if found is None:
         raise invalid_enum(pname, "pointer of a vertex array")
     return [found]
@@ -185,7 +187,7 @@ def _indexed_pointer(ctx: Context, index: int, pname: int) -> list[int]:
     if index >= TEXTURE_UNITS:
         raise invalid_value(f"there is no set {index} of texture coordinates")
     with client_unit(ctx, index):
-        return [ctx.client_array_pointer(pname) or 0]
+        return [pointer_query(ctx, pname) or 0]
 
 
 @entry

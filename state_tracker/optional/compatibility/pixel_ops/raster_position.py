@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
 
 if TYPE_CHECKING:
-    from gallette.state_tracker.compatibility.lighting import Light, Material
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.optional.compatibility.lighting import Light, Material
 
 __all__ = ["RasterPosition"]
 
@@ -189,11 +189,11 @@ def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
     for i, on in enumerate(enabled):
         if not on:
             continue
-        mode = gen.modes[i]
+        mode = gen[i].mode
         if mode == GL.OBJECT_LINEAR:
-            values[i] = float(np.dot(gen.object_planes[i], point))
+            values[i] = float(np.dot(gen[i].object_plane, point))
         elif mode == GL.EYE_LINEAR:
-            values[i] = float(np.dot(gen.eye_planes[i], eye))
+            values[i] = float(np.dot(gen[i].eye_plane, eye))
         elif mode == GL.SPHERE_MAP and i < 2:
             values[i] = float(reflection[i]) / m + 0.5
         elif mode == GL.REFLECTION_MAP and i < 3:

@@ -15,14 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.state_tracker.compatibility.list_functions import (
-    LIST_TYPES,
-    is_compiled,
-    is_forbidden,
-    is_image,
-    is_vertex_data,
-    pointer_bytes,
-)
 from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -36,10 +28,18 @@ from gallette.state_tracker.entry_points.memory import Pointer, address_of, read
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
+from gallette.state_tracker.optional.compatibility.list_functions import (
+    LIST_TYPES,
+    is_compiled,
+    is_forbidden,
+    is_image,
+    is_vertex_data,
+    pointer_bytes,
+)
 
 if TYPE_CHECKING:
-    from gallette.state_tracker.compatibility.immediate import Primitive
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.optional.compatibility.immediate import Primitive
 
 __all__ = ["DisplayList", "ListState", "Recorder"]
 
@@ -181,7 +181,7 @@ Snapshot = Callable[["Context", Function, tuple[Any, ...]], tuple[Around | None,
 
 def _snapshot_of(function: Function) -> Snapshot | None:
     """How to copy the arguments of a function; None if they are plain numbers."""
-    from gallette.state_tracker.compatibility import list_arrays
+    from gallette.state_tracker.optional.compatibility import list_arrays
 
     name = function.name
     if list_arrays.is_array_draw(name):
@@ -211,7 +211,7 @@ def _keep_image(
     ctx: Context, function: Function, args: tuple[Any, ...]
 ) -> tuple[Around, tuple[Any, ...]]:
     """Record pixels as they are unpacked now, independent of the unpack state at playback."""
-    from gallette.state_tracker.compatibility.list_images import image_bytes
+    from gallette.state_tracker.optional.compatibility.list_images import image_bytes
 
     unpack = ctx.unpack
     buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.rasterization import CLIP_PLANES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
@@ -155,14 +156,17 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double")):
         register(f"{_verb}_transpose_matrix{_suffix}", _load(_gl_type, True, _multiply))
 
 
+_LAST = (0.0, 0.0, 0.0, 1.0)
+
+
 def _translate(ctx: Context, x: float, y: float, z: float) -> None:
-    matrix = np.eye(4)
-    matrix[:3, 3] = x, y, z
-    ctx.matrices.multiply(matrix)
+    rows = (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 def _scale(ctx: Context, x: float, y: float, z: float) -> None:
-    ctx.matrices.multiply(np.diag([x, y, z, 1.0]).astype(np.float64))
+    rows = (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
@@ -171,11 +175,14 @@ def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
         return
     x, y, z = x / length, y / length, z / length
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    matrix = np.eye(4)
-    axis = np.array([x, y, z])
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    matrix[:3, :3] = c * np.eye(3) + (1 - c) * np.outer(axis, axis) + s * cross
-    ctx.matrices.multiply(matrix)
+    a, b, d = (1 - c) * x, (1 - c) * y, (1 - c) * z
+    rows = (
+        (c + a * x, a * y - s * z, a * z + s * y, 0.0),
+        (b * x + s * z, c + b * y, b * z - s * x, 0.0),
+        (d * x - s * y, d * y + s * x, c + d * z, 0.0),
+        _LAST,
+    )
+    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
 for _suffix in ("f", "d"):
@@ -246,3 +253,19 @@ gets(
     },
     profiles="compat",
 )
+
+
+@entry
+def clip_plane(ctx: Context, plane: int, equation: Pointer) -> None:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    ctx.matrices.set_clip_plane(index, read_array(equation, "double", 4))
+
+
+@entry
+def get_clip_plane(ctx: Context, plane: int) -> list[float]:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    return [float(v) for v in ctx.raster.clip_planes[index]]

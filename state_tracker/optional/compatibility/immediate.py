@@ -9,6 +9,7 @@ something else than a raster position or a bitmap follows.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,26 +19,28 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.taps import is_tapped
-from gallette.state_tracker.compatibility.lighting import MATERIAL0
-from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
-from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
-from gallette.state_tracker.pixel_ops.bitmaps import LETTER
+from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
+from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
 from gallette.state_tracker.vertices.buffers import BufferObject
 from gallette.state_tracker.vertices.current_attribs import set_current
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
+from gallette.state_tracker.without_compatibility import NO_PRIMITIVES, Primitives
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
-    from gallette.state_tracker.pixel_ops.pixel_rectangles import Rectangle
+    from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = ["ImmediateState", "Primitive", "Vertices"]
+__all__ = ["ImmediateState", "Primitive", "may_stand_inside"]
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
@@ -91,6 +94,22 @@ class _Pending:
         return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
 
 
+_INSIDE = re.compile(
+    r"EvalCoord[12][fd]v?|EvalPoint[12]|ArrayElement(EXT)?|Material[fi]v?|CallLists?|Begin|End"
+    r"|PrimitiveRestartNV|GetError|Rect[sifd]v?"
+)
+
+_BESIDE_BITMAPS = re.compile(
+    r"Bitmap|ListBase|RasterPos\d.*|WindowPos\d.*|PixelStore[fi]|(Push|Pop)ClientAttrib"
+)
+"""Functions that do not change how pending bitmaps are drawn."""
+
+
+def may_stand_inside(function: Function) -> bool:
+    """Whether the function may be called between glBegin and glEnd, or handles that case itself."""
+    return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
+
+
 class Vertices:
     """What functions have to wait for that leave pending bitmaps as they are."""
 
@@ -122,6 +141,12 @@ class ImmediateState:
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
 
+    def before(self, function: Function) -> ImmediateState | Vertices | Primitives:
+        """What a call of this function must end first."""
+        if not self._ctx.is_compat or may_stand_inside(function):
+            return NO_PRIMITIVES
+        return Vertices(self) if _BESIDE_BITMAPS.fullmatch(function.name) else self
+
     def begin(self, mode: int) -> None:
         if self.bitmaps:
             self.draw_pending()
@@ -142,6 +167,13 @@ class ImmediateState:
             pending.slots.append(slot)
         pending.values[slot] = values
         self._row = sum(pending.values.values(), ())
+
+    def current(self, slot: int, values: Values, kind: str) -> None:
+        """React to a new current value, while `busy`."""
+        if self.active or (kind == "float" and not self.bitmaps):
+            self.attribute(slot, values)
+        else:
+            self.draw_pending()
 
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:

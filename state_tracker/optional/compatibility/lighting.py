@@ -7,13 +7,12 @@ which is a generated shader (`fixed_function`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -21,8 +20,10 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import to_int
+from gallette.state_tracker.object_parameters import ObjectParameter, object_parameters
+from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.setters import fractions
 
 if TYPE_CHECKING:
@@ -90,16 +91,18 @@ _UNITS = 8
 
 @dataclass(slots=True)
 class TexGen:
-    """Texture coordinate generation of one unit: a mode and two planes per coordinate."""
+    """How one texture coordinate of a unit is generated."""
 
-    modes: list[int] = field(default_factory=lambda: [GL.EYE_LINEAR] * 4)
-    object_planes: list[Vec] = field(default_factory=lambda: _planes())
-    eye_planes: list[Vec] = field(default_factory=lambda: _planes())
+    coordinate: int  # 0 to 3
+    object_plane: Vec
+    eye_plane: Vec
+    mode: int = GL.EYE_LINEAR
 
 
-def _planes() -> list[Vec]:
+def _generations() -> list[TexGen]:
     zero = (0.0, 0.0, 0.0, 0.0)
-    return [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), zero, zero]
+    planes = [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), zero, zero]
+    return [TexGen(i, plane, plane) for i, plane in enumerate(planes)]
 
 
 class LightingState:
@@ -127,7 +130,7 @@ class LightingState:
         self.fog_source: int = GL.FRAGMENT_DEPTH
         self.fog_index = 0.0
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * _UNITS
-        self.texgen = [TexGen() for _ in range(_UNITS)]
+        self.texgen = [_generations() for _ in range(_UNITS)]
         self.texgen_enabled = [[False] * 4 for _ in range(256)]
 
     def track_color(self, ctx: Context) -> None:
@@ -143,7 +146,7 @@ class LightingState:
         """The properties that follow the current colour."""
         if not self.color_material_enabled:
             return set()
-        names = _MATERIAL_FIELDS[self.color_material_mode]
+        names = _COLORED[self.color_material_mode]
         return {(side, name) for side in faces(self.color_material_face) for name in names}
 
     def set_property(self, ctx: Context, side: int, name: str, value: Any) -> None:
@@ -166,112 +169,65 @@ def faces(face: int) -> tuple[int, ...]:
     return chosen
 
 
-_MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
+_COLORED: dict[int, tuple[str, ...]] = {
     GL.AMBIENT: ("ambient",),
     GL.DIFFUSE: ("diffuse",),
     GL.SPECULAR: ("specular",),
     GL.EMISSION: ("emission",),
     GL.AMBIENT_AND_DIFFUSE: ("ambient", "diffuse"),
 }
+"""what glColorMaterial can let follow the current colour"""
 
 
 # -- materials -------------------------------------------------------------------------------------
 
 
-def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
-    """Implements glMaterial; properties that follow the current colour cannot be set."""
-    state, sides = ctx.lighting, faces(face)
-    names: tuple[str, ...] = ()
-    value: Any = tuple(values)
-    if pname == GL.SHININESS:
-        if not 0.0 <= values[0] <= 128.0:
-            raise invalid_value("shininess out of range")
-        names, value = ("shininess",), values[0]
-    elif pname in _MATERIAL_FIELDS and len(values) == 4:
-        names = _MATERIAL_FIELDS[pname]
-    elif pname == GL.COLOR_INDEXES and len(values) == 3:
-        for side in sides:
-            state.materials[side].color_indexes = value
-    else:
-        raise invalid_enum(pname, "material parameter")
+def _set_material(ctx: Context, sides: tuple[int, ...], row: ObjectParameter, value: Any) -> None:
+    """Store a property, unless it follows the current colour."""
+    state = ctx.lighting
     tracked = state.tracked()
     for side in sides:
-        for name in names:
-            if (side, name) not in tracked:
+        for name in row.field.split():
+            if name == "color_indexes":
+                state.materials[side].color_indexes = value
+            elif (side, name) not in tracked:
                 state.set_property(ctx, side, name, value)
-    ctx.dirty |= Dirty.BUILTINS
 
 
-def _colors(gl_type: str, pointer: Pointer, count: int) -> list[float]:
-    return fractions(read_array(pointer, gl_type, count).tolist(), gl_type)
+def _asked_material(ctx: Context, face: int) -> Material:
+    if face not in (GL.FRONT, GL.BACK):
+        raise invalid_enum(face, "face")
+    return ctx.lighting.materials[face == GL.BACK]
 
 
-for _suffix, _gl_type in (("f", "float"), ("i", "int")):
-
-    def _material_vector(
-        ctx: Context, face: int, pname: int, params: Pointer, t: str = _gl_type
-    ) -> None:
-        count = {GL.SHININESS: 1, GL.COLOR_INDEXES: 3}.get(pname, 4)
-        _material(ctx, face, pname, _colors(t, params, count))
-
-    register(f"material{_suffix}v", _material_vector)
-    register(
-        f"material{_suffix}", lambda ctx, face, pname, v: _material(ctx, face, pname, [float(v)])
-    )
+object_parameters(
+    "Material",
+    lambda ctx, face: faces(face),
+    (
+        ObjectParameter("AMBIENT", "ambient", "color"),
+        ObjectParameter("DIFFUSE", "diffuse", "color"),
+        ObjectParameter("SPECULAR", "specular", "color"),
+        ObjectParameter("EMISSION", "emission", "color"),
+        ObjectParameter("AMBIENT_AND_DIFFUSE", "ambient diffuse", "color", asked=False),
+        ObjectParameter("SHININESS", "shininess", "within 0 128"),
+        ObjectParameter("COLOR_INDEXES", "color_indexes", "3"),
+    ),
+    dirty=Dirty.BUILTINS,
+    store=_set_material,
+    asks=_asked_material,
+)
 
 
 @entry
 def color_material(ctx: Context, face: int, mode: int) -> None:
     faces(face)
-    if mode not in _MATERIAL_FIELDS:
+    if mode not in _COLORED:
         raise invalid_enum(mode, "colour material mode")
     ctx.lighting.color_material_face, ctx.lighting.color_material_mode = face, mode
     ctx.lighting.track_color(ctx)
 
 
-def _get_material(ctx: Context, face: int, pname: int) -> list[float]:
-    if face not in (GL.FRONT, GL.BACK):
-        raise invalid_enum(face, "face")
-    material = ctx.lighting.materials[face == GL.BACK]
-    if pname == GL.SHININESS:
-        return [material.shininess]
-    if pname == GL.COLOR_INDEXES:
-        return list(material.color_indexes)
-    if pname not in _MATERIAL_FIELDS or pname == GL.AMBIENT_AND_DIFFUSE:
-        raise invalid_enum(pname, "material parameter")
-    return list(getattr(material, _MATERIAL_FIELDS[pname][0]))
-
-
-register("get_materialfv", _get_material)
-
-
-def _get_material_integers(ctx: Context, face: int, pname: int) -> list[int]:
-    """Query a material as integers: colours map to the full integer range, other values are
-    rounded.
-    """
-    scale = 1 if pname in (GL.SHININESS, GL.COLOR_INDEXES) else 2147483647
-    return [round(v * scale) for v in _get_material(ctx, face, pname)]
-
-
-register("get_materialiv", _get_material_integers)
-
-
 # -- lights ----------------------------------------------------------------------------------------
-
-_LIGHT_VECTORS: dict[int, str] = {
-    GL.AMBIENT: "ambient",
-    GL.DIFFUSE: "diffuse",
-    GL.SPECULAR: "specular",
-    GL.POSITION: "position",
-    GL.SPOT_DIRECTION: "spot_direction",
-}
-_LIGHT_SCALARS: dict[int, str] = {
-    GL.SPOT_EXPONENT: "spot_exponent",
-    GL.SPOT_CUTOFF: "spot_cutoff",
-    GL.CONSTANT_ATTENUATION: "constant_attenuation",
-    GL.LINEAR_ATTENUATION: "linear_attenuation",
-    GL.QUADRATIC_ATTENUATION: "quadratic_attenuation",
-}
 
 
 def _light_of(ctx: Context, light: int) -> Light:
@@ -280,60 +236,36 @@ def _light_of(ctx: Context, light: int) -> Light:
     return ctx.lighting.lights[light - GL.LIGHT0]
 
 
-def _light(ctx: Context, light: int, pname: int, values: list[float]) -> None:
-    found = _light_of(ctx, light)
-    if pname in _LIGHT_SCALARS:
-        value = values[0]
-        bad = value < 0 or (pname == GL.SPOT_EXPONENT and value > 128)
-        if pname == GL.SPOT_CUTOFF:
-            bad = not (0 <= value <= 90 or value == 180)
-        if bad:
-            raise invalid_value("light parameter out of range")
-        setattr(found, _LIGHT_SCALARS[pname], value)
-    elif pname in _LIGHT_VECTORS and len(values) >= 3:
-        modelview = ctx.matrices.modelview[-1]
-        if pname == GL.POSITION:
-            values = [float(v) for v in modelview @ np.array(values)]
-        elif pname == GL.SPOT_DIRECTION:
-            values = [float(v) for v in modelview[:3, :3] @ np.array(values)]
-        setattr(found, _LIGHT_VECTORS[pname], tuple(values))
-    else:
-        raise invalid_enum(pname, "light parameter")
-    ctx.dirty |= Dirty.BUILTINS
+def _to_eye(ctx: Context, values: Vec) -> Vec:
+    """A position, or a direction of three components, in eye coordinates."""
+    matrix = ctx.matrices.modelview[-1][: len(values), : len(values)]
+    return tuple(float(v) for v in matrix @ np.array(values))
 
 
-def _light_count(pname: int) -> int:
-    return 1 if pname in _LIGHT_SCALARS else 3 if pname == GL.SPOT_DIRECTION else 4
-
-
-for _suffix, _gl_type in (("f", "float"), ("i", "int")):
-
-    def _light_vector(
-        ctx: Context, light: int, pname: int, params: Pointer, t: str = _gl_type
-    ) -> None:
-        plain = pname in (GL.POSITION, GL.SPOT_DIRECTION) or pname in _LIGHT_SCALARS
-        count = _light_count(pname)
-        if plain:
-            values = [float(v) for v in read_array(params, t, count).tolist()]
-        else:
-            values = _colors(t, params, count)
-        _light(ctx, light, pname, values)
-
-    register(f"light{_suffix}v", _light_vector)
-    register(f"light{_suffix}", lambda ctx, light, pname, v: _light(ctx, light, pname, [float(v)]))
-
-
-@entry
-def get_lightfv(ctx: Context, light: int, pname: int) -> list[float]:
-    found = _light_of(ctx, light)
-    if pname in _LIGHT_SCALARS:
-        return [getattr(found, _LIGHT_SCALARS[pname])]
-    if pname in _LIGHT_VECTORS:
-        return list(getattr(found, _LIGHT_VECTORS[pname]))
-    raise invalid_enum(pname, "light parameter")
+object_parameters(
+    "Light",
+    _light_of,
+    (
+        ObjectParameter("AMBIENT", "ambient", "color"),
+        ObjectParameter("DIFFUSE", "diffuse", "color"),
+        ObjectParameter("SPECULAR", "specular", "color"),
+        ObjectParameter("POSITION", "position", "4", _to_eye),
+        ObjectParameter("SPOT_DIRECTION", "spot_direction", "3", _to_eye),
+        ObjectParameter("SPOT_EXPONENT", "spot_exponent", "within 0 128"),
+        ObjectParameter("SPOT_CUTOFF", "spot_cutoff", "within 0 90 180"),
+        ObjectParameter("CONSTANT_ATTENUATION", "constant_attenuation", ">=0"),
+        ObjectParameter("LINEAR_ATTENUATION", "linear_attenuation", ">=0"),
+        ObjectParameter("QUADRATIC_ATTENUATION", "quadratic_attenuation", ">=0"),
+    ),
+    dirty=Dirty.BUILTINS,
+)
 
 
 # -- fog and texture environment -------------------------------------------------------------------
+
+
+def _colors(gl_type: str, pointer: Pointer, count: int) -> list[float]:
+    return fractions(read_array(pointer, gl_type, count).tolist(), gl_type)
 
 
 def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None:
@@ -423,41 +355,39 @@ def tex_enviv(ctx: Context, target: int, pname: int, params: Pointer) -> None:
     _tex_env(ctx, target, pname, _colors("int", params, count))
 
 
-_GEN_MODES = (
-    GL.EYE_LINEAR, GL.OBJECT_LINEAR, GL.SPHERE_MAP, GL.REFLECTION_MAP, GL.NORMAL_MAP,
-)  # fmt: skip
-_COORDS = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
+# -- texture coordinate generation -----------------------------------------------------------------
+
+_COORDINATES = (GL.S, GL.T, GL.R, GL.Q)
+_LAST = {GL.SPHERE_MAP: 2, GL.REFLECTION_MAP: 3, GL.NORMAL_MAP: 3}
+"""modes that generate only the first coordinates"""
 
 
-def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
-    if coord not in _COORDS:
-        raise invalid_enum(coord, "texture coordinate")
-    gen, index = ctx.lighting.texgen[coordinate_unit(ctx)], _COORDS[coord]
-    if pname == GL.TEXTURE_GEN_MODE:
-        mode = to_int(values[0], False)
-        last = {GL.SPHERE_MAP: 2, GL.REFLECTION_MAP: 3, GL.NORMAL_MAP: 3}.get(mode, 4)
-        if mode not in _GEN_MODES or index >= last:
-            raise invalid_enum(mode, "texture generation mode")
-        gen.modes[index] = mode
-    elif pname == GL.OBJECT_PLANE and len(values) == 4:
-        gen.object_planes[index] = tuple(values)
-    elif pname == GL.EYE_PLANE and len(values) == 4:
-        plane = np.array(values) @ inverse(ctx.matrices.modelview[-1])
-        gen.eye_planes[index] = tuple(float(v) for v in plane)
-    else:
-        raise invalid_enum(pname, "texture generation parameter")
-    ctx.dirty |= Dirty.BUILTINS
+def _generation(ctx: Context, coordinate: int) -> TexGen:
+    if coordinate not in _COORDINATES:
+        raise invalid_enum(coordinate, "texture coordinate")
+    return ctx.lighting.texgen[coordinate_unit(ctx)][_COORDINATES.index(coordinate)]
 
 
-for _suffix, _gl_type in (("f", "float"), ("d", "double"), ("i", "int")):
-    register(
-        f"tex_gen{_suffix}", lambda ctx, coord, pname, v: _tex_gen(ctx, coord, pname, [float(v)])
-    )
+def _set_generation(ctx: Context, gen: TexGen, row: ObjectParameter, value: Any) -> None:
+    if row.field == "mode" and gen.coordinate >= _LAST.get(value, 4):
+        raise invalid_enum(value, "mode of this texture coordinate")
+    setattr(gen, row.field, value)
 
-    def _tex_gen_vector(
-        ctx: Context, coord: int, pname: int, params: Pointer, t: str = _gl_type
-    ) -> None:
-        count = 1 if pname == GL.TEXTURE_GEN_MODE else 4
-        _tex_gen(ctx, coord, pname, [float(v) for v in read_array(params, t, count)])
 
-    register(f"tex_gen{_suffix}v", _tex_gen_vector)
+def _plane_to_eye(ctx: Context, values: Vec) -> Vec:
+    return tuple(float(v) for v in np.array(values) @ inverse(ctx.matrices.modelview[-1]))
+
+
+_GEN_MODES = "EYE_LINEAR,OBJECT_LINEAR,SPHERE_MAP,REFLECTION_MAP,NORMAL_MAP"
+object_parameters(
+    "TexGen",
+    _generation,
+    (
+        ObjectParameter("TEXTURE_GEN_MODE", "mode", _GEN_MODES),
+        ObjectParameter("OBJECT_PLANE", "object_plane", "4"),
+        ObjectParameter("EYE_PLANE", "eye_plane", "4", _plane_to_eye),
+    ),
+    dirty=Dirty.BUILTINS,
+    types="fdi",
+    store=_set_generation,
+)

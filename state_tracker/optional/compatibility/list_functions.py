@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.direct_access.ordinary_forms import ordinary_form
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
+from gallette.state_tracker.optional.compatibility.direct_access.ordinary_forms import ordinary_form
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

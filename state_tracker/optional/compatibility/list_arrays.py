@@ -15,18 +15,18 @@ from weakref import ref
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
-from gallette.state_tracker.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
 from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
+from gallette.state_tracker.optional.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
 
 if TYPE_CHECKING:
-    from gallette.state_tracker.compatibility.display_lists import Around
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.optional.compatibility.display_lists import Around
 
 __all__ = ["is_array_draw", "snapshot"]
 

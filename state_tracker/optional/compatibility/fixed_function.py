@@ -15,12 +15,12 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
-from gallette.state_tracker.compatibility.client_arrays import POINT_SIZES
-from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
-from gallette.state_tracker.compatibility.immediate import attribute_of
-from gallette.state_tracker.compatibility.lighting import PROPERTIES
 from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.optional.compatibility.client_arrays import POINT_SIZES
+from gallette.state_tracker.optional.compatibility.fixed_fragment import TextureEnv, fragment_source
+from gallette.state_tracker.optional.compatibility.immediate import attribute_of
+from gallette.state_tracker.optional.compatibility.lighting import PROPERTIES
 from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
         modes = 0
         for i in range(4):
             if bits >> i & 1:
-                modes |= _TEXGEN_MODES.index(s.texgen[unit].modes[i]) << (4 * i)
+                modes |= _TEXGEN_MODES.index(s.texgen[unit][i].mode) << (4 * i)
         texgen.append((bits, modes))
     return VertexKey(
         None if lights is None else tuple(lights),

@@ -26,11 +26,11 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import read_bitmap, read_letter
 from gallette.state_tracker.pixel_data.convert import decode_client, from_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS
 from gallette.state_tracker.pixel_data.readback import read_box, read_source
-from gallette.state_tracker.pixel_ops.bitmaps import read_bitmap, read_letter
 from gallette.state_tracker.targets.framebuffers import Attachment
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ arguments and calls the float version.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,23 +28,23 @@ def _floats(halves: Any) -> list[float]:
     return values
 
 
-def _by_value(function: Function, twin: Callable[..., Any]) -> None:
+def _by_value(function: Function, twin: str) -> None:
     before = sum(p.type != "ushort" for p in function.params)  # a unit or an index
 
     def call(ctx: Context, *args: Any) -> None:
-        twin(ctx, *args[:before], *_floats(args[before:]))
+        implemented(twin)(ctx, *args[:before], *_floats(args[before:]))
 
     register(function.method, call)
 
 
-def _by_pointer(function: Function, twin: Callable[..., Any], count: int) -> None:
+def _by_pointer(function: Function, twin: str, count: int) -> None:
     def call(ctx: Context, *args: Any) -> None:
-        twin(ctx, *args[:-1], *_floats(read_array(args[-1], "ushort", count)))
+        implemented(twin)(ctx, *args[:-1], *_floats(read_array(args[-1], "ushort", count)))
 
     register(function.method, call)
 
 
-def _several(function: Function, twin: Callable[..., Any], count: int) -> None:
+def _several(function: Function, twin: str, count: int) -> None:
     """Set consecutive attributes; the lowest index is set last: attribute 0 emits a vertex."""
 
     def call(ctx: Context, index: int, n: int, v: Pointer) -> None:
@@ -53,7 +52,7 @@ def _several(function: Function, twin: Callable[..., Any], count: int) -> None:
             raise invalid_value("negative count of attributes")
         values = _floats(read_array(v, "ushort", n * count))
         for i in reversed(range(n)):
-            twin(ctx, index + i, *values[i * count : (i + 1) * count])
+            implemented(twin)(ctx, index + i, *values[i * count : (i + 1) * count])
 
     register(function.method, call)
 
@@ -72,7 +71,7 @@ _FAMILIES = {
 for _name, _counts in _FAMILIES.items():
     for _count in _counts:
         _stem = _name if _name == "FogCoord" else f"{_name}{_count}"
-        _float = implemented(f"{_stem}f")
+        _float = f"{_stem}f"
         _by_value(FUNCTIONS[f"{_stem}hNV"], _float)
         _by_pointer(FUNCTIONS[f"{_stem}hvNV"], _float, _count)
         if _name == "VertexAttrib":

@@ -1,1 +1,0 @@
-"""The compatibility profile: matrices, lights, immediate mode, fixed function."""
