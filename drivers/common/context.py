@@ -66,6 +66,11 @@ class HostContext(MemoryContext):
         )
         self._forgets = debug.is_set("driver:forget")
 
+    @property
+    def work(self) -> Work:
+        """The work of the draws of this context."""
+        return self._states.work
+
     def watch(self, witness: Witness | None) -> None:
         """Report the fragments of all following draws to `witness`, which disables merging."""
         self.execute_deferred()

@@ -57,12 +57,13 @@ class ShaderBudgetError(ResetError):
 class Work:
     """The remaining budget of the current draw."""
 
-    __slots__ = ("_deadline", "_seconds", "callback", "left", "limit", "time_limit")
+    __slots__ = ("_deadline", "_seconds", "callback", "left", "limit", "rounds", "time_limit")
     _excluded: ClassVar[float] = 0.0
     """Seconds of this process that are not charged to draws."""
 
     def __init__(self, limit: int = DEFAULT_BUDGET, time_limit: float = DEFAULT_TIME_LIMIT) -> None:
         self.limit, self.time_limit = limit, time_limit
+        self.rounds = 0  # of all draws: lanes of all loop iterations
         self.callback: Any = None  # the callback of machine code for `grant`, once it exists
         self.begin()
 
@@ -98,6 +99,7 @@ class Work:
 
     def round(self, lanes: int) -> None:
         """Charge another iteration of a shader's loop, for this many lanes."""
+        self.rounds += lanes
         self.spend(_ROUND + lanes)
 
     def grant(self) -> int:

@@ -7,14 +7,15 @@ on every driver. The time that this takes by itself is the time on `noop`, which
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from gallette.capture import Replayer, open_capture
-from gallette.capture.story import Call, Event, Step
+from gallette.capture.story import Call, Capture, Event, Step
 from gallette.compiler.errors import InputError
 
-__all__ = ["SUFFIX", "capture_frame"]
+__all__ = ["SUFFIX", "capture_frame", "captures_in", "last_frame"]
 
 SUFFIX = ".gcap"
 
@@ -22,15 +23,31 @@ _ONCE = ("context", "release")
 """events that a frame made again does not repeat"""
 
 
-def capture_frame(path: Path, driver: str) -> Callable[[], None]:
-    """Make a capture's calls up to the last frame; returns the function that makes those of that
-    frame.
-    """
+def last_frame(path: Path) -> tuple[Capture, list[Call]]:
+    """A capture and the calls of its last frame."""
     capture = open_capture(path)
     if not capture.calls:
         raise InputError(f"{path}: the capture has no calls")
     last = capture.calls[-1].frame
-    number = next(c.number for c in capture.calls if c.frame == last)
+    return capture, [call for call in capture.calls if call.frame == last]
+
+
+def captures_in(paths: Sequence[Path]) -> list[str]:
+    """The captures that are meant: those of folders, and files."""
+    found = [
+        p for path in paths for p in (sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path])
+    ]
+    if not found:
+        raise InputError(f"{paths[0]}: no captures (*{SUFFIX})")
+    return [str(path) for path in found]
+
+
+def capture_frame(path: Path, driver: str) -> tuple[Callable[[], None], dict[int, Any]]:
+    """Make a capture's calls up to the last frame; returns the function that makes those of that
+    frame, and the contexts.
+    """
+    capture, calls = last_frame(path)
+    number = calls[0].number
     start = capture.steps.index(capture.calls[number - 1])
     replayer = Replayer(capture, driver)
     replayer.play(capture.steps[:start])
@@ -46,4 +63,4 @@ def capture_frame(path: Path, driver: str) -> Callable[[], None]:
         if replayer.result.errors:
             raise InputError(f"{path}: {replayer.result.errors[0]}")
 
-    return frame
+    return frame, replayer.contexts

@@ -2,8 +2,9 @@
 
 Reads a benchmark's name per line, and writes one JSON object per line: the seconds that frames took
 (draw plus read back) by the clock and of all threads' processor time, or an error, or the OpenGL
-that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame. The
-parent alternates between the processes, so that noise slows all of them alike.
+that it would need. `profile NAME` requests a profile, `memory NAME` the memory of a frame,
+`limits NAME` what it must do. The parent alternates between the processes, so that noise slows all
+of them alike.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +28,18 @@ TURN = 0.04
 processor's caches filled by other processes, and applications draw one frame after another."""
 
 
-def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
+Frame = tuple[Callable[[], object], "Mapping[int, Any]"]
+"""Draws a frame; and the contexts of OpenGL that it draws on."""
+
+
+def _prepare(ctx: Any, name: str, driver: str) -> Frame:
     from gallette.benchmarks import find
 
     bench = find(name)
     if name.endswith(SUFFIX):
-        return _in_new_context(ctx, capture_frame(Path(name), driver))
+        return _in_new_context(ctx, *capture_frame(Path(name), driver))
     if bench.prepare is None:
-        return _in_new_context(ctx, _all_passes(bench, driver))
+        return _in_new_context(ctx, *_all_passes(bench, driver))
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -47,18 +53,18 @@ def _prepare(ctx: Any, name: str, driver: str) -> Callable[[], object]:
         ctx.blend_func = ctx.DEFAULT_BLENDING
         return data
 
-    return frame
+    return frame, {0: ctx.extra}
 
 
-def _in_new_context(ctx: Any, draw: Callable[[], None]) -> Callable[[], None]:
+def _in_new_context(ctx: Any, draw: Callable[[], None], contexts: Mapping[int, Any]) -> Frame:
     def frame() -> None:
         draw()
         ctx.extra.make_current()  # for the other benchmarks
 
-    return frame
+    return frame, contexts
 
 
-def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
+def _all_passes(scene: Scene, driver: str) -> tuple[Callable[[], None], dict[int, Any]]:
     """A frame of a scene that yields pictures: everything is created, drawn and read back each
     time.
     """
@@ -75,7 +81,7 @@ def _all_passes(scene: Scene, driver: str) -> Callable[[], None]:
         for _ in scene.render(ctx, scene.size):
             pass
 
-    return frame
+    return frame, {0: window}
 
 
 def main(driver: str, scenes: str = "") -> int:
@@ -97,7 +103,7 @@ def main(driver: str, scenes: str = "") -> int:
     ctx = moderngl.create_context(standalone=True, context=window)
     ctx.extra = window  # for what moderngl does not offer
     print(json.dumps({"renderer": str(ctx.info["GL_RENDERER"])}), flush=True)
-    frames: dict[str, Callable[[], object]] = {}
+    frames: dict[str, Frame] = {}
     for line in sys.stdin:
         what, _, name = line.strip().rpartition(" ")
         try:
@@ -109,9 +115,10 @@ def main(driver: str, scenes: str = "") -> int:
 
 
 def _answer(
-    ctx: Any, driver: str, frames: dict[str, Callable[[], object]], name: str, what: str
+    ctx: Any, driver: str, frames: dict[str, Frame], name: str, what: str
 ) -> dict[str, Any]:
     from gallette.benchmarks import find, lacks
+    from gallette.benchmarks.limits import frame_work
     from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
@@ -120,14 +127,18 @@ def _answer(
     first = time.perf_counter()
     if name not in frames:
         frames[name] = _prepare(ctx, name, driver)
-        frames[name]()
+        frames[name][0]()
         seconds, error = time.perf_counter() - first, ctx.error
         return {"first": seconds} if error == "GL_NO_ERROR" else {"error": error}
+    frame, contexts = frames[name]
     if what == "profile":
-        return {"profile": profile(frames[name])}
+        return {"profile": profile(frame)}
     if what == "memory":
-        return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)).table()}
-    return _time_frames(frames[name])
+        return {"memory": memory(ctx.extra.pipe, lambda: _prepare(ctx, name, driver)[0]).table()}
+    if what == "limits":
+        pipes = [each.pipe for each in contexts.values()]
+        return {"limits": asdict(frame_work(pipes, frame))}
+    return _time_frames(frame)
 
 
 def _time_frames(frame: Callable[[], object]) -> dict[str, list[float]]:

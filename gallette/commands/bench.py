@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette import default_driver
+from gallette.benchmarks.captures import captures_in, last_frame
 from gallette.benchmarks.report import geometric_mean, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError
@@ -36,6 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a benchmark or a scene, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of "
         "which the last frame is repeated (default: all benchmarks)",
+    )
+    parser.add_argument(
+        "--captures",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="measure captures (files, or folders of them), and show calls, pixels and the time "
+        "to the first picture",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument(
@@ -64,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", action="store_true", help="show which part of the driver takes the time"
     )
+    parser.add_argument(
+        "--limits",
+        action="store_true",
+        help="show the time that the machine needs at least, and how many times as long drivers "
+        "take",
+    )
     parser.add_argument("--memory", action="store_true", help="show the memory of a frame")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the times as JSON")
     parser.add_argument(
@@ -81,13 +96,16 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.repeat < 1:
         raise GalletteError("gallette bench: --repeat must be at least 1")
-    names = options.benchmarks or own or list(BENCHMARKS)
+    captures = captures_in(options.captures) if options.captures else []
+    names = [*options.benchmarks, *captures] or own or list(BENCHMARKS)
     if options.size:
         sizes = options.size.split(",")
         names = [f"{name.partition('@')[0]}@{size.strip()}" for name in names for size in sizes]
     benchmarks = [find(name) for name in names]
     wanted = f"{options.driver or default_driver()},{options.against}".split(",")
     drivers = [d.strip() for d in wanted if d.strip()]
+    if captures and "noop" not in drivers:
+        drivers.append("noop")  # the time that Python takes for the calls
     drivers = [f"native:{d}" if d in _NATIVE else d for d in drivers]
     with progress_bar(console()) as bar:
         total = len(names) * (options.repeat + 1) * len(drivers)
@@ -110,6 +128,10 @@ def run(options: argparse.Namespace) -> int:
         _print_profiles(names, sides)
     if options.memory:
         _print_memory(names, sides)
+    if captures:
+        _print_captures(captures, sides)
+    if options.limits:
+        _print_limits(names, sides, options.processor, str(options.scenes or ""))
     if options.json is not None:
         _write_json(options.json, names, sides)
         console().print(f"figures: {options.json}", markup=False)
@@ -210,6 +232,49 @@ def _print_memory(names: list[str], sides: list[Side]) -> None:
                 rows.add_row(name, *cells, f"{found.ratio:.1f}")
         out.print(rows)
     console().print("times: the peak without vertices and indices, over the attachments")
+
+
+def _print_captures(names: list[str], sides: list[Side]) -> None:
+    from gallette.benchmarks.limits import bounds
+
+    out = console()
+    rows = table(out, "the last frame of captures, and milliseconds to its first picture")
+    rows.add_column("capture")
+    for column in ("calls", "draws", "pixels", *(side.name for side in sides)):
+        rows.add_column(column, justify="right")
+    work = bounds(names)
+    for name in names:
+        calls = last_frame(Path(name))[1]
+        pixels = f"{work[name].pixels}" if name in work else ""
+        cells = [f"{len(calls)}", f"{sum(call.draws for call in calls)}", pixels]
+        firsts = [side.first.get(name) for side in sides]
+        cells += ["" if first is None else f"{first * 1000:.1f}" for first in firsts]
+        rows.add_row(Path(name).stem, *cells)
+    out.print(rows)
+    out.print("noop draws nothing: its frame is what Python takes for the calls")
+
+
+def _print_limits(names: list[str], sides: list[Side], processor: bool, scenes: str) -> None:
+    from gallette.benchmarks.limits import bounds, machine_rates
+
+    # Processor time is the sum of all threads, so its bound is that of one.
+    one, every = machine_rates()
+    rates = one if processor else every
+    out = console()
+    rows = table(out, "the machine's bound of a frame, and times of drivers relative to it")
+    rows.add_column("benchmark")
+    for column in ("MB moved", "million operations", "bound, ms", *(s.name for s in sides)):
+        rows.add_column(column, justify="right")
+    for name, work in bounds(names, scenes).items():
+        bound = work.seconds(rates)
+        cells = [f"{work.bytes / 1e6:.1f}", f"{work.operations / 1e6:.1f}", f"{bound * 1e3:.3f}"]
+        medians = [side.median(name, processor) for side in sides]
+        cells += ["" if t is None or not bound else f"{t / bound:.1f}x" for t in medians]
+        rows.add_row(name, *cells)
+    out.print(rows)
+    for what, each in (("one thread", one), ("all threads", every)):
+        speed = f"{each.bytes / 1e9:.1f} GB and {each.operations / 1e9:.0f} billion operations"
+        out.print(f"{what}: {speed} a second", highlight=False)
 
 
 def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:

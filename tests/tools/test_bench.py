@@ -12,10 +12,14 @@ import pytest
 import gallette
 from gallette import cli
 from gallette.benchmarks import BENCHMARKS, child, find, lacks, read_scenes
+from gallette.benchmarks.limits import FrameWork, Rates, bounds, machine_rates, operations
 from gallette.benchmarks.profiling import PARTS, profile
 from gallette.benchmarks.report import chart, geometric_mean, markdown, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.render import render_scenes
 from gallette.scenes import SCENES
 
@@ -126,6 +130,56 @@ def test_the_memory_of_frames_is_measured() -> None:
     assert 1 << 20 < found.vertices < 2 << 20
     assert 1 << 20 < found.peak < 10 * found.attachments + found.vertices
     assert found.ratio == (found.peak - found.vertices) / found.attachments < 10
+
+
+def test_operations_are_those_of_every_invocation() -> None:
+    shader = Shader(Stage.FRAGMENT, "operations")
+    b = Builder(shader.add_entry())
+    x = b.imm_float(1.5)
+    b.fmul(x, x)
+    b.ffma(x, x, x)
+    b.fneg(x)  # a modifier
+    b.iadd(b.imm_int(1), b.imm_int(2))
+    b.push_if(b.flt(x, x))
+    b.fadd(x, x)
+    b.push_else()
+    b.fadd(b.fadd(x, x), x)
+    b.pop_if()
+    b.push_loop()
+    b.fadd(x, b.fadd(x, x))
+    b.push_if(b.flt(x, x))
+    b.fsqrt(x)
+    b.jump("break")
+    b.pop_if()
+    b.pop_loop()
+    loops: list[int] = []
+    assert operations(shader.entry.body, loops) == 1 + 2 + 1 + 1
+    assert loops == [3]
+
+
+def test_the_bound_is_the_slower_of_bytes_and_operations() -> None:
+    rates = Rates(bytes=100.0, operations=10.0)
+    assert FrameWork(200, 10).seconds(rates) == 2.0
+    assert FrameWork(200, 30).seconds(rates) == 3.0
+
+
+def test_the_work_of_frames() -> None:
+    pytest.importorskip("moderngl")
+    names = ["gradient", "mandelbrot", "bilinear_texture", "reduction", "shadow_map"]
+    found = bounds(names)
+    assert list(found) == names[:-1]
+    attachments = 512 * 512 * (4 + 4)
+    for name in names[:3]:
+        assert attachments <= found[name].bytes < 4 * attachments
+    texture = 256 * 256 * 4
+    assert found["bilinear_texture"].bytes == found["gradient"].bytes + texture
+    # A pixel of the set takes 128 iterations, one of the gradient none.
+    assert found["mandelbrot"].operations > 20 * found["gradient"].operations > 512 * 512
+
+
+def test_the_rates_of_this_machine() -> None:
+    for rates in machine_rates():
+        assert rates.bytes > 1e7 and rates.operations > 1e7
 
 
 MINE = """
