@@ -54,6 +54,7 @@ f 1 2 4
 f 1 4 3
 f 2 3 4
 """,
+    "cube.scad": "difference() { cube(10, center = true); sphere(6); }\n",
     "window.py": """\
 from ctypes import CDLL, c_float, c_void_p
 glfw, gl = CDLL("libglfw.so.3"), CDLL("libGL.so.1")
