@@ -7,6 +7,7 @@ offset has changed. A new set is made when the record differs from that of the p
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
+from gallette.pipe.resource import Resource
 from gallette.pipe.state import ImageView, SamplerState, SamplerView
 
 from .api.binding import byref
@@ -61,38 +63,31 @@ class Descriptors:
     def reside(self, link: Link) -> None:
         """Move the resources that a draw reads and writes to the device."""
         for slot in link.slots:
-            kind = slot.what[0]
-            if kind == "tex":
-                self._reside_texture(slot)
-            elif kind == "img":
-                self._reside_image(slot)
+            if slot.what[0] == "tex":
+                _, view, _ = self._view(slot)
+                if view is not None and isinstance(view.resource, VulkanTexture):
+                    levels = range(view.first_level, view.last_level + 1)
+                    self.context.on_device(view.resource, levels)
+            elif slot.what[0] == "img":
+                image = self._image_of(slot)
+                if image is not None and isinstance(image.resource, VulkanTexture):
+                    self.context.on_device(image.resource, (image.level,))
 
     def _view(self, slot: Slot) -> tuple[StageBindings, SamplerView | None, int]:
         bindings = self.context.bound.stages[slot.stage]
         number = slot.what[1] % 1000
         return bindings, bindings.view(number), number
 
-    def _reside_texture(self, slot: Slot) -> None:
-        _, view, _ = self._view(slot)
-        if view is None:
-            return
-        resource = view.resource
-        if isinstance(resource, VulkanTexture):
-            self.context.on_device(resource, range(view.first_level, view.last_level + 1))
-
-    def _reside_image(self, slot: Slot) -> None:
-        bindings = self.context.bound.stages[slot.stage]
-        image = bindings.images[slot.what[1]] if slot.what[1] < len(bindings.images) else None
-        if image is not None and isinstance(image.resource, VulkanTexture):
-            self.context.on_device(image.resource, (image.level,), write=False)
+    def _image_of(self, slot: Slot) -> ImageView | None:
+        images, number = self.context.bound.stages[slot.stage].images, slot.what[1]
+        return images[number] if number < len(images) else None
 
     def wrote(self, link: Link) -> None:
         """Mark bound resources as written, after a draw or dispatch that may write them."""
         batch = self.context.stream.batch
         for slot in link.slots:
-            bindings = self.context.bound.stages[slot.stage]
-            if slot.what[0] == "img" and slot.what[1] < len(bindings.images):
-                image = bindings.images[slot.what[1]]
+            if slot.what[0] == "img":
+                image = self._image_of(slot)
                 if image is None or not image.writable:
                     continue
                 resource = image.resource
@@ -103,7 +98,7 @@ class Descriptors:
                     batch.uses(resource.gpu, write=True)
                     resource.touch()
             elif slot.what[0] in ("ssbo", "ssbos"):
-                for bound in bindings.buffers:
+                for bound in self.context.bound.stages[slot.stage].buffers:
                     if bound is not None and isinstance(bound.buffer, VulkanBuffer):
                         batch.uses(bound.buffer.gpu, write=True)
                         bound.buffer.touch()
@@ -145,24 +140,18 @@ class Descriptors:
         bindings = self.context.bound.stages[slot.stage]
         if slot.binding.type == _DYNAMIC:
             return [self._block_zero(batch, slot.stage, bindings)]
-        if kind == "ubo":
-            return [self._uniform(batch, slot.stage, bindings, number)]
-        if kind == "ubos":
-            return [
-                self._uniform(batch, slot.stage, bindings, i) for i in range(slot.binding.count)
-            ]
         if slot.what == ("ssbo", PARAMETERS):
             return [self._parameter_block(batch)]
-        if kind == "ssbo":
-            limit = self.context.screen.caps.max_shader_buffers
-            if number >= COUNTERS:
-                number += limit - COUNTERS
-            return [self._storage(batch, bindings, number)]
-        if kind == "ssbos":
-            return [self._storage(batch, bindings, i) for i in range(slot.binding.count)]
-        if kind == "tex":
-            return [self._texture(batch, slot)]
-        return [self._image(batch, slot, bindings)]
+        numbers: Iterable[int] = (number,)
+        if kind in ("ubos", "ssbos"):
+            numbers = range(slot.binding.count)
+        elif kind == "ssbo" and number >= COUNTERS:
+            numbers = (number + self.context.screen.caps.max_shader_buffers - COUNTERS,)
+        if kind.startswith("ubo"):
+            return [self._uniform(batch, bindings, i) for i in numbers]
+        if kind.startswith("ssbo"):
+            return [self._storage(batch, bindings, i) for i in numbers]
+        return [self._texture(batch, slot) if kind == "tex" else self._image(batch, slot)]
 
     def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
         block = bindings.constants[0] if bindings.constants else None
@@ -186,32 +175,29 @@ class Descriptors:
         zeros = self.context.screen.samplers.zeros()
         return zeros.handle, zeros.offset, zeros.size
 
-    def _uniform(self, batch: Batch, stage: Stage, bindings: StageBindings, number: int) -> Row:
+    def _uniform(self, batch: Batch, bindings: StageBindings, number: int) -> Row:
         block = bindings.constants[number] if number < len(bindings.constants) else None
         if block is None:
             return self._zeros()
         if block.buffer is None:
             buffer, offset = batch.upload(block.raw or b"\0" * 16)
             return buffer, offset, max(16, len(block.raw or b""))
-        resource = block.buffer
-        assert isinstance(resource, VulkanBuffer)
-        size = min(len(block.data), resource.desc.width - block.offset, _BLOCK)
-        if size <= 0:
-            return self._zeros()
-        batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, resource.gpu.offset + block.offset, size
+        return self._range(batch, block.buffer, block.offset, min(len(block.data), _BLOCK))
 
     def _storage(self, batch: Batch, bindings: StageBindings, number: int) -> Row:
         bound = bindings.buffers[number] if number < len(bindings.buffers) else None
         if bound is None:
             return self._zeros()
-        resource = bound.buffer
-        assert isinstance(resource, VulkanBuffer)
-        size = min(bound.size or resource.desc.width, resource.desc.width - bound.offset)
+        size = bound.size or bound.buffer.desc.width
+        return self._range(batch, bound.buffer, bound.offset, size)
+
+    def _range(self, batch: Batch, buffer: Resource, offset: int, size: int) -> Row:
+        assert isinstance(buffer, VulkanBuffer)
+        size = min(size, buffer.desc.width - offset)
         if size <= 0:
             return self._zeros()
-        batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, resource.gpu.offset + bound.offset, size
+        batch.uses(buffer.gpu, write=False)
+        return buffer.gpu.handle, buffer.gpu.offset + offset, size
 
     def _parameter_block(self, batch: Batch) -> Row:
         bound = self.context.bound
@@ -276,9 +262,8 @@ class Descriptors:
         batch.uses(image, write=False)
         return samplers.sampler(None, None, False), view, _GENERAL
 
-    def _image(self, batch: Batch, slot: Slot, bindings: StageBindings) -> Row:
-        number = slot.what[1]
-        image: ImageView | None = bindings.images[number] if number < len(bindings.images) else None
+    def _image(self, batch: Batch, slot: Slot) -> Row:
+        image = self._image_of(slot)
         if slot.binding.type == _IMAGE_TEXELS:
             if image is None or not isinstance(image.resource, VulkanBuffer):
                 return self.context.screen.samplers.zeros().view(98, 0, 64), 0, 0

@@ -16,14 +16,14 @@ from .batch import Batch
 from .descriptors import Descriptors
 from .dynamic import DynamicState
 from .feedback import Feedback
-from .indices import Indexed, needs_conversion, prepared
+from .indices import Indexed, prepared
 from .memory.resources import VulkanBuffer
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
 from .selection import Selection, folds, select, texture_facts
-from .series import index_row, vertex_row
+from .series import vertex_row
 from .spirv.system import PUSHED
 from .variants import ComputeKey, with_control
 
@@ -93,7 +93,7 @@ class Draws:
         context, raster = self.context, self.context.bound.rasterizer.state
         if not self.dynamic.can_draw():
             return
-        indexed = prepared(context, info) if needs_conversion(context, info) else None
+        indexed = prepared(context, info)
         if indexed is not None and not indexed.count:
             return
         mode = info.mode if indexed is None else indexed.mode
@@ -114,7 +114,6 @@ class Draws:
         inputs = tuple(
             [(gpu.handle, gpu.offset + at, max(gpu.size - at, 0)) for gpu, at, _ in sources]
         )
-        index = None if indexed is not None else self._reside_indices(info)
         context.rendering.begin()
         batch = context.stream.batch
         commands, vk = batch.commands, self.vk
@@ -122,36 +121,27 @@ class Draws:
             vk.vkCmdBindPipeline(commands, 0, pipeline.handle)
             self._bound = pipeline.handle
             batch.keeps.add(pipeline)
-        restarts = info.primitive_restart and bool(info.index_size)
-        if indexed is not None:
-            restarts = indexed.restarts
+        restarts = indexed is not None and indexed.restarts
         self.dynamic.set(commands, restarts, TOPOLOGIES[mode], side, fill)
         self._bind_vertices(commands, inputs)
         self.descriptors.bind(batch, pipeline.link, 0)
         self._push(commands, pipeline, info)
         self.feedback.begin(selection, mode)
-        if indexed is not None:
-            vk.vkCmdBindIndexBuffer(commands, *indexed.at, 1)
+        if indexed is None:
+            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
+        else:
+            if indexed.buffer is not None:
+                batch.uses(indexed.buffer.gpu, write=False)
+            vk.vkCmdBindIndexBuffer(commands, *indexed.at)
             vk.vkCmdDrawIndexed(
-                commands, indexed.count, info.instance_count, 0, indexed.bias, info.start_instance
-            )
-        elif index is not None:
-            vk.vkCmdBindIndexBuffer(commands, *index_row(info, index)[1])
-            vk.vkCmdDrawIndexed(
-                commands, info.count, info.instance_count, info.start, info.index_bias,
+                commands, indexed.count, info.instance_count, indexed.first, indexed.bias,
                 info.start_instance,
             )  # fmt: skip
-        else:
-            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
         self.made = None
-        if indexed is None and not side and not selection.writes_memory:
-            self.made = (
-                info,
-                pipeline,
-                [(what, at) for _, at, what in sources],
-                index,
-                self._pushed,
-            )
+        converted = indexed is not None and indexed.buffer is None
+        if not converted and not side and not selection.writes_memory:
+            vertices = [(what, at) for _, at, what in sources]
+            self.made = info, pipeline, vertices, indexed, self._pushed
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
@@ -222,14 +212,6 @@ class Draws:
             )
 
     # -- vertices --------------------------------------------------------------------------------
-
-    def _reside_indices(self, info: DrawInfo) -> VulkanBuffer | None:
-        if not info.index_size:
-            return None
-        buffer = info.index_buffer
-        assert isinstance(buffer, VulkanBuffer)
-        self.context.stream.batch.uses(buffer.gpu, write=False)
-        return buffer
 
     def _reside_vertices(
         self, pipeline: Pipeline

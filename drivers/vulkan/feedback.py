@@ -78,35 +78,25 @@ class Feedback:
             return
         context = self.context
         batch, vk = context.stream.batch, context.device.vk
-        buffers, offsets, sizes, counters, starts = [], [], [], [], []
+        rows = []  # of each: buffer, offset, size, the counter's buffer and offset
         for index, target in enumerate(self._targets):
             if target is None:
                 zeros = context.screen.samplers.zeros()
-                buffers.append(zeros.handle)
-                offsets.append(zeros.offset)
-                sizes.append(4)
-                counters.append(0)
-                starts.append(0)
+                rows.append((zeros.handle, zeros.offset, 4, 0, 0))
                 continue
-            resource = target.buffer
+            resource, counter = target.buffer, self._counter(target)
             assert isinstance(resource, VulkanBuffer)
             if index < len(info.strides):
                 target.stride = info.strides[index]
-            batch.uses(resource.gpu, write=True)
             resource.touch()
-            counter = self._counter(target)
-            batch.uses(counter, write=True)
-            buffers.append(resource.gpu.handle)
-            offsets.append(resource.gpu.offset + target.offset)
-            sizes.append(max(4, min(target.size, resource.desc.width - target.offset)))
-            counters.append(counter.handle)
-            starts.append(counter.offset)
-        count = len(buffers)
-        first, second, third = (_words(values) for values in (buffers, offsets, sizes))
-        vk.vkCmdBindTransformFeedbackBuffersEXT(
-            batch.commands, 0, count, byref(first), byref(second), byref(third)
-        )
-        self._begun = 0, count, byref(_words(counters)), byref(_words(starts))
+            for used in (resource.gpu, counter):
+                batch.uses(used, write=True)
+            size = max(4, min(target.size, resource.desc.width - target.offset))
+            start = resource.gpu.offset + target.offset
+            rows.append((resource.gpu.handle, start, size, counter.handle, counter.offset))
+        count, columns = len(rows), [byref(_words(each)) for each in zip(*rows, strict=True)]
+        vk.vkCmdBindTransformFeedbackBuffersEXT(batch.commands, 0, count, *columns[:3])
+        self._begun = 0, count, *columns[3:]
         vk.vkCmdBeginTransformFeedbackEXT(batch.commands, *self._begun)
         self.running = True
 

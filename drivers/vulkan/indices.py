@@ -1,7 +1,7 @@
-"""Index conversion: draws with topologies or index types that Vulkan lacks become lists.
+"""Indices of draws. Draws with topologies or index types that Vulkan lacks become lists.
 
 Quads, polygons and line loops are assembled by the shared code, which keeps the provoking vertex;
-so are draws whose restart index is not the largest one.
+lists that restart are cut at the restart index. Any other restart index becomes the largest one.
 """
 
 from __future__ import annotations
@@ -17,38 +17,41 @@ from gallette.drivers.common.vertex.stream import indices_of
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
+from .memory.resources import VulkanBuffer
+
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Indexed", "needs_conversion", "prepared"]
+__all__ = ["Indexed", "prepared"]
 
 Indices = npt.NDArray[np.uint32]
 _CONVERTED = frozenset(
     {Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON, Primitive.LINE_LOOP}
 )
-_LISTS = frozenset(
-    {
-        Primitive.POINTS, Primitive.LINES, Primitive.TRIANGLES, Primitive.LINES_ADJACENCY,
-        Primitive.TRIANGLES_ADJACENCY, Primitive.PATCHES,
-    }
-)  # fmt: skip
 _SIZES = {Primitive.POINTS: 1, Primitive.LINES: 2, Primitive.TRIANGLES: 3,
           Primitive.LINES_ADJACENCY: 4, Primitive.TRIANGLES_ADJACENCY: 6}  # fmt: skip
+_LISTS = frozenset({Primitive.PATCHES, *_SIZES})
+_TYPES = {1: 1000265000, 2: 0, 4: 1}  # VkIndexType by bytes
 _ASSEMBLED = {1: Primitive.POINTS, 2: Primitive.LINES, 3: Primitive.TRIANGLES}
 
 
 @dataclass(slots=True)
 class Indexed:
-    """Indices of 32 bits in uniform memory."""
+    """The indices of a draw: in the application's `buffer`, or converted, of 32 bits in memory of
+    the batch.
+    """
 
     mode: Primitive
     count: int
     bias: int
-    at: tuple[int, int] = (0, 0)
+    first: int = 0
     restarts: bool = False
+    at: tuple[int, int, int] = (0, 0, 1)
+    """Buffer, offset and VkIndexType."""
+    buffer: VulkanBuffer | None = None
 
 
-def needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
+def _needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
     """Whether the device cannot draw it as it is."""
     if info.mode in _CONVERTED:
         return True
@@ -63,21 +66,24 @@ def needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
     end = info.index_offset + (info.start + info.count) * size
     if end > info.index_buffer.desc.width:
         return True  # indices outside the buffer are zero, which the device may not do
-    if not info.primitive_restart:
-        return False
-    if info.restart_index != (1 << 8 * size) - 1:
-        return True
-    if info.mode is Primitive.PATCHES:
-        return not device.feature("primitiveTopologyPatchListRestart")
-    return info.mode in _LISTS and not device.feature("primitiveTopologyListRestart")
+    other = info.mode in _LISTS or info.restart_index != (1 << 8 * size) - 1
+    return info.primitive_restart and other
 
 
-def prepared(context: VulkanContext, info: DrawInfo) -> Indexed:
-    """The draw as lists, with its indices in the batch's memory."""
+def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
+    """The indices that the device draws with, or None for a draw without."""
+    buffer, size = info.index_buffer, info.index_size
+    if not _needs_conversion(context, info):
+        if not size:
+            return None
+        assert isinstance(buffer, VulkanBuffer)
+        at = buffer.gpu.handle, buffer.gpu.offset + info.index_offset, _TYPES[size]
+        restarts, bias = info.primitive_restart, info.index_bias
+        return Indexed(info.mode, info.count, bias, info.start, restarts, at, buffer)
     raster = context.bound.rasterizer.state
-    if info.index_size:
-        assert info.index_buffer is not None
-        context.on_host(info.index_buffer)
+    if size:
+        assert buffer is not None
+        context.on_host(buffer)
         indices = indices_of(info).astype(np.uint32)
         bias = info.index_bias
     else:
@@ -100,20 +106,17 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed:
 
 
 def _widened(context: VulkanContext, info: DrawInfo, indices: Indices, bias: int) -> Indexed:
-    """Indices of 32 bits; the restart index becomes the largest value."""
+    """Indices of 32 bits: strips restart at the largest value, lists are cut."""
     restarts = info.primitive_restart
     if restarts and info.mode in _LISTS:
-        patches = info.mode is Primitive.PATCHES
-        kind = "PatchListRestart" if patches else "ListRestart"
-        if not context.device.feature(f"primitiveTopology{kind}"):
-            kept, runs = cut_runs(indices, info.restart_index)
-            size = info.vertices_per_patch if patches else _SIZES[info.mode]
-            whole = [
-                kept[start : start + length // size * size]
-                for start, length in zip(runs.start.tolist(), runs.length.tolist(), strict=True)
-            ]
-            return _uploaded(context, info.mode, indices[np.concatenate(whole)], bias)
-    if restarts:
+        kept, runs = cut_runs(indices, info.restart_index)
+        size = _SIZES.get(info.mode, info.vertices_per_patch)
+        whole = [
+            kept[start : start + length // size * size]
+            for start, length in zip(runs.start.tolist(), runs.length.tolist(), strict=True)
+        ]
+        indices, restarts = indices[np.concatenate([kept[:0], *whole])], False
+    elif restarts:
         indices = np.where(indices == info.restart_index, np.uint32(0xFFFFFFFF), indices)
     made = _uploaded(context, info.mode, indices, bias)
     made.restarts = restarts
@@ -124,5 +127,4 @@ def _uploaded(context: VulkanContext, mode: Primitive, chosen: Indices, bias: in
     data = np.ascontiguousarray(chosen, np.uint32).view(np.uint8)
     if not data.size:
         return Indexed(mode, 0, bias)
-    buffer, offset = context.stream.batch.upload(data)
-    return Indexed(mode, len(chosen), bias, (buffer, offset))
+    return Indexed(mode, len(chosen), bias, at=(*context.stream.batch.upload(data), 1))

@@ -60,6 +60,7 @@ class Segment:
     def __init__(self, pool: _Pool, number: int) -> None:
         self.pool, self.number = pool, number
         self.batch: Batch = pool.stream.batch
+        self.batch.keeps.add(self)
         self._values: tuple[int, ...] | None = None
 
     def values(self) -> tuple[int, ...]:
@@ -76,28 +77,11 @@ class Segment:
         return self._values
 
     def __del__(self) -> None:
-        """Free its number once the device has finished with it."""
-        if self._values is None and not self.batch.is_done():
-            self.batch.keeps.add(_Later(self.pool, self.number))
-        else:
-            _give_back(self.pool, self.number)
-
-
-def _give_back(pool: _Pool, number: int) -> None:
-    device = pool.stream.device
-    if pool.handle and device.handle:
-        device.vk.vkResetQueryPool(device.handle, pool.handle, number, 1)
-        pool.free.append(number)
-
-
-class _Later:
-    """Frees a number when a batch releases this object."""
-
-    def __init__(self, pool: _Pool, number: int) -> None:
-        self.pool, self.number = pool, number
-
-    def __del__(self) -> None:
-        _give_back(self.pool, self.number)
+        """Free its number, because the device has finished with it: its batch has released it."""
+        device = self.pool.stream.device
+        if self.pool.handle and device.handle:
+            device.vk.vkResetQueryPool(device.handle, self.pool.handle, self.number, 1)
+            self.pool.free.append(self.number)
 
 
 @dataclass(slots=True, eq=False)

@@ -431,7 +431,7 @@ def _gathered(pieces: Pieces, places: Ints, size: int) -> npt.NDArray[np.uint8]:
 
 def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
     """The draw that was recorded last, to be repeated; None if it cannot be."""
-    single, pipeline, inputs, index, pushed = made
+    single, pipeline, inputs, indexed, pushed = made
     bound, link = context.bound, pipeline.link
     if single is not info or context.draws.feedback.wanted or sys.platform == "win32":
         return None  # Windows passes floats in the places of integers
@@ -469,10 +469,10 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
     )  # fmt: skip
     at = info.start_instance
     draw: Row = ("vkCmdDraw", (info.count, info.instance_count, info.start, at))
-    if index is not None:
-        buffers.append((index, index.gpu))
-        state["index"] = index_row(info, index)
-        row = info.count, info.instance_count, info.start, info.index_bias, at
+    if indexed is not None:
+        buffers.append((indexed.buffer, indexed.buffer.gpu))
+        state["index"] = ("vkCmdBindIndexBuffer", indexed.at)
+        row = indexed.count, info.instance_count, indexed.first, indexed.bias, at
         draw = ("vkCmdDrawIndexed", row)
     vertices = []
     for buffer, offset in inputs:
@@ -484,13 +484,6 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
         info, bound.framebuffer, bound.epoch, pipeline, state, vertices,
         descriptors.record.copy(), buffers, textures, moves, draw,
     )  # fmt: skip
-
-
-def index_row(info: DrawInfo, buffer: VulkanBuffer) -> Row:
-    """The command that binds an index buffer."""
-    kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
-    gpu = buffer.gpu
-    return "vkCmdBindIndexBuffer", (gpu.handle, gpu.offset + info.index_offset, kind)
 
 
 # -- the loop ------------------------------------------------------------------------------------

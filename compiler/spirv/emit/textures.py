@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.queries import const_int
-from gallette.compiler.nir.ir.types import INT, UINT, VEC4, Base, Dim, Type, vec
+from gallette.compiler.nir.ir.types import INT, UINT, VEC4, Base, Dim, Type, image_coordinates, vec
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.memory import Memory
 from gallette.compiler.spirv.emit.types import scalar_kind
@@ -35,7 +34,10 @@ class Textures:
         deref = src.value.instr
         assert isinstance(deref, Deref)
         pointer, type, _ = self.memory.pointer(deref)
-        sampled = self.b.op("OpLoad", self.types.handle(type), pointer)
+        self.lookup(tex, self.b.op("OpLoad", self.types.handle(type), pointer), type)
+
+    def lookup(self, tex: Tex, sampled: int, type: Type) -> None:
+        """Write the lookup in a texture that has been loaded."""
         if tex.op in ("txf", "txf_ms"):
             self.fetch(tex, self.image_of(sampled, type), type)
         elif tex.op in ("txs", "query_levels", "texture_samples"):
@@ -190,19 +192,28 @@ class Textures:
     # Images.
 
     def image(self, instr: Intrinsic) -> None:
-        b = self.b
         deref = instr.deref
         assert deref is not None
         pointer, type, place = self.memory.pointer(deref)
-        what = instr.name.removeprefix("image_deref_")
-        assert type.dim is not None
-        count = type.dim.coordinates + type.is_arrayed
-        if type.dim is Dim.CUBE:
-            count = 3
+        assert type.dim is not None and type.sampled is not None
+        self.image_access(
+            instr, pointer, self.memory.handle(type, place), (type.dim, type.is_arrayed),
+            type.sampled, not self.memory.interface.root(deref).image_format,
+        )  # fmt: skip
+
+    def image_access(
+        self, instr: Intrinsic, pointer: int, handle: int, shape: tuple[Dim, bool], sampled: Base,
+        unknown: bool,
+    ) -> None:  # fmt: skip
+        """Access the image that a pointer leads to: of a type (`handle`) and shape, with texels of
+        a `sampled` type in a format that may be unknown.
+        """
+        b, what = self.b, instr.name.removeprefix("image_").removeprefix("deref_")
+        multisampled, count = shape[0] is Dim.MS, image_coordinates(shape[0].value, shape[1])
         if what in ("atomic", "atomic_swap"):
-            self.image_atomic(instr, pointer, type, count)
+            self.image_atomic(instr, pointer, sampled, count, multisampled)
             return
-        image = b.op("OpLoad", self.memory.handle(type, place), pointer)
+        image = b.op("OpLoad", handle, pointer)
         if what in ("size", "samples"):
             b.capability("ImageQuery")
             uint = self.values.type("u", 32, instr.result.num_components)
@@ -211,12 +222,11 @@ class Textures:
             return
         coord = self.values.swizzle(self.values.get(instr.srcs[1].value, "u"), tuple(range(count)))
         sample = []
-        if type.dim is Dim.MS:
+        if multisampled:
             index = self.values.get(instr.srcs[2].value, "u").id
             sample = [value_of("ImageOperands", "Sample"), index]
-        t = VEC4 if type.sampled is Base.FLOAT else vec(type.sampled, 4)
+        t = VEC4 if sampled is Base.FLOAT else vec(sampled, 4)
         texel, kind = self.types.number(t, True), scalar_kind(t)
-        unknown = not self.memory.interface.root(deref).image_format
         if what == "load":
             if unknown:
                 b.capability("StorageImageReadWithoutFormat")
@@ -232,17 +242,17 @@ class Textures:
         value = self.values.get(instr.srcs[3].value, kind)
         id = value.id
         if t.is_signed:
-            id = b.op("OpBitcast", self.types.number(vec(type.sampled, value.components), True), id)
+            id = b.op("OpBitcast", self.types.number(vec(sampled, value.components), True), id)
         b.do("OpImageWrite", image, coord.id, id, *sample)
 
-    def image_atomic(self, instr: Intrinsic, pointer: int, type: Type, count: int) -> None:
+    def image_atomic(
+        self, instr: Intrinsic, pointer: int, sampled: Base, count: int, multisampled: bool
+    ) -> None:
         b = self.b
         coord = self.values.swizzle(self.values.get(instr.srcs[1].value, "u"), tuple(range(count)))
-        t = {Base.FLOAT: VEC4.scalar_type, Base.INT: INT}.get(type.sampled, UINT)
+        t = {Base.FLOAT: VEC4.scalar_type, Base.INT: INT}.get(sampled, UINT)
         texel = b.pointer("Image", self.types.number(t, True))
-        sample_value = instr.srcs[2].value
-        constant = const_int(sample_value)
-        sample = b.uint(constant) if constant is not None else self.values.get(sample_value, "u").id
+        sample = self.values.get(instr.srcs[2].value, "u").id if multisampled else b.uint(0)
         at = b.op("OpImageTexelPointer", texel, pointer, coord.id, sample)
         srcs = [s.value for s in instr.srcs[3:]]
         id, kind = self.memory.atomic_at(at, t, instr["atomic_op"], srcs, "device")

@@ -31,9 +31,6 @@ EXTENSIONS: dict[str, str] = {
     "VK_EXT_vertex_attribute_divisor": "VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT",
     "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
     "VK_EXT_primitives_generated_query": "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
-    "VK_EXT_primitive_topology_list_restart": (
-        "VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT"
-    ),
     "VK_EXT_non_seamless_cube_map": "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
     "VK_EXT_index_type_uint8": "VkPhysicalDeviceIndexTypeUint8FeaturesEXT",
     "VK_EXT_image_2d_view_of_3d": "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",

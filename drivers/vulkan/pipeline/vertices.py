@@ -13,7 +13,7 @@ from gallette.drivers.vulkan.memory.resources import VulkanBuffer
 from gallette.drivers.vulkan.memory.storage import DeviceBuffer
 from gallette.pipe.codecs import unpack
 from gallette.pipe.formats import Format
-from gallette.pipe.state import VertexElement
+from gallette.pipe.state import VertexBuffer, VertexElement
 
 from .layouts import Link
 
@@ -24,10 +24,10 @@ __all__ = ["vertex_elements", "vertex_inputs", "vertex_layout"]
 
 
 def _native(
-    context: VulkanContext, element: VertexElement, stride: int, offset: int, double: bool
+    context: VulkanContext, element: VertexElement, buffer: VertexBuffer, double: bool
 ) -> int:
     """The Vulkan format of an element that the device can read in place, or 0."""
-    format = element.src_format
+    format, stride, offset = element.src_format, buffer.stride, buffer.offset
     if "R64" in format.name:
         if not double:
             return 0
@@ -52,8 +52,8 @@ def vertex_layout(bound: Bound) -> tuple[Any, ...]:
     return tuple([None if b is None else (b.stride, b.offset & 7) for b in bound.vertex_buffers])
 
 
-def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
-    """For each element: (format or 0, stride of its buffer)."""
+def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[tuple[int, int, bool], ...]:
+    """For each element: its format, its stride, and whether it is converted."""
     bound = context.bound
     key = (bound.elements, doubles, vertex_layout(bound))
     known = context.draws.plans
@@ -61,23 +61,24 @@ def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
     if rows is None:
         if len(known) >= 1024:
             known.clear()
-        rows = known[key] = _planned(context, doubles)
+        elements = enumerate(bound.elements.state)
+        rows = known[key] = tuple([_planned(context, each, i in doubles) for i, each in elements])
     return rows
 
 
-def _planned(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
-    bound = context.bound
-    rows = []
-    for index, element in enumerate(bound.elements.state):
-        buffers = bound.vertex_buffers
-        buffer = buffers[element.buffer_index] if element.buffer_index < len(buffers) else None
-        stride = 0 if buffer is None else buffer.stride
-        offset = 0 if buffer is None else buffer.offset
-        number = 0
-        if buffer is not None:
-            number = _native(context, element, stride, offset, index in doubles)
-        rows.append((number, stride))
-    return tuple(rows)
+def _planned(context: VulkanContext, element: VertexElement, double: bool) -> tuple[int, int, bool]:
+    buffer = _buffer_of(context.bound, element)
+    number = 0 if buffer is None else _native(context, element, buffer, double)
+    stride = 0 if buffer is None else buffer.stride
+    if number:
+        return number, stride, False
+    number, size = _converted_format(element.src_format, double)
+    return number, size if stride else 0, True
+
+
+def _buffer_of(bound: Bound, element: VertexElement) -> VertexBuffer | None:
+    buffers, index = bound.vertex_buffers, element.buffer_index
+    return buffers[index] if index < len(buffers) else None
 
 
 def _converted_format(format: Format, double: bool) -> tuple[int, int]:
@@ -96,16 +97,10 @@ def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
     """
     bound = context.bound
     elements, strides = [], []
-    doubles = link.programs[0].doubles
-    plan = _plan(context, doubles)
+    plan = _plan(context, link.programs[0].doubles)
     for index, element in enumerate(bound.elements.state):
-        number, stride = plan[index]
+        number, stride, _ = plan[index]
         rate = element.instance_divisor
-        if not number:
-            number, size = _converted_format(element.src_format, index in doubles)
-            stride = size if _has_buffer(context, element) else 0
-            if stride and not plan[index][1]:
-                stride = 0
         strides.append(stride)
         location = link.attributes.get(index)
         if location is None:
@@ -124,11 +119,6 @@ def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
     return tuple(elements), tuple(strides)
 
 
-def _has_buffer(context: VulkanContext, element: VertexElement) -> bool:
-    buffers = context.bound.vertex_buffers
-    return element.buffer_index < len(buffers) and buffers[element.buffer_index] is not None
-
-
 def vertex_inputs(
     context: VulkanContext, doubles: frozenset[int]
 ) -> list[tuple[DeviceBuffer | VulkanBuffer, int] | None]:
@@ -137,31 +127,19 @@ def vertex_inputs(
     found: list[tuple[DeviceBuffer | VulkanBuffer, int] | None] = []
     plan = _plan(context, doubles)
     for index, element in enumerate(bound.elements.state):
-        number, double = plan[index][0], index in doubles
-        if not _has_buffer(context, element):
+        buffer = _buffer_of(bound, element)
+        if buffer is None:
             found.append(None)
             continue
-        buffer = bound.vertex_buffers[element.buffer_index]
-        assert buffer is not None
-        resource = buffer.buffer
+        resource, offset = buffer.buffer, buffer.offset + element.src_offset
         assert isinstance(resource, VulkanBuffer)
-        offset = buffer.offset + element.src_offset
-        if number:
-            if offset >= resource.desc.width:
-                found.append(None)
-            else:
-                found.append((resource, offset))
+        if not plan[index][2]:
+            found.append((resource, offset) if offset < resource.desc.width else None)
             continue
         context.on_host(resource)
-        key = ("vertices", element.src_format, offset, buffer.stride, double)
-        if resource.live:
-            found.append(
-                (_converted(resource, element.src_format, offset, buffer.stride, double), 0)
-            )
-        else:
-            make = partial(_converted, resource, element.src_format, offset, buffer.stride, double)
-            made = resource.derive(key, make)
-            found.append((made, 0))
+        how = element.src_format, offset, buffer.stride, index in doubles
+        make = partial(_converted, resource, *how)
+        found.append((make() if resource.live else resource.derive(("vertices", *how), make), 0))
     return found
 
 

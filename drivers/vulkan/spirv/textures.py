@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
+from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
 from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.emit.values import Value
-from gallette.compiler.spirv.grammar import value_of
 
 from .code import DriverCode, handles
 from .inputs import constant
@@ -63,7 +62,7 @@ class DriverTextures(Textures):
                 scale = b.op("OpCompositeExtract", f32, floats, i)
                 parts[i] = b.op("OpFDiv", f32, parts[i], scale)
         folds = dict(self.c.options.folds).get(tex.sampler_index, ())
-        if folds and tex.dim is not Dim.CUBE and tex.src("offset") is None:
+        if folds and tex.dim is not Dim.CUBE and tex.op != "lod" and tex.src("offset") is None:
             # Less than one by the least there is: one is a texel beyond the last.
             zero, one = (self.values.constant("f", 32, (bits,)).id for bits in (0, 0x3F7FFFFF))
             for i, fold in enumerate(folds[: tex.dim.coordinates]):
@@ -110,22 +109,10 @@ class DriverTextures(Textures):
             return parts[0]
         return b.composite(b.vector(b.int_type(32, True), len(parts)), parts)
 
-    def lookup(self, tex: Tex) -> None:
-        """Write the lookup."""
-        sampled = self.sampled
-        if tex.op in ("txf", "txf_ms"):
-            self.fetch(tex, self.image_of(sampled, None), None)
-        elif tex.op in ("txs", "query_levels", "texture_samples"):
-            self.query(tex, self.image_of(sampled, None), None)
-        elif tex.op == "lod":
-            self.b.capability("ImageQuery")
-            coord = super().coord(tex, tex.dim.coordinates)
-            id = self.b.op("OpImageQueryLod", self.values.type("f", 32, 2), sampled, coord.id)
-            self.values.set(tex.result, id, "f")
-        else:
-            self.sample(tex, sampled, None)  # type: ignore[arg-type]
-            if tex.src("comparator") is not None and tex.op != "tg4":
-                self._swizzled(tex)
+    def lookup(self, tex: Tex, sampled: int, type: object) -> None:
+        super().lookup(tex, sampled, type)  # type: ignore[arg-type]
+        if tex.src("comparator") is not None and tex.op != "tg4":
+            self._swizzled(tex)
 
     def _swizzled(self, tex: Tex) -> None:
         """A comparison's result, distributed by the view's swizzle."""
@@ -155,7 +142,8 @@ def _known_scalar(c: DriverCode, number: int) -> str:
 
 def emit_tex(c: DriverCode, tex: Tex) -> None:
     """Write a lookup."""
-    DriverTextures(c, tex, tex.texture_index).lookup(tex)
+    textures = DriverTextures(c, tex, tex.texture_index)
+    textures.lookup(tex, textures.sampled, None)
 
 
 # Images.
@@ -183,51 +171,8 @@ def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str,
     "image_load", "image_store", "image_size", "image_samples", "image_atomic", "image_atomic_swap"
 )
 def _image_access(c: DriverCode, instr: Intrinsic) -> None:
-    b, values = c.b, c.values
-    dim = Dim(instr["dim"])
     var, type, scalar, unknown = _image(c, instr, constant(instr, 0))
-    what = instr.name.removeprefix("image_")
-    c.interface.writes_memory |= what not in ("load", "size", "samples")
-    if what in ("size", "samples"):
-        b.capability("ImageQuery")
-        image = b.op("OpLoad", type, var)
-        uint = values.type("u", 32, instr.result.num_components)
-        name = "OpImageQuerySize" if what == "size" else "OpImageQuerySamples"
-        values.set(instr.result, b.op(name, uint, image), "u")
-        return
-    count = image_coordinates(instr["dim"], instr["is_array"])
-    coord = values.swizzle(values.get(instr.srcs[1].value, "u"), tuple(range(count)))
-    kind = "f" if scalar == "f" else "u"
-    signed = scalar == "i"
-    if what.startswith("atomic"):
-        t = {"f": FLOAT, "i": INT}.get(scalar, UINT)
-        texel = b.pointer("Image", c.values.types.number(t, True))
-        sample = values.get(instr.srcs[2].value, "u").id if dim is Dim.MS else b.uint(0)
-        at = b.op("OpImageTexelPointer", texel, var, coord.id, sample)
-        op = instr["atomic_op"] if what == "atomic" else "xchg"
-        id, kind = c.memory.atomic_at(at, t, op, [s.value for s in instr.srcs[3:]], "device")
-        values.set(instr.result, id, kind)
-        return
-    extra: list[int] = []
-    if dim is Dim.MS:
-        sample = values.get(instr.srcs[2].value, "u").id
-        extra = [value_of("ImageOperands", "Sample"), sample]
-    image = b.op("OpLoad", type, var)
-    vec4 = c.interface.vec4(scalar)
-    if what == "load":
-        if unknown:
-            b.capability("StorageImageReadWithoutFormat")
-        id = b.op("OpImageRead", vec4, image, coord.id, *extra)
-        if signed:
-            id = b.op("OpBitcast", c.interface.vec4("u"), id)
-        v = values.swizzle(Value(id, kind, 32, 4), tuple(range(instr.result.num_components)))
-        values.set(instr.result, v.id, v.kind)
-        return
-    if unknown:
-        b.capability("StorageImageWriteWithoutFormat")
-    value = values.get(instr.srcs[3].value, kind)
-    id = value.id
-    if signed:
-        int32 = b.vector(b.int_type(32, True), value.components)
-        id = b.op("OpBitcast", int32, id)
-    b.do("OpImageWrite", image, coord.id, id, *extra)
+    c.interface.writes_memory |= not instr.name.endswith(("load", "size", "samples"))
+    shape = Dim(instr["dim"]), bool(instr["is_array"])
+    sampled = {"f": Base.FLOAT, "i": Base.INT}.get(scalar, Base.UINT)
+    c.textures.image_access(instr, var, type, shape, sampled, unknown)
