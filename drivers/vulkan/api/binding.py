@@ -17,7 +17,19 @@ from typing import Any
 from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
 from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 
-__all__ = ["Commands", "address", "array", "byref", "constant", "make", "struct"]
+__all__ = [
+    "Commands",
+    "Row",
+    "address",
+    "array",
+    "built",
+    "byref",
+    "constant",
+    "listed",
+    "make",
+    "row",
+    "struct",
+]  # fmt: skip
 
 _SCALARS: dict[str, Any] = {
     "i": ctypes.c_int32, "u": ctypes.c_uint32, "I": ctypes.c_int64, "U": ctypes.c_uint64,
@@ -127,6 +139,44 @@ def address(value: Any) -> int:
 def byref(value: Any) -> Any:
     """A struct or an array as the argument of a command, which keeps it alive for the call."""
     return ctypes.byref(value)
+
+
+def listed(ask: Callable[..., Any], name: str) -> Any:
+    """An array of structs from a command that first returns their count, then themselves; `ask`
+    calls it with the last two arguments.
+    """
+    count, cls = ctypes.c_uint32(), struct(name)
+    ask(byref(count), None)
+    found = (cls * count.value)()
+    for each in found if cls.stype else ():
+        each.sType = cls.stype
+    ask(byref(count), byref(found))
+    return found
+
+
+Row = tuple[Any, ...]
+"""A Vulkan struct as a value: its name, then a pair for each member. A member is a number, a row, a
+tuple of numbers or a tuple of rows.
+"""
+
+
+def row(name: str, **members: Any) -> Row:
+    """The row of a struct."""
+    return (f"Vk{name}", *members.items())
+
+
+def built(row: Row) -> Any:
+    """The struct that a row describes."""
+    members = {}
+    for member, value in row[1:]:
+        if isinstance(value, tuple):
+            first = value[0] if value else None
+            if isinstance(first, str):
+                value = built(value)
+            else:
+                value = [built(one) for one in value] if isinstance(first, tuple) else value
+        members[member] = value or None if isinstance(value, (list, tuple)) else value
+    return make(row[0], **members)
 
 
 class Commands:

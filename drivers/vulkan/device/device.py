@@ -12,10 +12,11 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
+from gallette.drivers.vulkan.api.binding import Commands, array, byref, listed, make
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
 
@@ -93,11 +94,8 @@ class Device:
         return self._told.get(name, False)
 
     def _queue_family(self) -> int:
-        vk, count = self.instance.vk, ctypes.c_uint32()
-        handle = self.physical.handle
-        vk.vkGetPhysicalDeviceQueueFamilyProperties(handle, byref(count), None)
-        found = (struct("VkQueueFamilyProperties") * count.value)()
-        vk.vkGetPhysicalDeviceQueueFamilyProperties(handle, byref(count), byref(found))
+        command = self.instance.vk.vkGetPhysicalDeviceQueueFamilyProperties
+        found = listed(partial(command, self.physical.handle), "VkQueueFamilyProperties")
         for index, family in enumerate(found):
             if family.queueFlags & 3 == 3:  # graphics and compute
                 return index
@@ -128,9 +126,12 @@ class Device:
 
     def new(self, kind: str, **members: Any) -> int:
         """Create an object such as "Sampler" from the members of its create info."""
-        command = getattr(self.vk, f"vkCreate{kind}")
-        info, made = make(f"Vk{kind}CreateInfo", **members), ctypes.c_uint64()
-        command(self.handle, byref(info), None, byref(made))
+        return self.create(kind, make(f"Vk{kind}CreateInfo", **members))
+
+    def create(self, kind: str, info: Any) -> int:
+        """Create an object from its create info."""
+        made = ctypes.c_uint64()
+        getattr(self.vk, f"vkCreate{kind}")(self.handle, byref(info), None, byref(made))
         self.live[kind, made.value] = None
         return made.value
 

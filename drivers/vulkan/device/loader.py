@@ -10,11 +10,20 @@ import ctypes
 import ctypes.util
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.drivers.vulkan.api.binding import Commands, address, array, byref, make, struct
+from gallette.drivers.vulkan.api.binding import (
+    Commands,
+    address,
+    array,
+    byref,
+    listed,
+    make,
+    struct,
+)
 from gallette.drivers.vulkan.api.errors import VulkanError
 
 __all__ = ["Instance", "Messages", "NoVulkanError", "PhysicalDevice"]
@@ -137,10 +146,10 @@ class Instance:
 
     def physical_devices(self) -> list[PhysicalDevice]:
         """Every device of the machine, in the loader's order."""
-        count = ctypes.c_uint32()
-        self.vk.vkEnumeratePhysicalDevices(self.handle, byref(count), None)
+        count, enumerate = ctypes.c_uint32(), self.vk.vkEnumeratePhysicalDevices
+        enumerate(self.handle, byref(count), None)
         handles = (ctypes.c_void_p * count.value)()
-        self.vk.vkEnumeratePhysicalDevices(self.handle, byref(count), byref(handles))
+        enumerate(self.handle, byref(count), byref(handles))
         return [PhysicalDevice(self, handle or 0) for handle in handles[: count.value]]
 
     def chosen(self, wanted: str = "") -> PhysicalDevice:
@@ -207,10 +216,8 @@ class PhysicalDevice:
         return self._asked("VkPhysicalDeviceFeatures2", "vkGetPhysicalDeviceFeatures2", *links)
 
     def _extensions(self) -> frozenset[str]:
-        vk, count = self.instance.vk, ctypes.c_uint32()
-        vk.vkEnumerateDeviceExtensionProperties(self.handle, None, byref(count), None)
-        found = (struct("VkExtensionProperties") * count.value)()
-        vk.vkEnumerateDeviceExtensionProperties(self.handle, None, byref(count), byref(found))
+        ask = partial(self.instance.vk.vkEnumerateDeviceExtensionProperties, self.handle, None)
+        found = listed(ask, "VkExtensionProperties")
         return frozenset(each.extensionName.decode() for each in found)
 
     def format_features(self, format: int) -> tuple[int, int, int]:

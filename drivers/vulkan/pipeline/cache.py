@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.vulkan.api.binding import byref, make
+from gallette.drivers.vulkan.api.binding import Row, built, byref, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
 from .executables import CAPTURE
-from .keys import Row, built
 from .layouts import STAGE_BITS, Layout, Link, linked
 
 __all__ = ["Pipeline", "PipelineCache"]

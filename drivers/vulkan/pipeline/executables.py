@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-from gallette.drivers.vulkan.api.binding import array, byref, make
+from gallette.drivers.vulkan.api.binding import byref, listed, make
 
 __all__ = ["CAPTURE", "EXTENSION", "executables"]
 
@@ -21,28 +20,17 @@ def executables(device: Any, pipeline: int) -> list[str]:
         return [f"the device has no {EXTENSION}"]
     vk, lines = device.vk, []
     of = make("VkPipelineInfoKHR", pipeline=pipeline)
-    found = _listed(
+    found = listed(
         lambda *out: vk.vkGetPipelineExecutablePropertiesKHR(device.handle, byref(of), *out),
         "VkPipelineExecutablePropertiesKHR",
     )
     for index, each in enumerate(found):
         lines.append(f"{each.name.decode()}: {each.description.decode()}")
         one = make("VkPipelineExecutableInfoKHR", pipeline=pipeline, executableIndex=index)
-        statistics = _listed(
+        statistics = listed(
             lambda *out: vk.vkGetPipelineExecutableStatisticsKHR(device.handle, byref(one), *out),  # noqa: B023
             "VkPipelineExecutableStatisticKHR",
         )
         for told in statistics:
             lines.append(f"    {told.name.decode()}: {getattr(told.value, _MEMBERS[told.format])}")
     return lines
-
-
-def _listed(ask: Any, name: str) -> Any:
-    """A list from a Vulkan command that first returns the count, then the items."""
-    count = ctypes.c_uint32()
-    ask(byref(count), None)
-    if not count.value:
-        return []
-    found = array([make(name) for _ in range(count.value)])
-    ask(byref(count), byref(found))
-    return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gallette.drivers.vulkan.api.binding import make
+from gallette.drivers.vulkan.api.binding import Row, row
 from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
 from gallette.drivers.vulkan.selection import Selection
@@ -18,7 +18,7 @@ from .layouts import Link
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["STENCIL_OPS", "TOPOLOGIES", "built", "pipeline_key"]
+__all__ = ["STENCIL_OPS", "TOPOLOGIES", "pipeline_key"]
 
 TOPOLOGIES = {
     Primitive.POINTS: 0,
@@ -62,28 +62,6 @@ _DYNAMIC_STATES = (
 )  # fmt: skip
 _DYNAMIC_STIPPLE = 1000259000
 _LINE_DEFAULT, _LINE_RECTANGULAR, _LINE_BRESENHAM, _LINE_SMOOTH = range(4)
-Row = tuple[Any, ...]
-"""A Vulkan struct as a value: its name, then a pair for each member. A member is a number, a row, a
-tuple of numbers or a tuple of rows.
-"""
-
-
-def _row(name: str, **members: Any) -> Row:
-    return (f"Vk{name}", *members.items())
-
-
-def built(row: Row) -> Any:
-    """The struct that a row describes."""
-    members = {}
-    for member, value in row[1:]:
-        if isinstance(value, tuple):
-            first = value[0] if value else None
-            if isinstance(first, str):
-                value = built(value)
-            else:
-                value = [built(one) for one in value] if isinstance(first, tuple) else value
-        members[member] = value or None if isinstance(value, (list, tuple)) else value
-    return make(row[0], **members)
 
 
 def topology_class(topology: int) -> int:
@@ -109,7 +87,7 @@ def pipeline_key(
     stippled = stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH)
     min_samples = bound.min_samples if samples > 1 else 1
     logic_op = blend.logicop_enable
-    multisample = _row(
+    multisample = row(
         "PipelineMultisampleStateCreateInfo",
         rasterizationSamples=samples,
         sampleShadingEnable=int(min_samples > 1),
@@ -119,33 +97,33 @@ def pipeline_key(
         alphaToOneEnable=int(blend.alpha_to_one and samples > 1 and device.feature("alphaToOne")),
     )
     attachments, formats = _attachments(context)
-    blending = _row(
+    blending = row(
         "PipelineColorBlendStateCreateInfo",
         logicOpEnable=int(logic_op),
         logicOp=int(blend.logicop) if logic_op else 0,
         attachmentCount=len(attachments),
         pAttachments=attachments,
     )
-    clip_control = _row(
+    clip_control = row(
         "PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=int(not raster.clip_halfz)
     )
     dynamic = (*_DYNAMIC_STATES, _DYNAMIC_STIPPLE) if stippled else _DYNAMIC_STATES
     found = [
         ("pNext", formats),
         ("pVertexInputState", _vertex_input(*vertices.vertex_elements(context, link))),
-        ("pInputAssemblyState", _row(
+        ("pInputAssemblyState", row(
             "PipelineInputAssemblyStateCreateInfo", topology=topology_class(TOPOLOGIES[mode]))),
-        ("pViewportState", _row("PipelineViewportStateCreateInfo", pNext=clip_control)),
+        ("pViewportState", row("PipelineViewportStateCreateInfo", pNext=clip_control)),
         ("pRasterizationState", _rasterization(context, fill, line_mode, stippled)),
         ("pMultisampleState", multisample),
-        ("pDepthStencilState", _row("PipelineDepthStencilStateCreateInfo", maxDepthBounds=1.0)),
+        ("pDepthStencilState", row("PipelineDepthStencilStateCreateInfo", maxDepthBounds=1.0)),
         ("pColorBlendState", blending),
-        ("pDynamicState", _row("PipelineDynamicStateCreateInfo",
+        ("pDynamicState", row("PipelineDynamicStateCreateInfo",
                                dynamicStateCount=len(dynamic), pDynamicStates=dynamic)),
     ]  # fmt: skip
     if patch:
-        origin = _row("PipelineTessellationDomainOriginStateCreateInfo", domainOrigin=1)
-        state = _row("PipelineTessellationStateCreateInfo", pNext=origin, patchControlPoints=patch)
+        origin = row("PipelineTessellationDomainOriginStateCreateInfo", domainOrigin=1)
+        state = row("PipelineTessellationStateCreateInfo", pNext=origin, patchControlPoints=patch)
         found.append(("pTessellationState", state))
     return tuple(found)
 
@@ -164,17 +142,17 @@ def _rasterization(
 ) -> Row:
     raster, device = context.bound.rasterizer.state, context.device
     last = not raster.flatshade_first and device.feature("provokingVertexLast")
-    chain = _row(
+    chain = row(
         "PipelineRasterizationProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last)
     )
     if device.feature("depthClipEnable"):
-        chain = _row(
+        chain = row(
             "PipelineRasterizationDepthClipStateCreateInfoEXT",
             pNext=chain,
             depthClipEnable=int(raster.depth_clip_near),
         )
     if device.has("VK_EXT_line_rasterization"):
-        chain = _row(
+        chain = row(
             "PipelineRasterizationLineStateCreateInfoEXT",
             pNext=chain,
             lineRasterizationMode=line_mode,
@@ -182,7 +160,7 @@ def _rasterization(
             lineStippleFactor=1,
             lineStipplePattern=0xFFFF,
         )
-    return _row(
+    return row(
         "PipelineRasterizationStateCreateInfo",
         pNext=chain,
         depthClampEnable=int(raster.depth_clamp and device.feature("depthClamp")),
@@ -194,28 +172,28 @@ def _rasterization(
 def _vertex_input(elements: tuple[tuple[int, ...], ...], strides: tuple[int, ...]) -> Row:
     rates = {binding: rate for _, binding, _, _, rate in elements}
     bindings = [
-        _row("VertexInputBindingDescription", binding=binding, stride=strides[binding],
+        row("VertexInputBindingDescription", binding=binding, stride=strides[binding],
              inputRate=int(rate > 0))
         for binding, rate in rates.items()
     ]  # fmt: skip
     divisors = [
-        _row("VertexInputBindingDivisorDescriptionEXT", binding=binding, divisor=rate)
+        row("VertexInputBindingDivisorDescriptionEXT", binding=binding, divisor=rate)
         for binding, rate in rates.items()
         if rate > 1
     ]
     attributes = [
-        _row("VertexInputAttributeDescription", location=location, binding=binding, format=format,
+        row("VertexInputAttributeDescription", location=location, binding=binding, format=format,
              offset=offset)
         for location, binding, format, offset, _ in elements
     ]  # fmt: skip
     chain = None
     if divisors:
-        chain = _row(
+        chain = row(
             "PipelineVertexInputDivisorStateCreateInfoEXT",
             vertexBindingDivisorCount=len(divisors),
             pVertexBindingDivisors=tuple(divisors),
         )
-    return _row(
+    return row(
         "PipelineVertexInputStateCreateInfo",
         pNext=chain,
         vertexBindingDescriptionCount=len(bindings),
@@ -237,12 +215,12 @@ def _attachments(context: VulkanContext) -> tuple[tuple[Row, ...], Row]:
             members = _blended(bound.blend.state, index, surface.format, bool(features & 0x100))
         colors.append(0 if found is None else found.number)
         named = dict(zip(_BLENDING, members, strict=True))
-        attachments.append(_row("PipelineColorBlendAttachmentState", **named))
+        attachments.append(row("PipelineColorBlendAttachmentState", **named))
     zsbuf, number, aspect = bound.framebuffer.zsbuf, 0, 0
     if zsbuf is not None:
         assert isinstance(zsbuf.resource, VulkanTexture)
         number, aspect = zsbuf.resource.format.number, zsbuf.resource.format.aspect
-    formats = _row(
+    formats = row(
         "PipelineRenderingCreateInfo",
         colorAttachmentCount=len(colors),
         pColorAttachmentFormats=tuple(colors),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gallette.drivers.vulkan.api.binding import constant, make
+import ctypes
+
+from gallette.drivers.vulkan.api.binding import Row, built, constant, row
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.memory.allocator import Allocator
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
@@ -50,79 +52,60 @@ class Samplers:
         self._buffer: DeviceBuffer | None = None
 
     def sampler(self, state: SamplerState | None, format: Format | None, is_cube: bool) -> int:
-        """The sampler for a texture of a format."""
-        state = state or SamplerState(min_mip_filter=MipFilter.NONE)
+        """The sampler for a texture of a format. Devices have few, so equal ones are one."""
+        key: object = (state, format, is_cube)
+        found = self._samplers.get(key)
+        if found is None:
+            state = state or SamplerState(min_mip_filter=MipFilter.NONE)
+            info = self._described(state, format, is_cube)
+            found = self._samplers.get(info)
+            if found is None:
+                found = self._samplers[info] = self.device.create("Sampler", built(info))
+            self._samplers[key] = found
+        return found
+
+    def _described(self, state: SamplerState, format: Format | None, is_cube: bool) -> Row:
+        device, limits, modes = self.device, self.device.physical.limits, wraps(state)
+        found = None if format is None else vulkan_format(format)
         integer = format is not None and (
             format.is_pure_integer or (format.has_stencil and not format.has_depth)
         )
         # Results of comparisons may be filtered whatever the format: lavapipe filters no depth.
-        linear = format is None or state.compare_enabled or self._filters(format)
-        border = _border(state, format)
-        found = None if format is None else vulkan_format(format)
-        number = 37 if found is None else found.number
-        custom = border not in _STANDARD_BORDERS
-        hard = is_cube and not state.seamless_cube_map
-        key = (state, integer, linear, border, number if custom else 0, hard)
-        made = self._samplers.get(key)
-        if made is None:
-            made = self._create(state, integer, linear, border, is_cube, number)
-            self._samplers[key] = made
-        return made
-
-    def _filters(self, format: Format) -> bool:
-        found = vulkan_format(format)
-        return (
-            found is not None
-            and bool(self.device.physical.format_features(found.number)[1] & 0x1000)
-            and not format.is_pure_integer
-        )
-
-    def _create(
-        self,
-        state: SamplerState,
-        integer: bool,
-        linear: bool,
-        border: tuple[float, ...],
-        is_cube: bool,
-        number: int,
-    ) -> int:
-        device, modes = self.device, [_WRAPS[wrap] for wrap in wraps(state)]
-        chain, color = None, _STANDARD_BORDERS.get(tuple(float(x) for x in border), -1)
-        if color >= 0:
-            color += integer
-        elif device.feature("customBorderColors"):
-            value = make("VkClearColorValue")
+        linear = format is None or state.compare_enabled
+        if found is not None and not linear and not integer:
+            linear = bool(device.physical.format_features(found.number)[1] & 0x1000)
+        border, chain = _border(state, format), None
+        color = _STANDARD_BORDERS.get(border, 0) + integer
+        if border not in _STANDARD_BORDERS and device.feature("customBorderColors"):
+            value = row("ClearColorValue", float32=border)
             if integer:
-                value.int32 = tuple(_signed(int(x)) for x in border)
-            else:
-                value.float32 = tuple(float(x) for x in border)
-            chain = make(
-                "VkSamplerCustomBorderColorCreateInfoEXT", customBorderColor=value, format=number
+                words = tuple(ctypes.c_int32(int(x)).value for x in border)
+                value = row("ClearColorValue", int32=words)
+            chain = row(
+                "SamplerCustomBorderColorCreateInfoEXT",
+                customBorderColor=value,
+                format=37 if found is None else found.number,
             )
             color = _CUSTOM_BORDER + integer
-        else:
-            color = int(integer)
         if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
             mode = 1 if state.reduction is Reduction.MIN else 2
-            chain = make("VkSamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
+            chain = row("SamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
         mips = state.min_mip_filter is not MipFilter.NONE
         anisotropic = state.max_anisotropy > 1 and device.feature("samplerAnisotropy") and linear
-        flags = 0
-        if is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap"):
-            flags = 0x4
-        return device.new(
-            "Sampler",
+        hard = is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap")
+        return row(
+            "SamplerCreateInfo",
             pNext=chain,
-            flags=flags,
+            flags=4 * hard,
             magFilter=int(linear and state.mag_img_filter is Filter.LINEAR),
             minFilter=int(linear and state.min_img_filter is Filter.LINEAR),
             mipmapMode=int(linear and state.min_mip_filter is MipFilter.LINEAR),
-            addressModeU=modes[0],
-            addressModeV=modes[1],
-            addressModeW=modes[2],
-            mipLodBias=max(-16.0, min(state.lod_bias, device.physical.limits.maxSamplerLodBias)),
+            addressModeU=_WRAPS[modes[0]],
+            addressModeV=_WRAPS[modes[1]],
+            addressModeW=_WRAPS[modes[2]],
+            mipLodBias=max(-16.0, min(state.lod_bias, limits.maxSamplerLodBias)),
             anisotropyEnable=int(anisotropic),
-            maxAnisotropy=min(state.max_anisotropy, device.physical.limits.maxSamplerAnisotropy),
+            maxAnisotropy=min(state.max_anisotropy, limits.maxSamplerAnisotropy),
             compareEnable=int(state.compare_enabled),
             compareOp=int(state.compare_func),
             minLod=max(state.min_lod, 0.0) if mips else 0.0,
@@ -163,11 +146,6 @@ class Samplers:
             self._buffer = DeviceBuffer(self.device, self.allocator, 65536)
             self._buffer.bytes[:] = 0
         return self._buffer
-
-
-def _signed(value: int) -> int:
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
 
 
 def wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
