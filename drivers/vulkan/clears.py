@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING, Any
 
 from gallette.drivers.common.memory.clear import ClearValues, cleared_rect
@@ -77,17 +76,10 @@ def clear_on_device(
 
 
 def _color(color: Color, format: Format) -> Any:
-    value = make("VkClearColorValue")
-    if format.is_pure_integer:
-        limit = 0xFFFFFFFF
-        words = [int(x) & limit for x in color]
-        if format.is_signed_integer:
-            value.int32 = tuple(ctypes.c_int32(word).value for word in words)
-        else:
-            value.uint32 = tuple(words)
-    else:
-        value.float32 = tuple(float(x) for x in color)
-    return value
+    if format.is_pure_integer:  # signed ones have the same bits
+        words = tuple(int(x) & 0xFFFFFFFF for x in color)
+        return make("VkClearColorValue", uint32=words)
+    return make("VkClearColorValue", float32=tuple(float(x) for x in color))
 
 
 def clear_rect_on_device(

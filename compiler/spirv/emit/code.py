@@ -232,15 +232,9 @@ class Code:
         elif isinstance(instr, LoadConst):
             self._constant(instr)
         elif isinstance(instr, Intrinsic):
-            handler = _INTRINSICS.get(instr.name)
-            if handler is not None:
-                handler(self, instr)
-            elif instr.name in SYSTEM_BUILTINS:
-                self.read_system_value(instr)
-            else:
-                raise SpirvError(f"intrinsic {instr.name} has no counterpart")
+            self.intrinsic(instr)
         elif isinstance(instr, Tex):
-            self.textures.tex(instr)
+            self.tex(instr)
         elif isinstance(instr, Phi):
             if instr.result not in self.values.of:
                 self._phi(instr)
@@ -253,6 +247,18 @@ class Code:
             self._jump(instr, loop)
         elif not isinstance(instr, Deref):
             raise SpirvError(f"{instr.kind} has no counterpart")
+
+    def intrinsic(self, instr: Intrinsic) -> None:
+        handler = _INTRINSICS.get(instr.name)
+        if handler is not None:
+            handler(self, instr)
+        elif instr.name in SYSTEM_BUILTINS:
+            self.read_system_value(instr)
+        else:
+            raise SpirvError(f"intrinsic {instr.name} has no counterpart")
+
+    def tex(self, instr: Tex) -> None:
+        self.textures.tex(instr)
 
     def _constant(self, instr: LoadConst) -> None:
         d = instr.result

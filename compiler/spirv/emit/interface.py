@@ -103,7 +103,7 @@ class Interface:
         struct = self.types.members(name, tuple(fields), True)
         b.decorate(struct, "Block")
         storage = "StorageBuffer" if mode == Mode.SSBO else "Uniform"
-        id = self._variable(storage, struct, "" if mode == Mode.UNIFORM else first.interface_name)
+        id = self.variable(storage, struct, "" if mode == Mode.UNIFORM else first.interface_name)
         b.decorate(id, "DescriptorSet", SSBO_SET if mode == Mode.SSBO else UBO_SET)
         b.decorate(id, "Binding", number)
         if mode == Mode.UNIFORM:
@@ -112,11 +112,13 @@ class Interface:
             self.places[var].id = id
             self.places[var].storage = storage
 
-    def _variable(self, storage: str, type: int, name: str) -> int:
+    def variable(self, storage: str, type: int, name: str = "", initial: int = 0) -> int:
+        """A module variable, with the id of its initial value."""
         b = self.b
         pointer = b.pointer(storage, type)
         id = b.id()
-        b.put("global", "OpVariable", pointer, id, value_of("StorageClass", storage))
+        more = (initial,) if initial else ()
+        b.put("global", "OpVariable", pointer, id, value_of("StorageClass", storage), *more)
         b.name(id, name)
         self.used.append(id)
         return id
@@ -132,7 +134,7 @@ class Interface:
         storage = {Mode.SHARED: "Workgroup", Mode.SHADER_TEMP: "Private"}.get(mode)
         if storage is None:
             raise SpirvError(f"no storage class for {mode.text} variable {var.name}")
-        id = self._variable(storage, self.types.logical(var.type), var.name)
+        id = self.variable(storage, self.types.logical(var.type), var.name)
         return Place(id, storage, var.type, False)
 
     def _block(self, var: Variable) -> Place:
@@ -153,7 +155,7 @@ class Interface:
         for length in reversed(lengths):
             whole = b.type("OpTypeArray", whole, b.uint(max(length, 1)))
         storage = "StorageBuffer" if var.mode == Mode.SSBO else "Uniform"
-        id = self._variable(storage, whole, var.name)
+        id = self.variable(storage, whole, var.name)
         b.decorate(id, "DescriptorSet", SSBO_SET if var.mode == Mode.SSBO else UBO_SET)
         b.decorate(id, "Binding", _number(var))
         if var.mode == Mode.SSBO:
@@ -167,7 +169,7 @@ class Interface:
 
     def _handle(self, var: Variable) -> Place:
         b = self.b
-        id = self._variable(
+        id = self.variable(
             "UniformConstant", self.types.logical(var.type, var.image_format), var.name
         )
         image = var.type.without_array.is_image
@@ -191,7 +193,7 @@ class Interface:
             builtin = "FragStencilRefEXT"
             b.capability("StencilExportEXT")
             b.extension("SPV_EXT_shader_stencil_export")
-        id = self._variable(storage, self.types.logical(var.type), var.name)
+        id = self.variable(storage, self.types.logical(var.type), var.name)
         patch = var.patch
         if builtin is not None:
             self.builtin_capability(builtin, output=storage == "Output")
@@ -287,7 +289,7 @@ class Interface:
         """The input variable of a built-in value."""
         if builtin not in self.builtins:
             self.builtin_capability(builtin)
-            id = self._variable("Input", type, "")
+            id = self.variable("Input", type)
             self.b.decorate(id, "BuiltIn", builtin)
             flat = ("PrimitiveId", "SampleId", "Layer", "ViewportIndex")
             subgroup = builtin.startswith("Subgroup")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, Tex
+from gallette.compiler.nir.ir.instrs import Intrinsic, Tex
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.spirv.emit.code import Code
 from gallette.compiler.spirv.emit.values import Value, Values
@@ -43,20 +43,17 @@ class DriverCode(Code):
         self.outputs: dict[tuple[int, int], tuple[int, str]] = {}  # private copies, by slot
         self.flush: Callable[[DriverCode], None] = lambda code: None
 
-    def instr(self, instr: Instr, loop: tuple[int, int]) -> None:
-        own = isinstance(instr, (Intrinsic, Tex))
-        handler = HANDLERS.get(instr.name) if isinstance(instr, Intrinsic) else None
-        if own and (handler is not None or isinstance(instr, Tex)):
-            if not self.open:
-                self.begin(self.b.id())
-            if isinstance(instr, Tex):
-                from .textures import emit_tex
+    def intrinsic(self, instr: Intrinsic) -> None:
+        handler = HANDLERS.get(instr.name)
+        if handler is None:
+            super().intrinsic(instr)
+        else:
+            handler(self, instr)
 
-                emit_tex(self, instr)
-            elif handler is not None and isinstance(instr, Intrinsic):
-                handler(self, instr)
-            return
-        super().instr(instr, loop)
+    def tex(self, instr: Tex) -> None:
+        from .textures import emit_tex
+
+        emit_tex(self, instr)
 
     def leave(self) -> None:
         self.flush(self)

@@ -44,16 +44,6 @@ class DriverInterface(Interface):
         self.writes_memory = False
         self._push = 0
 
-    def variable(self, storage: str, type: int, initial: int = 0) -> int:
-        """A module variable."""
-        b = self.b
-        id = b.id()
-        more = (initial,) if initial else ()
-        pointer = b.pointer(storage, type)
-        b.put("global", "OpVariable", pointer, id, value_of("StorageClass", storage), *more)
-        self.used.append(id)
-        return id
-
     def array_of(self, type: int, length: int) -> int:
         return self.b.type("OpTypeArray", type, self.b.uint(length)) if length else type
 
@@ -63,7 +53,7 @@ class DriverInterface(Interface):
         if key not in self.b.known:
             self.b.known[key] = null = self.b.id()
             self.b.put("global", "OpConstantNull", type, null)
-        return self.variable("Private", type, self.b.known[key])
+        return self.variable("Private", type, initial=self.b.known[key])
 
     def mark(self, id: int, decoration: str, what: Open) -> None:
         """Decorate with a number that is filled in later."""
