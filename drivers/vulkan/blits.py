@@ -14,14 +14,13 @@ from gallette.pipe.state import BlitInfo, Box, ScissorState, Surface
 from .api.binding import byref, make, struct
 from .memory.formats import COLOR, DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
+from .memory.storage import GENERAL
 from .pipeline.textures import surface_view
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
 __all__ = ["blit_on_device", "copy_on_device"]
-
-_GENERAL = 1
 
 
 def _inside(texture: VulkanTexture, level: int, box: Box) -> bool:
@@ -79,7 +78,7 @@ def copy_on_device(
     to_layers, to_at, _ = _layers(dst, dst_level, to, aspect)
     region = struct("VkImageCopy")(layers, at, to_layers, to_at, (box.width, box.height, depth))
     context.device.vk.vkCmdCopyImage(
-        context.stream.batch.commands, src.image.handle, _GENERAL, dst.image.handle, _GENERAL,
+        context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
         1, byref(region),
     )  # fmt: skip
     context.stream.written = True
@@ -122,7 +121,7 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
     to_layers, to_at, _ = _layers(dst, info.dst_level, d, COLOR)
     region = struct("VkImageResolve")(layers, at, to_layers, to_at, (s.width, s.height, 1))
     context.device.vk.vkCmdResolveImage(
-        context.stream.batch.commands, src.image.handle, _GENERAL, dst.image.handle, _GENERAL,
+        context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
         1, byref(region),
     )  # fmt: skip
     context.stream.written = True
@@ -146,8 +145,8 @@ def _resolve_depth(context: VulkanContext, info: BlitInfo, d: Box, s: Box) -> No
         for texture, level, z in ((src, info.src_level, s.z), (dst, info.dst_level, d.z))
     ]
     attachment = make(
-        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=_GENERAL, resolveMode=1,
-        resolveImageView=views[1], resolveImageLayout=_GENERAL, loadOp=0, storeOp=0,
+        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=GENERAL, resolveMode=1,
+        resolveImageView=views[1], resolveImageLayout=GENERAL, loadOp=0, storeOp=0,
     )  # fmt: skip
     rendering = make(
         "VkRenderingInfo",

@@ -21,11 +21,10 @@ from .api.binding import byref, make, struct
 from .batch import Stream
 from .memory.formats import COLOR, DEPTH, STENCIL
 from .memory.resources import VulkanTexture
-from .memory.storage import DeviceBuffer
+from .memory.storage import GENERAL, DeviceBuffer
 
 __all__ = ["download", "upload"]
 
-GENERAL = 1
 Bytes = npt.NDArray[np.uint8]
 
 

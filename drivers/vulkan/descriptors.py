@@ -24,7 +24,8 @@ from .batch import Batch
 from .lowering import PARAMETERS
 from .memory.formats import COLOR, vulkan_format
 from .memory.resources import VulkanBuffer, VulkanTexture
-from .pipeline.layouts import Layout, Link, Slot
+from .memory.storage import GENERAL
+from .pipeline.layouts import DYNAMIC_UNIFORM, Layout, Link, Slot
 from .pipeline.textures import image_view, texture_view
 from .spirv.memory import COUNTERS
 
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Descriptors"]
 
-_GENERAL = 1
 _BLOCK = 65536
-_TEXELS, _IMAGE_TEXELS, _DYNAMIC = 4, 5, 8
+_TEXELS, _IMAGE_TEXELS = 4, 5
 Row = tuple[int, int, int]
 
 
@@ -138,7 +138,7 @@ class Descriptors:
     def _rows(self, batch: Batch, slot: Slot) -> list[Row]:
         kind, number = slot.what
         bindings = self.context.bound.stages[slot.stage]
-        if slot.binding.type == _DYNAMIC:
+        if slot.binding.type == DYNAMIC_UNIFORM:
             return [self._block_zero(batch, slot.stage, bindings)]
         if slot.what == ("ssbo", PARAMETERS):
             return [self._parameter_block(batch)]
@@ -233,7 +233,7 @@ class Descriptors:
             state = replace(state, compare_enabled=False)  # looked up without a reference
         samplers = self.context.screen.samplers
         sampler = samplers.sampler(state, view.format, view.target.is_cube)
-        return sampler, texture_view(texture, view), _GENERAL
+        return sampler, texture_view(texture, view), GENERAL
 
     def _texels(self, batch: Batch, view: SamplerView | None) -> Row:
         if view is None or not isinstance(view.resource, VulkanBuffer):
@@ -260,7 +260,7 @@ class Descriptors:
             self.context.rendering.end()
         self.context.stream.prepare(image, aspect)
         batch.uses(image, write=False)
-        return samplers.sampler(None, None, False), view, _GENERAL
+        return samplers.sampler(None, None, False), view, GENERAL
 
     def _image(self, batch: Batch, slot: Slot) -> Row:
         image = self._image_of(slot)
@@ -274,4 +274,4 @@ class Descriptors:
             return self._dummy(batch, slot, storage=True)
         layers = (image.first_layer, image.last_layer - image.first_layer + 1)
         view = image_view(image.resource, image.format, image.level, layers, slot.binding.shape)
-        return 0, view, _GENERAL
+        return 0, view, GENERAL

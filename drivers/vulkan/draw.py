@@ -24,6 +24,7 @@ from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
 from .selection import Selection, folds, select, texture_facts
 from .series import vertex_row
+from .spirv.interface import PUSH_WORDS
 from .spirv.system import PUSHED
 from .variants import ComputeKey, with_control
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Draws"]
 
-_PUSH_SIZE = 128
 _MOST_KNOWN = 1024
 """Combinations of state whose pipelines are found without looking at the state."""
 
@@ -130,9 +130,7 @@ class Draws:
         if indexed is None:
             vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
         else:
-            if indexed.buffer is not None:
-                batch.uses(indexed.buffer.gpu, write=False)
-            vk.vkCmdBindIndexBuffer(commands, *indexed.at)
+            vk.vkCmdBindIndexBuffer(commands, *indexed.place(batch))
             vk.vkCmdDrawIndexed(
                 commands, indexed.count, info.instance_count, indexed.first, indexed.bias,
                 info.start_instance,
@@ -191,7 +189,7 @@ class Draws:
     def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
         """Set push constants: values for which Vulkan has no state or built-in."""
         bound = self.context.bound
-        words = np.zeros(_PUSH_SIZE // 4, np.uint32)
+        words = np.zeros(PUSH_WORDS, np.uint32)
         floats = words.view(np.float32)
         indexed = bool(info.index_size)
         words[PUSHED["base_vertex"]] = info.index_bias & 0xFFFFFFFF if indexed else 0
@@ -208,7 +206,7 @@ class Draws:
         if data != self._pushed:
             self._pushed = data
             self.vk.vkCmdPushConstants(
-                commands, pipeline.link.layout.handle, 0x3F, 0, _PUSH_SIZE, int(words.ctypes.data)
+                commands, pipeline.link.layout.handle, 0x3F, 0, len(data), int(words.ctypes.data)
             )
 
     # -- vertices --------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from gallette.drivers.common.vertex.stream import indices_of
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
+from .batch import Batch
 from .memory.resources import VulkanBuffer
 
 if TYPE_CHECKING:
@@ -37,18 +38,25 @@ _ASSEMBLED = {1: Primitive.POINTS, 2: Primitive.LINES, 3: Primitive.TRIANGLES}
 
 @dataclass(slots=True)
 class Indexed:
-    """The indices of a draw: in the application's `buffer`, or converted, of 32 bits in memory of
-    the batch.
-    """
+    """The indices of a draw: in the application's `buffer`, or converted to `data` of 32 bits."""
 
     mode: Primitive
     count: int
     bias: int
     first: int = 0
     restarts: bool = False
-    at: tuple[int, int, int] = (0, 0, 1)
-    """Buffer, offset and VkIndexType."""
     buffer: VulkanBuffer | None = None
+    at: tuple[int, int, int] = (0, 0, 1)
+    """Of `buffer`: Vulkan's buffer, the offset and VkIndexType."""
+    data: Indices | None = None
+
+    def place(self, batch: Batch) -> tuple[int, int, int]:
+        """Vulkan's buffer, the offset and VkIndexType. Converted indices are copied into memory of
+        the batch that draws, which may not be the one that was current when they were converted.
+        """
+        if self.buffer is not None:
+            batch.uses(self.buffer.gpu, write=False)
+        return self.at if self.data is None else (*batch.upload(self.data.tobytes()), 1)
 
 
 def _needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
@@ -79,7 +87,7 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
         assert isinstance(buffer, VulkanBuffer)
         at = buffer.gpu.handle, buffer.gpu.offset + info.index_offset, _TYPES[size]
         restarts, bias = info.primitive_restart, info.index_bias
-        return Indexed(info.mode, info.count, bias, info.start, restarts, at, buffer)
+        return Indexed(info.mode, info.count, bias, info.start, restarts, buffer, at)
     raster = context.bound.rasterizer.state
     if size:
         assert buffer is not None
@@ -89,7 +97,7 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
     else:
         indices, bias = np.arange(info.start, info.start + info.count, dtype=np.uint32), 0
     if info.mode not in _CONVERTED:
-        return _widened(context, info, indices, bias)
+        return _widened(info, indices, bias)
     runs = Runs.whole(len(indices))
     if info.index_size and info.primitive_restart:
         kept, runs = cut_runs(indices, info.restart_index)
@@ -102,10 +110,10 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
         pairs = [corners[mask][:, [i, (i + 1) % 3]] for i, mask in enumerate(real)]
         corners = np.concatenate(pairs)
     chosen = indices[corners.reshape(-1)] if corners.size else indices[:0]
-    return _uploaded(context, _ASSEMBLED[corners.shape[1]], chosen, bias)
+    return _converted(_ASSEMBLED[corners.shape[1]], chosen, bias)
 
 
-def _widened(context: VulkanContext, info: DrawInfo, indices: Indices, bias: int) -> Indexed:
+def _widened(info: DrawInfo, indices: Indices, bias: int) -> Indexed:
     """Indices of 32 bits: strips restart at the largest value, lists are cut."""
     restarts = info.primitive_restart
     if restarts and info.mode in _LISTS:
@@ -118,13 +126,10 @@ def _widened(context: VulkanContext, info: DrawInfo, indices: Indices, bias: int
         indices, restarts = indices[np.concatenate([kept[:0], *whole])], False
     elif restarts:
         indices = np.where(indices == info.restart_index, np.uint32(0xFFFFFFFF), indices)
-    made = _uploaded(context, info.mode, indices, bias)
+    made = _converted(info.mode, indices, bias)
     made.restarts = restarts
     return made
 
 
-def _uploaded(context: VulkanContext, mode: Primitive, chosen: Indices, bias: int) -> Indexed:
-    data = np.ascontiguousarray(chosen, np.uint32).view(np.uint8)
-    if not data.size:
-        return Indexed(mode, 0, bias)
-    return Indexed(mode, len(chosen), bias, at=(*context.stream.batch.upload(data), 1))
+def _converted(mode: Primitive, chosen: Indices, bias: int) -> Indexed:
+    return Indexed(mode, len(chosen), bias, data=np.ascontiguousarray(chosen, np.uint32))

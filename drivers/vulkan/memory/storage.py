@@ -20,7 +20,10 @@ from .allocator import Allocator
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.batch import Batch
 
-__all__ = ["DeviceBuffer", "DeviceImage", "Used"]
+__all__ = ["GENERAL", "DeviceBuffer", "DeviceImage", "Used"]
+
+GENERAL = 1
+"""The VkImageLayout of all images."""
 
 
 class Used:

@@ -38,7 +38,6 @@ class DriverTextures(Textures):
             c.b.known["sampled", number] = self.image_type_id
         else:  # looked up in another way before: a variable for each
             what = ("tex", number + 1000 * (self.image_type_id % 997 + 1))
-            c.b.known["twin", what[1]] = number
         self.var, self.type = c.interface.handle(
             what, self.image_type_id, (tex.dim.value, tex.is_array, scalar, shadow), False
         )

@@ -15,7 +15,7 @@ from gallette.pipe.loader import create_screen
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import abi, machine_code
-from tests.state_tracker.helpers import pixels, program, quad
+from tests.state_tracker.helpers import compiled, pixels, program, quad
 from tests.state_tracker.stream.test_textures import WAYS, in_turn
 
 from .device import needs_device, said, validated
@@ -23,6 +23,15 @@ from .device import needs_device, said, validated
 pytestmark = needs_device
 SIZE = 16
 WRAPS = (GL.CLAMP, GL.CLAMP_TO_BORDER, GL.MIRROR_CLAMP_EXT, GL.MIRROR_CLAMP_TO_BORDER_EXT)
+
+
+_WRITES_CORNERS = """#version 450
+layout(local_size_x=4) in;
+layout(std430, binding=0) buffer Corners { dvec2 corner[]; };
+void main() {
+    uint i = gl_LocalInvocationIndex;
+    corner[i] = dvec2(i == 1 || i == 2 ? 0.9 : -0.9, i > 1 ? 0.9 : -0.9);
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -204,6 +213,34 @@ def test_masked_clears_and_the_host_write_samples(format: int) -> None:
         # Devices round the mean of four samples to the next number of the format on either side.
         step = 0.001 if ours.dtype == np.float32 else 0
         assert np.abs(ours.astype(np.float64) - theirs).max() <= step
+
+
+def test_quads_of_vertices_that_the_host_converts_after_the_device_wrote_them() -> None:
+    """Their indices are converted, too, and waiting for the vertices ends the batch."""
+
+    def draw(gl: Any) -> list[Any]:
+        writer = gl.create_program()
+        gl.attach_shader(writer, compiled(gl, GL.COMPUTE_SHADER, _WRITES_CORNERS))
+        gl.link_program(writer)
+        name = program(gl)
+        quad(gl, name)
+        (corners,) = gl.gen_buffers(1)
+        gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, corners)
+        gl.buffer_data(GL.SHADER_STORAGE_BUFFER, 64, bytes(64), GL.STATIC_DRAW)
+        gl.use_program(writer)
+        gl.dispatch_compute(1, 1, 1)
+        gl.memory_barrier(GL.ALL_BARRIER_BITS)
+        gl.use_program(name)
+        gl.bind_buffer(GL.ARRAY_BUFFER, corners)
+        at = gl.get_attrib_location(name, "position")
+        gl.vertex_attrib_pointer(at, 2, GL.DOUBLE, 0, 0, None)
+        gl.uniform4f(gl.get_uniform_location(name, "color"), 1, 0.5, 0.25, 1)
+        gl.draw_arrays(GL.QUADS, 0, 4)
+        return [pixels(gl, SIZE, SIZE)]
+
+    ((ours, theirs),) = both(draw, "compat")
+    assert ours[8, 8, 0] == 255
+    assert np.array_equal(ours, theirs)
 
 
 def test_contexts_of_one_screen_draw_in_threads_at_the_same_time() -> None:
