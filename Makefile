@@ -15,7 +15,7 @@ export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients clients-all gallery browser docs docs-test fuzz bombs mutants dist lock installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients clients-all gallery browser docs docs-test fuzz bombs mutants dist lock installed format bench captures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -129,6 +129,11 @@ format: $(READY)  ## rewrite the tree in the house format
 
 bench: $(READY)  ## time scenes against native drivers, side by side
 	$(BIN)/gallette bench --against softpipe,llvmpipe
+
+captures: $(READY)  ## record other people's programs, and time their last frames on jit and llvmpipe
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+	$(BIN)/python -m tests.clients.captures -o build/captures
+	$(BIN)/gallette bench --captures build/captures --driver jit --against llvmpipe
 
 clean:  ## remove .venv, caches and reports
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build *.egg-info reports

@@ -71,6 +71,8 @@ GROUPS: dict[str, dict[str, Command]] = {
             "gallette bench mandelbrot --repeat 5 --json bench.json\n"
             "gallette bench overdraw tiny_triangles --size 512,1024,2048\n"
             "gallette bench game.gcap --driver jit --against llvmpipe,noop\n"
+            "gallette bench --captures captures --driver jit --against llvmpipe\n"
+            "gallette bench gradient blur --driver numpipe,jit --against llvmpipe --limits\n"
             "gallette bench --scenes mine.py",
         ),
         "drivers": Command(

@@ -31,19 +31,18 @@ class Compiled(Generic[Machine, Selection, CodeOf]):
     selector: Selection
     code: CodeOf
     allocation: Allocation[CodeOf]
+    pipe: Pipe[Any]
     block_cycles: list[int] = field(default_factory=list)
     stalls: list[int] = field(default_factory=list)  # cycles before each instruction
     notes: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    pipe: Pipe[Any] = field(init=False)
 
-    def annotate(self, pipe: Pipe[Any]) -> None:
+    def annotate(self) -> None:
         """Record NIR operation and source line of each instruction, and the cycles of blocks."""
-        self.pipe = pipe
         self.notes = [instr.note for instr in self.code.instrs]
         self.lines = [instr.line for instr in self.code.instrs]
         for start, stop in self.executable.blocks:
-            found = pipe.timing(self.code.instrs[start:stop])
+            found = self.pipe.timing(self.code.instrs[start:stop])
             self.block_cycles.append(found.cycles)
             self.stalls += found.stalls
 

@@ -51,6 +51,8 @@ def capture_frame(path: Path, driver: str) -> tuple[Callable[[], None], dict[int
     start = capture.steps.index(capture.calls[number - 1])
     replayer = Replayer(capture, driver)
     replayer.play(capture.steps[:start])
+    later = [each for each in capture.events("context") if each.before > number]
+    replayer.play(later)  # contexts that the frame creates
     # A frame begins in the context in which the last one began.
     steps: list[Step] = [Event("current", [capture.calls[number - 1].context], number)]
     steps += [

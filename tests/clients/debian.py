@@ -54,6 +54,7 @@ f 1 2 4
 f 1 4 3
 f 2 3 4
 """,
+    "cube.scad": "difference() { cube(10, center = true); sphere(6); }\n",
     "window.py": """\
 from ctypes import CDLL, c_float, c_void_p
 glfw, gl = CDLL("libglfw.so.3"), CDLL("libGL.so.1")
@@ -167,14 +168,17 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
     return done.returncode == 0, said[0].replace(f"{record}: ", "") if said else "no answer"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", nargs="*", help="programs (default: all)")
     parser.add_argument("--driver", default="jit", help="default: jit")
     parser.add_argument(
         "--install", action="store_true", help="install what is missing, by apt-get"
     )
-    options = parser.parse_args()
+    parser.add_argument(
+        "--captures", type=Path, metavar="DIR", help="keep the records, for `gallette bench`"
+    )
+    options = parser.parse_args(arguments)
     wanted = [p for p in programs() if not options.name or p.name in options.name]
     if options.install:
         install(wanted)
@@ -194,6 +198,9 @@ def main() -> int:
             for program in wanted:
                 good, words = tried(program, options.driver, folder, display)
                 failed += not good
+                record = folder / f"{program.name}.gcap"
+                if options.captures is not None and record.is_file():
+                    shutil.copy(record, options.captures)
                 words = words.replace(f"{options.driver} and native ", "")
                 print(f"| {program.name} | {program.tolerance} | {words} |", flush=True)
         finally:

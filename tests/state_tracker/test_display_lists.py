@@ -10,6 +10,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.entry_points.functions import Kind
+from gallette.state_tracker.optional.compatibility.immediate import ImmediateState
 from gallette.state_tracker.optional.compatibility.list_functions import (
     compiled_functions,
     pointer_bytes,
@@ -207,6 +208,33 @@ def test_every_compiled_function_says_how_much_it_reads(noop: Any) -> None:
         names = {"target": GL.MAP2_VERTEX_3, "pname": GL.DIFFUSE, "type": GL.INT}
         args = tuple(names.get(p.name, 1) for p in function.params)
         assert pointer_bytes(noop, function, args) > 0, str(function)
+
+
+def test_a_primitive_with_attributes_from_before_it_is_drawn_from_its_buffer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compat = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    name = compat.gen_lists(1)
+    compat.new_list(name, GL.COMPILE)
+    compat.color3f(1.0, 0.0, 0.0)
+    compat.begin(GL.TRIANGLES)
+    compat.vertex2f(-1.0, -1.0)
+    compat.color3f(0.0, 0.0, 1.0)
+    compat.vertex2f(3.0, -1.0)
+    compat.vertex2f(-1.0, 3.0)
+    compat.end()
+    compat.end_list()
+    compat.call_list(name)
+    once = pixels(compat)
+    compat.clear(GL.COLOR_BUFFER_BIT)
+    drawn: list[Any] = []
+    replay = ImmediateState.replay
+    monkeypatch.setattr(
+        ImmediateState, "replay", lambda self, what: (drawn.append(what), replay(self, what))
+    )
+    compat.call_list(name)
+    assert len(drawn) == 1 and np.array_equal(pixels(compat), once)
+    compat.release()
 
 
 def test_played_lists_leave_nothing_behind(compat: GLInterface) -> None:

@@ -12,16 +12,19 @@ import pytest
 import gallette
 from gallette import cli
 from gallette.benchmarks import BENCHMARKS, child, find, lacks, read_scenes
+from gallette.benchmarks.captures import captures_in
 from gallette.benchmarks.limits import FrameWork, Rates, bounds, machine_rates, operations
 from gallette.benchmarks.profiling import PARTS, profile
 from gallette.benchmarks.report import chart, geometric_mean, markdown, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
+from gallette.capture import recording
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.render import render_scenes
 from gallette.scenes import SCENES
+from gallette.state_tracker import GL, create_context
 
 
 def sides() -> list[Side]:
@@ -159,22 +162,43 @@ def test_operations_are_those_of_every_invocation() -> None:
 
 def test_the_bound_is_the_slower_of_bytes_and_operations() -> None:
     rates = Rates(bytes=100.0, operations=10.0)
-    assert FrameWork(200, 10).seconds(rates) == 2.0
-    assert FrameWork(200, 30).seconds(rates) == 3.0
+    assert FrameWork(200, 10, 0).seconds(rates) == 2.0
+    assert FrameWork(200, 30, 0).seconds(rates) == 3.0
 
 
 def test_the_work_of_frames() -> None:
     pytest.importorskip("moderngl")
     names = ["gradient", "mandelbrot", "bilinear_texture", "reduction", "shadow_map"]
     found = bounds(names)
-    assert list(found) == names[:-1]
+    assert list(found) == names
     attachments = 512 * 512 * (4 + 4)
     for name in names[:3]:
         assert attachments <= found[name].bytes < 4 * attachments
     texture = 256 * 256 * 4
     assert found["bilinear_texture"].bytes == found["gradient"].bytes + texture
+    assert found["gradient"].pixels == 512 * 512
     # A pixel of the set takes 128 iterations, one of the gradient none.
     assert found["mandelbrot"].operations > 20 * found["gradient"].operations > 512 * 512
+
+
+def test_captures_of_folders_are_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moderngl")
+    with pytest.raises(InputError, match="no captures"):
+        captures_in([tmp_path])
+    path = tmp_path / "flat.gcap"
+    with recording(path):
+        gl = create_context("noop", profile="compat", version=(2, 1), size=(8, 4))
+        gl.matrix_mode(GL.PROJECTION)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+        gl.finish()
+        gl.release()
+    what = ["--driver", "numpipe", "--against", "", "--repeat", "1"]
+    assert cli.main(["bench", "--captures", str(tmp_path), *what]) == 0
+    (row,) = [line.split("│") for line in capsys.readouterr().out.splitlines() if "│ flat " in line]
+    assert [cell.strip() for cell in row[2:5]] == ["4", "2", "32"]
 
 
 def test_the_rates_of_this_machine() -> None:

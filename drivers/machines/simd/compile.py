@@ -76,6 +76,6 @@ def _finished(
         code.constant_registers,
         facts_of(selector, code),
     )
-    made = Compiled(executable, selector, code, allocation)
-    made.annotate(PIPE)
+    made = Compiled(executable, selector, code, allocation, PIPE)
+    made.annotate()
     return made

@@ -65,6 +65,6 @@ def compile_shader(
     facts = facts_of(selector, code)
     words = [ISA.encode(instr) for instr in code.instrs]
     executable = Executable(words, facts, options.texture_writes)
-    made = Compiled(executable, selector, code, allocation)
-    made.annotate(PIPE)
+    made = Compiled(executable, selector, code, allocation, PIPE)
+    made.annotate()
     return made

@@ -99,10 +99,12 @@ class DisplayList(GLObject):
         while index < len(calls):
             call = calls[index]
             if call.end and not ctx.immediate.active:
-                if call.primitive is not None:
+                ctx.immediate.draw_pending()
+                if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
                     ctx.immediate.replay(call.primitive)
                 else:
-                    ctx.immediate.draw_pending()
+                    if call.primitive is not None:
+                        call.primitive.release()
                     for inner in calls[index : call.end]:
                         inner.play(ctx)
                     ctx.immediate.draw_pending()

@@ -70,6 +70,7 @@ class Primitive:
     data: Any
     count: int
     last: dict[int, Values]
+    before: dict[int, Values]  # of attributes that its first vertices have from before glBegin
     vao: VertexArray | None = None  # with the data in a buffer, since it was drawn a second time
     user: Any = None  # the context that drew from it last
 
@@ -135,7 +136,7 @@ class ImmediateState:
         self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified
         self._row: Values = ()  # the attributes of the next vertex
-        self._depends = False  # on attribute values from before glBegin
+        self._before: dict[int, Values] = {}  # attributes from before glBegin that vertices have
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
@@ -159,7 +160,7 @@ class ImmediateState:
             if pending.count:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
-                self._depends = True
+                self._before[slot] = before
                 data = pending.array()
                 column = np.broadcast_to(np.array(before), (pending.count, 1, 4))
                 pending.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
@@ -238,13 +239,14 @@ class ImmediateState:
     def _draw(self) -> None:
         """Draw all primitives, in order; the first error ends it."""
         pending, self._pending = self._pending, _Pending()
-        depends, self._depends, self._row, self.busy = self._depends, False, (), False
+        before, self._before, self._row, self.busy = self._before, {}, (), False
         self._finished = None
         if not pending.draws:
             return
         data, slots, draws = pending.array(), pending.slots, pending.draws
-        if len(draws) == 1 and not depends:
-            self._finished = Primitive(draws[0][0], slots, data, pending.count, pending.values)
+        if len(draws) == 1 and max(before, default=0) < MATERIAL0:
+            mode, count = draws[0][0], pending.count
+            self._finished = Primitive(mode, slots, data, count, pending.values, before)
         self._draw_array(slots, data, pending.values, draws)
 
     def _with_materials(
@@ -272,15 +274,19 @@ class ImmediateState:
 
     def take_primitive(self) -> Primitive | None:
         """The primitive that was drawn last, if it was drawn alone and does not depend on
-        attributes set before its glBegin.
+        materials set before its glBegin.
         """
         found, self._finished = self._finished, None
         return found
 
+    def can_replay(self, primitive: Primitive) -> bool:
+        """Whether the attributes from before glBegin that it depends on have the same values."""
+        values = self._ctx.arrays.values
+        return all(values[slot] == before for slot, before in primitive.before.items())
+
     def replay(self, primitive: Primitive) -> None:
         """Draw a recorded primitive, and set the current attributes as the calls would have."""
         ctx = self._ctx
-        self.draw_pending()
         check_mode(ctx, primitive.mode)
         for slot, values in primitive.last.items():
             set_current(ctx, slot, values)
