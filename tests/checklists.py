@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("compiler/nir", "compiler/glsl", "pipe", "piglit_subset")
+ROOMS = ("compiler/nir", "compiler/glsl", "pipe", "piglit_subset", "drivers/vulkan")
 
 
 def checklists(room: str) -> dict[str, dict[str, str]]:
