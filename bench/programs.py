@@ -110,6 +110,31 @@ def read(path: Path) -> dict[str, tuple[str, float, str]]:
     return found
 
 
+def run_all(
+    rows: list[list[str]], results: dict[str, tuple[str, float, str]], env: dict[str, str],
+    cwd: str, options: argparse.Namespace, logs: Path | None = None,
+) -> None:  # fmt: skip
+    """Run the commands of rows without a result, and keep what comes of each as it comes."""
+    deadline = time.monotonic() + options.minutes * 60
+
+    def one(row: list[str]) -> None:
+        if row[0] in results or time.monotonic() > deadline:
+            return
+        verdict, text, seconds = run(row[1], cwd, env, options.timeout)
+        why = "" if verdict in GOOD else reason(text).replace("\t", " ")
+        results[row[0]] = (verdict, seconds, why)
+        with options.output.open("a") as out:
+            out.write(f"{row[0]}\t{verdict}\t{seconds:.1f}\t{why}\n")
+        if logs:
+            logs.mkdir(parents=True, exist_ok=True)
+            (logs / re.sub(r"[^\w.-]+", "_", row[0])[:200]).write_text(text)
+        if sys.stderr.isatty():
+            print(f"\r{len(results)} of {len(rows)} ", end="", file=sys.stderr)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(one, rows))
+
+
 def summary(listed: list[list[str]], results: dict[str, tuple[str, float, str]]) -> None:
     """Rates, the slowest programs, and why programs fail that the reference passes."""
     known = {row[0]: row[2] if len(row) > 2 else "pass" for row in listed}
@@ -154,26 +179,8 @@ def main() -> None:
         again = re.compile(options.redo)
         for name in [n for n, r in results.items() if again.search(f"{r[0]}: {r[2]}")]:
             del results[name]
-    wanted = [row for row in listed if row[0] not in results] if not options.summary else []
-    env = environment(options.env) if wanted else {}
-    deadline = time.monotonic() + options.minutes * 60
-
-    def one(row: list[str]) -> None:
-        if time.monotonic() > deadline:
-            return
-        verdict, text, seconds = run(row[1], options.cwd, env, options.timeout)
-        why = "" if verdict in GOOD else reason(text).replace("\t", " ")
-        results[row[0]] = (verdict, seconds, why)
-        with options.output.open("a") as out:
-            out.write(f"{row[0]}\t{verdict}\t{seconds:.1f}\t{why}\n")
-        if options.logs:
-            options.logs.mkdir(parents=True, exist_ok=True)
-            (options.logs / re.sub(r"[^\w.-]+", "_", row[0])[:200]).write_text(text)
-        if sys.stderr.isatty():
-            print(f"\r{len(results)} of {len(listed)} ", end="", file=sys.stderr)
-
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(one, wanted))
+    if not options.summary:
+        run_all(listed, results, environment(options.env), options.cwd, options, options.logs)
     summary(listed, results)
 
 

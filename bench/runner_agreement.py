@@ -19,17 +19,13 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 import xml.etree.ElementTree as tree
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from programs import environment, read, reason, run
+from programs import environment, read, run_all
 
 from gallette.piglit_subset.results import read_run
-
-GOOD = ("pass", "warn")
 
 
 def commands(piglit: Path) -> dict[str, list[str]]:
@@ -76,20 +72,8 @@ def main() -> int:
     theirs = read(options.output)
     env = environment(["PIGLIT_PLATFORM=surfaceless_egl", f"GALLETTE_DRIVER={options.driver}"])
     env["LD_LIBRARY_PATH"] = str(options.piglit / "lib")
-    deadline = time.monotonic() + options.minutes * 60
-
-    def one(file: str) -> None:
-        if file in theirs or time.monotonic() > deadline:
-            return
-        command = " ".join([*known[file], "-auto", "-fbo"])
-        verdict, text, seconds = run(command, str(options.piglit), env, options.timeout)
-        why = "" if verdict in GOOD else reason(text).replace("\t", " ")
-        theirs[file] = (verdict, seconds, why)
-        with options.output.open("a") as out:
-            out.write(f"{file}\t{verdict}\t{seconds:.1f}\t{why}\n")
-
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(one, files))
+    rows = [[file, " ".join([*known[file], "-auto", "-fbo"])] for file in files]
+    run_all(rows, theirs, env, str(options.piglit), options)
     files = [file for file in files if file in theirs]
     mine = ours(files, options.driver, options.jobs)
     agree = [file for file in files if mine.get(file) == theirs[file][0]]

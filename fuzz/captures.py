@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import ctypes
-import mmap
 import random
 import tempfile
 from collections.abc import Callable
@@ -26,6 +24,7 @@ import numpy as np
 
 from fuzz.capture_programs import record_all
 from fuzz.damage import damaged
+from fuzz.guard import fenced
 from fuzz.harness import Fuzzer, silenced
 from gallette.capture import memory, open_capture, replay
 from gallette.capture.container import CaptureReader, CaptureWriter, content_hash
@@ -280,23 +279,10 @@ def write_mutant(found: list[Seed], number: int, path: Path) -> None:
 # -- replaying -------------------------------------------------------------------------------------
 
 
-class _Pages:
-    """Memory that ends where a page begins that cannot be touched."""
-
-    def __init__(self) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
-        self._protect = libc.mprotect
-        self._protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-
-    def zeros(self, size: int) -> Any:
-        page = mmap.PAGESIZE
-        body = -(-size // page) * page
-        room = mmap.mmap(-1, body + 2 * page)
-        whole = np.frombuffer(room, np.uint8)
-        for at in (0, body + page):
-            if self._protect(whole.ctypes.data + at, page, 0):
-                raise OSError(ctypes.get_errno(), "mprotect")
-        return whole[page + body - size : page + body]
+def _zeros(size: int) -> Any:
+    """Client memory that ends where a page begins that cannot be touched."""
+    area, start = fenced(size)
+    return np.frombuffer(area, np.uint8)[start : start + size]
 
 
 def attempt(path: Path, driver: str, look: bool) -> str:
@@ -323,7 +309,7 @@ class Captures(Fuzzer[bytes]):
         self.found: list[Seed] = prepared
         self._folder = tempfile.TemporaryDirectory()
         self._path = Path(self._folder.name) / "mutant.gcap"
-        self._zeros, memory.zeros = memory.zeros, _Pages().zeros
+        self._zeros, memory.zeros = memory.zeros, _zeros
 
     def make(self, number: int) -> bytes:
         write_mutant(self.found, number, self._path)

@@ -32,6 +32,26 @@ def sources_of(tree: Path) -> list[str]:
     return [f for f in files if not (tree / f).is_symlink()]
 
 
+def bind(module: ast.Module, name: str) -> None:
+    """Import a name that `runtime/sitecustomize.py` provides, where other imports may begin."""
+    where = _after_preamble(module.body)
+    imported = ast.parse(f"from mutants_probes import {name} as __{name.lower()}__").body
+    module.body[where:where] = [ast.copy_location(node, module.body[0]) for node in imported]
+    ast.fix_missing_locations(module)
+
+
+def compile_into(folder: Path, tree: Path, modules: dict[str, ast.Module]) -> None:
+    """Leave changed modules of a tree, and the index by which Python is given them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    index = {}
+    for number, (path, module) in enumerate(modules.items()):
+        imported = str(tree / (path if path.startswith("gallette/") else f"gallette/{path}"))
+        index[imported] = str(folder / str(number))
+        code = compile(module, imported, "exec", dont_inherit=True)
+        Path(index[imported]).write_bytes(marshal.dumps(code))
+    (folder / "index.json").write_text(json.dumps(index))
+
+
 @dataclass
 class Probes:
     """The stretches of a tree, numbered through."""
@@ -46,18 +66,13 @@ class Probes:
     def of(cls, tree: Path, folder: Path) -> Probes:
         """Number the stretches of a tree, leave compiled modules and an index in `folder`."""
         probes = cls()
-        folder.mkdir(parents=True, exist_ok=True)
-        index = {}
-        for number, path in enumerate(sources_of(tree)):
+        modules = {}
+        for path in sources_of(tree):
             file = _Module(probes.count)
-            module = file.visited((tree / path).read_bytes())
+            modules[path] = file.visited((tree / path).read_bytes())
             probes.count = file.next
             probes.lines[path], probes.names[path] = file.lines, file.names
-            imported = tree / (path if path.startswith("gallette/") else f"gallette/{path}")
-            code = compile(module, str(imported), "exec", dont_inherit=True)
-            (folder / str(number)).write_bytes(marshal.dumps(code))
-            index[str(imported)] = str(folder / str(number))
-        (folder / "index.json").write_text(json.dumps(index))
+        compile_into(folder, tree, modules)
         (folder / "probes.json").write_text(
             json.dumps({"count": probes.count, "lines": probes.lines, "names": probes.names})
         )
@@ -86,10 +101,8 @@ class _Module:
         module = ast.parse(source)
         for statement in module.body:
             self._outside(statement)
-        where = _after_preamble(module.body)
-        bind = ast.parse("from mutants_probes import PROBES as __probes__").body
-        module.body[where:where] = [ast.copy_location(b, module.body[0]) for b in bind]
-        return ast.fix_missing_locations(module)
+        bind(module, "PROBES")
+        return module
 
     def _outside(self, statement: ast.stmt) -> None:
         """A statement of a module or class: only functions inside it have stretches."""

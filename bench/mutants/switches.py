@@ -15,23 +15,21 @@ switch, and is written into the file.
 from __future__ import annotations
 
 import ast
-import json
-import marshal
 from collections.abc import Sequence
 from pathlib import Path
 
 from .faults import Fault
+from .probes import bind, compile_into
 
 Functions = list[ast.FunctionDef | ast.AsyncFunctionDef]
 
 
 def switched(tree: Path, faults: Sequence[tuple[str, Fault]], folder: Path) -> set[int]:
     """Compile the modules of `faults` with switches into `folder`; which numbers have one."""
-    folder.mkdir(parents=True, exist_ok=True)
     by_path: dict[str, list[int]] = {}
     for number, (path, _) in enumerate(faults):
         by_path.setdefault(path, []).append(number)
-    index: dict[str, str] = {}
+    modules: dict[str, ast.Module] = {}
     asleep: set[int] = set()
     for path, numbers in by_path.items():
         source = (tree / path).read_bytes()
@@ -40,12 +38,9 @@ def switched(tree: Path, faults: Sequence[tuple[str, Fault]], folder: Path) -> s
             planted = faults[number][1].planted(source)
             if _switch(module, ast.parse(planted), source, faults[number][1], number):
                 asleep.add(number)
-        _bind(module)
-        imported = str(tree / (path if path.startswith("gallette/") else f"gallette/{path}"))
-        code = compile(module, imported, "exec", dont_inherit=True)
-        index[imported] = str(folder / f"{len(index)}.switched")
-        Path(index[imported]).write_bytes(marshal.dumps(code))
-    (folder / "index.json").write_text(json.dumps(index))
+        bind(module, "PLANTED")
+        modules[path] = module
+    compile_into(folder, tree, modules)
     return asleep
 
 
@@ -107,17 +102,3 @@ def _switch(
     function.body = [*doc, *names, chosen_if]
     ast.fix_missing_locations(function)
     return True
-
-
-def _bind(module: ast.Module) -> None:
-    """Bind the number that is planted, behind the docstring and `from __future__`."""
-    where = 0
-    for statement in module.body:
-        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if not (text or future):
-            break
-        where += 1
-    bind = ast.parse("from mutants_probes import PLANTED as __planted__").body
-    module.body[where:where] = [ast.copy_location(b, module.body[0]) for b in bind]
-    ast.fix_missing_locations(module)

@@ -2,5 +2,6 @@
 
 A program is a list of lines of Python, made of a seed by `generate`: calls of all kinds, shaders of
 all stages, with hostile numbers. `run` executes it and says what was wrong: an exception that is no
-GL error, memory outside of resources read or written (`guard`), objects that outlive their context.
+GL error, memory outside of resources read or written (`fuzz.guard`), objects that outlive their
+context.
 """

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.guard import Guard
 from fuzz.harness import place_of
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
@@ -29,7 +30,6 @@ from gallette.pipe.settings import known_options
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context, live_contexts
 
-from .guard import Guard
 from .helpers import Helpers
 
 __all__ = ["Finding", "Outcome", "Runner"]

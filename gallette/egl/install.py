@@ -28,16 +28,20 @@ SONAMES = {
     "GLESv1_CM": "libGLESv1_CM.so.1",
     "OSMesa": "libOSMesa.so.8",
 }
-# How clients choose among window systems; a value that is set already is left alone.
-_CHOICES = {
+# Which libraries clients load; a value that is set already is left alone.
+_LIBRARIES = {
+    "LIBGL_ALWAYS_SOFTWARE": "1",
+    "GLCONTEXT_LINUX_LIBGL": "libGL.so.1",
+    "GLCONTEXT_LINUX_LIBEGL": "libEGL.so.1",
+}
+# How clients do without a window system, where there is none.
+_OFF_SCREEN = {
+    "EGL_PLATFORM": "surfaceless",
     "PYOPENGL_PLATFORM": "egl",
     "SDL_VIDEODRIVER": "offscreen",
     "SDL_VIDEO_DRIVER": "offscreen",
     "PYGLET_HEADLESS": "1",
-    "LIBGL_ALWAYS_SOFTWARE": "1",
     "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow",
-    "GLCONTEXT_LINUX_LIBGL": "libGL.so.1",
-    "GLCONTEXT_LINUX_LIBEGL": "libEGL.so.1",
     "VISPY_APP_BACKEND": "egl",
     "MUJOCO_GL": "egl",
 }
@@ -46,10 +50,9 @@ _KEPT: list[Any] = []
 
 def environment(variables: MutableMapping[str, str], driver: str | None = None) -> None:
     """Set the variables with which a program draws on gallette."""
-    for name, value in _CHOICES.items():
+    windows = variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY")
+    for name, value in (_LIBRARIES if windows else _LIBRARIES | _OFF_SCREEN).items():
         variables.setdefault(name, value)
-    if not variables.get("DISPLAY") and not variables.get("WAYLAND_DISPLAY"):
-        variables.setdefault("EGL_PLATFORM", "surfaceless")
     variables["__EGL_VENDOR_LIBRARY_FILENAMES"] = str(vendor_file())
     before = variables.get("LD_LIBRARY_PATH", "")
     ours = str(folder())
@@ -63,8 +66,8 @@ def install(driver: str | None = None) -> None:
     """Make libraries of this process that look for OpenGL find gallette.
 
     The libraries are loaded here under their usual names, so code that loads `libGL.so.1` later
-    gets gallette's; `find_library` names them, and the environment makes window libraries do
-    without windows.
+    gets gallette's; `find_library` names them, and where there is no display the environment makes
+    window libraries do without windows.
     """
     environment(os.environ, driver)
     if _KEPT:

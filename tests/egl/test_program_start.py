@@ -104,7 +104,11 @@ def test_the_environment_of_programs() -> None:
     chosen = {"MUJOCO_GL": "osmesa", "DISPLAY": ":1", "LD_LIBRARY_PATH": "/a:/b"}
     install.environment(chosen)
     assert chosen["MUJOCO_GL"] == "osmesa"
-    assert "EGL_PLATFORM" not in chosen
+    for name in ("EGL_PLATFORM", "SDL_VIDEODRIVER", "PYGLET_HEADLESS", "VISPY_APP_BACKEND"):
+        assert name not in chosen  # there are windows
+    windows = {"WAYLAND_DISPLAY": "wayland-0"}
+    install.environment(windows)
+    assert "SDL_VIDEODRIVER" not in windows and windows["LIBGL_ALWAYS_SOFTWARE"] == "1"
     assert chosen["LD_LIBRARY_PATH"] == f"{ours}:/a:/b"
     behind = {"LD_LIBRARY_PATH": f"/a:{ours}"}
     install.environment(behind)

@@ -79,7 +79,8 @@ def test_settings_are_put_back(profile: str) -> None:
 
 def _state(gl: Any) -> dict[str, Any]:
     """All that a context answers for parameters that can be set."""
-    rows = (Path(__file__).parents[2] / "state_tracker/parameters.txt").read_text().splitlines()
+    tables = (Path(__file__).parents[2] / "state_tracker").rglob("parameters.txt")
+    rows = [row for table in sorted(tables) for row in table.read_text().splitlines()]
     names = [row.split()[0] for row in rows if " by=" in row or " in=" in row]
     found = {}
     for name in names:

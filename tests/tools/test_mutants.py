@@ -184,7 +184,7 @@ def test_an_inactive_fault_changes_nothing_until_it_is_selected(
     outside = {n for n, (_, fault) in enumerate(faults) if fault.line < 8}
     assert outside and asleep == set(range(len(faults))) - outside
     planted = [-1]
-    names = loaded(tree / "code" / "0.switched", monkeypatch, PLANTED=planted)
+    names = loaded(tree / "code" / "0", monkeypatch, PLANTED=planted)
     for number in (-1, *sorted(asleep)):
         source = PROGRAM.encode() if number < 0 else faults[number][1].planted(PROGRAM.encode())
         expected: dict[str, Any] = {}
