@@ -32,8 +32,7 @@ class Selection:
     """The programs of a draw in the order of their stages, and what is rasterized."""
 
     programs: tuple[Program, ...]
-    points: bool  # points come out of the last stage before the rasterizer
-    lines: bool
+    lines: bool  # lines come out of the last stage before the rasterizer
     writes_memory: bool
     last: Any  # the shader object whose outputs are captured
 
@@ -97,7 +96,6 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
         programs.append(_linked(fragment, wanted, programs))
     return Selection(
         tuple(programs),
-        points,
         out in POINTS_AND_LINES and out is not Primitive.POINTS,
         any(program.writes_memory for program in programs),
         last,
