@@ -187,7 +187,7 @@ def _spelt(name: str) -> Format:
 def _described(name: str, description: str) -> Format:
     size, block, codec, *items = description.split()
     width, height = map(int, block.split("x"))
-    channels = _channels(tuple(item.split(":")) for item in items)
+    channels = _channels(item.partition(":")[::2] for item in items)
     return Format(name, channels, int(size), width, height, "SRGB" in description, codec)
 
 

@@ -45,6 +45,19 @@ CALLS: tuple[Row, ...] = (
     ("endlist", "", "end_list", ""),
     ("fbfetch barrier", ": glFramebufferFetchBarrierEXT", "framebuffer_fetch_barrier_ext", ""),
     ("blend barrier", ": glBlendBarrier", "blend_barrier_khr", ""),
+    ("clip plane", "N A B C D: a user clip plane in eye space (compatibility profile)",
+     "clip_plane CLIP_PLANE0+", "integer a plane number, 4 doubles a coefficient"),
+    ("texcoord", "UNIT (S, T, R, Q): the current texture coordinates (compatibility profile)",
+     "multi_tex_coord4f TEXTURE0+", "integer a unit, 4 number a coordinate"),
+    ("shade model", "flat|smooth (compatibility profile)", "shade_model",
+     "flat=FLAT|smooth=SMOOTH a shade model"),
+    ("provoking vertex", "first|last", "provoking_vertex",
+     "first=FIRST_VERTEX_CONVENTION|last=LAST_VERTEX_CONVENTION a convention"),
+    ("patch parameter vertices", "N", "patch_parameteri PATCH_VERTICES", "integer a count"),
+    ("patch parameter default level outer", "A B C D",
+     "patch_parameterfv PATCH_DEFAULT_OUTER_LEVEL", "4 floats a level"),
+    ("patch parameter default level inner", "A B",
+     "patch_parameterfv PATCH_DEFAULT_INNER_LEVEL", "2 floats a level"),
 )  # fmt: skip
 calls(CALLS)
 
@@ -89,12 +102,6 @@ def blend_func(session: Session, *factors: int) -> None:
     (gl.blend_func if len(factors) == 2 else gl.blend_func_separate)(*factors)
 
 
-@command("clip plane", reads="integer a plane number, 4 double a coefficient")
-def clip_plane(session: Session, plane: int, *equation: float) -> None:
-    """clip plane N A B C D: a user clip plane in eye space (compatibility profile)"""
-    session.gl.clip_plane(GL.CLIP_PLANE0 + plane, np.array(equation, np.float64))
-
-
 _LIGHT_VALUES = {
     GL.AMBIENT: 4, GL.DIFFUSE: 4, GL.SPECULAR: 4, GL.POSITION: 4, GL.SPOT_DIRECTION: 3,
 }  # fmt: skip
@@ -111,29 +118,6 @@ def light(session: Session, words: Words) -> None:
     else:
         gl.lightiv(at, name, np.array(words.integers(count), np.int32))
     words.end()
-
-
-@command("texcoord", reads="integer a unit, 4 number a coordinate")
-def texture_coordinate(session: Session, unit: int, *values: float) -> None:
-    """texcoord UNIT (S, T, R, Q): the current texture coordinates (compatibility profile)"""
-    session.gl.multi_tex_coord4f(GL.TEXTURE0 + unit, *values)
-
-
-@command("shade model")
-def shade_model(session: Session, words: Words) -> None:
-    """shade model flat|smooth (compatibility profile)"""
-    model = words.choice("a shade model", "flat", "smooth")
-    words.end()
-    session.gl.shade_model(GL.FLAT if model == "flat" else GL.SMOOTH)
-
-
-@command("provoking vertex")
-def provoking_vertex(session: Session, words: Words) -> None:
-    """provoking vertex first|last"""
-    which = words.choice("a convention", "first", "last")
-    words.end()
-    first = which == "first"
-    session.gl.provoking_vertex(GL.FIRST_VERTEX_CONVENTION if first else GL.LAST_VERTEX_CONVENTION)
 
 
 @command("ortho", reads="4 number? a bound")
@@ -169,24 +153,6 @@ def _load_projection(
     gl.load_matrixf(np.ascontiguousarray(matrix.T))
     gl.matrix_mode(GL.MODELVIEW)
     gl.load_identity()
-
-
-@command("patch parameter vertices", reads="integer a count")
-def patch_vertices(session: Session, count: int) -> None:
-    """patch parameter vertices N"""
-    session.gl.patch_parameteri(GL.PATCH_VERTICES, count)
-
-
-@command("patch parameter default level outer", reads="4 number a level")
-def patch_outer(session: Session, *levels: float) -> None:
-    """patch parameter default level outer A B C D"""
-    session.gl.patch_parameterfv(GL.PATCH_DEFAULT_OUTER_LEVEL, np.array(levels, np.float32))
-
-
-@command("patch parameter default level inner", reads="2 number a level")
-def patch_inner(session: Session, *levels: float) -> None:
-    """patch parameter default level inner A B"""
-    session.gl.patch_parameterfv(GL.PATCH_DEFAULT_INNER_LEVEL, np.array(levels, np.float32))
 
 
 @command(

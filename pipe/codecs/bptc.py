@@ -8,6 +8,7 @@ subset (at its *anchor*) omits its top bit, which is always zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -236,7 +237,7 @@ def _as_halves(value: Array, signed: bool) -> Array:
     return np.asarray(bits.astype(np.uint16).view(np.float16))
 
 
-DECODERS = {
+DECODERS: dict[str, Callable[[Bytes], Array]] = {
     "bc7": _bc7,
     "bc6h_unsigned": partial(_bc6h, signed=False),
     "bc6h_signed": partial(_bc6h, signed=True),

@@ -9,6 +9,7 @@ value, a multiplier, a table number and sixteen 3-bit selectors. Texels are in c
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -194,7 +195,7 @@ def _eleven(block: Bytes, signed: bool) -> Array:
 
 
 _UNSIGNED, _SIGNED = (partial(_eleven, signed=signed) for signed in (False, True))
-DECODERS = {
+DECODERS: dict[str, Callable[[Bytes], Array]] = {
     "etc2": partial(_color, punch_through=False),
     "etc2a1": partial(_color, punch_through=True),
     "etc2a8": _color_and_alpha,

@@ -103,7 +103,7 @@ def _rgtc(block: Bytes, signed: bool) -> Array:
 
 
 _UNSIGNED, _SIGNED = (partial(_rgtc, signed=signed) for signed in (False, True))
-DECODERS = {
+DECODERS: dict[str, Callable[[Bytes], Array]] = {
     "bc1": _colors,  # the fourth colour of a three-colour block is opaque black
     "bc1a": partial(_colors, punch_through=True),
     "bc2": _bc2,
