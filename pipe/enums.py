@@ -5,29 +5,6 @@ from __future__ import annotations
 import re
 from enum import Enum, IntEnum, IntFlag
 
-__all__ = [
-    "POINTS_AND_LINES",
-    "Bind",
-    "BlendFactor",
-    "BlendFunc",
-    "ClearFlags",
-    "CompareFunc",
-    "CullFace",
-    "Filter",
-    "LogicOp",
-    "MapFlags",
-    "MipFilter",
-    "PolygonMode",
-    "Primitive",
-    "QueryType",
-    "Reduction",
-    "StencilOp",
-    "Swizzle",
-    "Target",
-    "Usage",
-    "Wrap",
-]
-
 
 class _Choice(Enum):
     """An enumeration; members are compared by identity, and Enum's hash is a Python call per

@@ -27,18 +27,6 @@ from gallette.compiler.nir.run.pass_runner import PassSpec
 
 from .enums import CompareFunc
 
-__all__ = [
-    "LOWERINGS",
-    "Lowering",
-    "describe_key",
-    "differing_fields",
-    "key_passes",
-    "lowered",
-    "lowered_by",
-    "needs_nir",
-    "steers",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Lowering:

@@ -60,16 +60,6 @@ def _rgb(*channels: Array) -> Array:
     return np.stack(channels, axis=-1)
 
 
-def _five(value: Array) -> Array:
-    full: Array = (value << 3) | (value >> 2)
-    return full
-
-
-def _signed3(value: Array) -> Array:
-    signed: Array = value - ((value & 4) << 1)
-    return signed
-
-
 def _selectors(word: _Word) -> Array:
     """The 2-bit selectors `[n, 16]`."""
     at = _TEXEL.astype(np.uint64)
@@ -141,14 +131,15 @@ def _color(block: Bytes, punch_through: bool) -> Bytes:
     opaque = flag if punch_through else np.ones(len(block), np.bool_)
     differential = np.ones(len(block), np.bool_) if punch_through else flag
     start = _rgb(word.bits(63, 59), word.bits(55, 51), word.bits(47, 43))
-    step = _signed3(_rgb(word.bits(58, 56), word.bits(50, 48), word.bits(42, 40)))
-    end = start + step
+    step = _rgb(word.bits(58, 56), word.bits(50, 48), word.bits(42, 40))
+    end = start + step - ((step & 4) << 1)
     over = (end < 0) | (end > 31)
     first4 = _rgb(word.bits(63, 60), word.bits(55, 52), word.bits(47, 44)) * 17
     second4 = _rgb(word.bits(59, 56), word.bits(51, 48), word.bits(43, 40)) * 17
     either = differential[:, None]
-    first = np.where(either, _five(start), first4)
-    second = np.where(either, _five(np.clip(end, 0, 31)), second4)
+    last = np.clip(end, 0, 31)
+    first = np.where(either, start << 3 | start >> 2, first4)
+    second = np.where(either, last << 3 | last >> 2, second4)
     texels = _halves(word, first, second, selector, opaque)
     is_t = differential & over[:, 0]
     is_h = differential & ~over[:, 0] & over[:, 1]
