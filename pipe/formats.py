@@ -148,12 +148,10 @@ class Format:
         if "I" in found:
             source = found["I"]
             return source, source, source, source
-        if "Z" in found:
-            return found["Z"], "0", "0", "1"
-        if "S" in found:
-            return found["S"], "0", "0", "1"
-        first: tuple[str | int, ...] = tuple(found.get(name, "0") for name in "RGB")
-        return first[0], first[1], first[2], found.get("A", "1")
+        if self.is_depth_stencil:
+            return found.get("Z", 0), "0", "0", "1"
+        red, green, blue = (found.get(name, "0") for name in "RGB")
+        return red, green, blue, found.get("A", "1")
 
     def row_bytes(self, width: int) -> int:
         """Bytes of one row of blocks, tightly packed."""

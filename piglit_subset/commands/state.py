@@ -4,6 +4,8 @@ the current colour, display lists and parameters of assembly programs.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import Row, calls, command, unsupported
@@ -62,25 +64,19 @@ CALLS: tuple[Row, ...] = (
 calls(CALLS)
 
 
-@command("clear color", reads="4 number a colour channel")
-def clear_color(session: Session, *color: float) -> None:
-    """clear color R G B A: the colour that `clear` writes"""
-    session.gl.clear_color(*color)
-    session.clear_bits |= GL.COLOR_BUFFER_BIT
+def _clear_value(method: str, bit: int, session: Session, *values: float) -> None:
+    getattr(session.gl, method + "f" * (session.is_es and method == "clear_depth"))(*values)
+    session.clear_bits |= bit
 
 
-@command("clear depth", reads="number a depth")
-def clear_depth(session: Session, depth: float) -> None:
-    """clear depth Z: the depth that `clear` writes"""
-    (session.gl.clear_depthf if session.is_es else session.gl.clear_depth)(depth)
-    session.clear_bits |= GL.DEPTH_BUFFER_BIT
-
-
-@command("clear stencil", reads="integer a stencil value")
-def clear_stencil(session: Session, value: int) -> None:
-    """clear stencil S: the stencil value that `clear` writes"""
-    session.gl.clear_stencil(value)
-    session.clear_bits |= GL.STENCIL_BUFFER_BIT
+for _head, _usage, _reads in (
+    ("clear color", "R G B A: the colour that `clear` writes", "4 number a colour channel"),
+    ("clear depth", "Z: the depth that `clear` writes", "number a depth"),
+    ("clear stencil", "S: the stencil value that `clear` writes", "integer a stencil value"),
+):
+    _method, _what = _head.replace(" ", "_"), _head.removeprefix("clear ").upper()
+    _set = partial(_clear_value, _method, int(getattr(GL, f"{_what}_BUFFER_BIT")))
+    command(_head, reads=_reads, usage=f"{_head} {_usage}")(_set)
 
 
 @command("clear", reads="")

@@ -21,13 +21,9 @@ __all__ = ["block_decoder", "decode_blocks"]
 Array = npt.NDArray[Any]
 Decoder = Callable[[npt.NDArray[np.uint8]], Array]
 
-_DECODERS: dict[str, Decoder] = {
-    **s3tc.DECODERS,
-    **etc.DECODERS,
-    **bptc.DECODERS,
-    **fxt1.DECODERS,
-    **astc.DECODERS,
-}
+_DECODERS: dict[str, Decoder] = (
+    s3tc.DECODERS | etc.DECODERS | bptc.DECODERS | fxt1.DECODERS | astc.DECODERS
+)
 
 
 def block_decoder(format: Format) -> Decoder:

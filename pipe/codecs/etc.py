@@ -83,8 +83,7 @@ def _halves(word: _Word, first: Array, second: Array, selector: Array, opaque: A
 def _pick(palette: list[Array], selector: Array) -> Array:
     """One of four colours `[n, 3]` per texel."""
     colors = np.stack(palette, axis=1)
-    picked: Array = np.take_along_axis(colors, selector[:, :, None].astype(np.intp), axis=1)
-    return picked
+    return np.take_along_axis(colors, selector[:, :, None].astype(np.intp), axis=1)
 
 
 def _mode_t(word: _Word, selector: Array) -> Array:
@@ -119,8 +118,7 @@ def _mode_planar(word: _Word) -> Array:
     down = color(word.bits(18, 13), word.bits(12, 6), word.bits(5, 0))
     x, y = _X[None, :, None], _Y[None, :, None]
     o, h, v = origin[:, None], across[:, None], down[:, None]
-    gradient: Array = (x * (h - o) + y * (v - o) + 4 * o + 2) >> 2
-    return gradient
+    return np.asarray((x * (h - o) + y * (v - o) + 4 * o + 2) >> 2)
 
 
 def _color(block: Bytes, punch_through: bool) -> Bytes:

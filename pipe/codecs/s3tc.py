@@ -50,8 +50,7 @@ def _colors(block: Bytes, punch_through: bool = False, always_four: bool = False
 def _between(e0: Array, e1: Array, steps: int) -> Array:
     """The values that divide e0..e1 in equal steps, without the ends."""
     weight = np.arange(1, steps) * 255 // steps
-    mixed: Array = e0 + (((e1 - e0) * weight) >> 8)
-    return mixed
+    return np.asarray(e0 + (((e1 - e0) * weight) >> 8))
 
 
 def _ramp(block: Bytes, signed: bool) -> Array:
