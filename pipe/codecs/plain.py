@@ -166,7 +166,7 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
     if kind == "UNORM":
         wide = np.dtype(np.float64 if width > 16 else np.float32)
         unit: Array = _between(np.asarray(value), 0.0, 1.0).astype(wide, copy=False)
-        return np.rint(unit * wide.type(top)).astype(out)
+        return np.asarray(np.rint(unit * wide.type(top)), out)
     exact = np.asarray(value).astype(np.float64)
     if kind == "USCALED":
         scaled = _between(exact, 0.0, float(top))
