@@ -27,18 +27,6 @@ from gallette.compiler.nir.run.pass_runner import PassSpec
 
 from .enums import CompareFunc
 
-__all__ = [
-    "LOWERINGS",
-    "Lowering",
-    "describe_key",
-    "differing_fields",
-    "key_passes",
-    "lowered",
-    "lowered_by",
-    "needs_nir",
-    "steers",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
@@ -57,77 +45,38 @@ def _plain(value: Any) -> Any:
     return value.name.lower() if isinstance(value, CompareFunc) else value
 
 
-_CLAMPED = "mask of samplers whose {} coordinate is clamped to 0..1 (GL_CLAMP)"
-_CLAMPS = ("clamp_vertex_color", "clamp_fragment_color")
-
 LOWERINGS: Mapping[str, Lowering] = {
     "two_sided_color": Lowering(
-        False,
-        "choose front or back colour by facing",
-        "lower_two_sided_color",
-        cap="lower_two_sided_color",
-        hides=("light_twoside",),
-    ),
+        False, "choose front or back colour by facing",
+        "lower_two_sided_color", cap="lower_two_sided_color", hides=("light_twoside",)),
     "flatshade": Lowering(
-        False,
-        "colour varyings take the provoking vertex's value",
-        "lower_flatshade",
-        cap="lower_flatshade",
-        hides=("flatshade",),
-    ),
+        False, "colour varyings take the provoking vertex's value",
+        "lower_flatshade", cap="lower_flatshade", hides=("flatshade",)),
     "sprite_coords": Lowering(
-        0,
-        "mask of TEXi inputs replaced by the point coordinate",
-        "lower_sprite_coord",
-        "mask",
-        cap="lower_point_sprite",
-        hides=("sprite_coord_enable",),
-    ),
-    **{
-        f"saturate_{axis}": Lowering(
-            0, _CLAMPED.format(axis), "lower_tex_saturate", axis, cap="lower_tex_saturate"
-        )
-        for axis in "str"
-    },
+        0, "mask of TEXi inputs replaced by the point coordinate",
+        "lower_sprite_coord", "mask", "lower_point_sprite", ("sprite_coord_enable",)),
+    **{f"saturate_{axis}": Lowering(
+        0, f"mask of samplers whose {axis} coordinate is clamped to 0..1 (GL_CLAMP)",
+        "lower_tex_saturate", axis, "lower_tex_saturate") for axis in "str"},
     # Clip planes become clip distances, which the same mask enables, so nothing is hidden.
     "clip_planes": Lowering(
-        0,
-        "mask of enabled user clip planes to turn into clip distances",
-        "lower_user_clip_planes",
-        "mask",
-        cap="lower_clip_planes",
-    ),
+        0, "mask of enabled user clip planes to turn into clip distances",
+        "lower_user_clip_planes", "mask", "lower_clip_planes"),
     "clamp_color": Lowering(
-        False,
-        "clamp colour outputs to 0..1",
-        "lower_clamp_color_outputs",
-        cap="lower_clamp_color",
-        hides=_CLAMPS,
-    ),
+        False, "clamp colour outputs to 0..1", "lower_clamp_color_outputs",
+        cap="lower_clamp_color", hides=("clamp_vertex_color", "clamp_fragment_color")),
     # The reference value remains a parameter of the shader.
     "alpha_bits": Lowering(
-        0,
-        "alpha test: compares fixed-point numbers of so many bits, as the colour buffer has",
-        "lower_alpha_test",
-        "bits",
-        cap="lower_alpha_test",
-    ),
+        0, "alpha test: compares fixed-point numbers of so many bits, as the colour buffer has",
+        "lower_alpha_test", "bits", "lower_alpha_test"),
     "alpha_func": Lowering(
-        CompareFunc.ALWAYS,
-        "alpha test: discard unless it passes",
-        "lower_alpha_test",
-        "func",
-        cap="lower_alpha_test",
-        hides=("alpha_enabled", "alpha_func"),
-    ),
+        CompareFunc.ALWAYS, "alpha test: discard unless it passes",
+        "lower_alpha_test", "func", "lower_alpha_test", ("alpha_enabled", "alpha_func")),
     "inlined_uniforms": Lowering(
-        (),
-        "values of uniforms that decide branches: (byte offset in block 0, raw bits) of each",
-        "inline_uniforms",
-        "values",
-    ),
+        (), "values of uniforms that decide branches: (byte offset in block 0, raw bits) of each",
+        "inline_uniforms", "values"),
     "depth_only": Lowering(False, "drop what only colours and varyings need", "lower_depth_only"),
-}
+}  # fmt: skip
 
 
 def lowered(name: str, doc: str = "") -> Any:

@@ -28,15 +28,6 @@ from .interface import Screen
 from .overrides import overridden
 from .settings import settings_for
 
-__all__ = [
-    "DriverError",
-    "create_screen",
-    "driver_factory",
-    "driver_names",
-    "driver_package",
-    "forget_drivers",
-]
-
 GROUP = "gallette.drivers"
 TESTING_GROUP = "gallette.testing_drivers"
 """Drivers that test what uses drivers: made like all others, and not listed among them."""
@@ -46,16 +37,11 @@ class DriverError(GalletteError):
     """The requested driver does not exist, or its module cannot be imported."""
 
 
-@cache
 def _drivers() -> dict[str, EntryPoint]:
-    return _found(GROUP) | _testing_drivers()
+    return _found(GROUP) | _found(TESTING_GROUP)
 
 
 @cache
-def _testing_drivers() -> dict[str, EntryPoint]:
-    return _found(TESTING_GROUP)
-
-
 def _found(group: str) -> dict[str, EntryPoint]:
     """The entries of a group; a source tree's own are those of its `pyproject.toml`."""
     found = {point.name: point for point in entry_points(group=group)}
@@ -78,7 +64,7 @@ def _loaded() -> dict[str, Callable[..., Any]]:
 
 def driver_names() -> list[str]:
     """The names of all drivers, installed or loaded, that are not for testing, sorted."""
-    return sorted({*_drivers(), *_loaded()} - _testing_drivers().keys())
+    return sorted({*_drivers(), *_loaded()} - _found(TESTING_GROUP).keys())
 
 
 def driver_package(name: str) -> str:
@@ -91,8 +77,7 @@ def forget_drivers() -> None:
     """Search for installed drivers again at the next call, after a package was installed or
     removed.
     """
-    _drivers.cache_clear()
-    _testing_drivers.cache_clear()
+    _found.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:

@@ -73,10 +73,7 @@ class Resource:
     __slots__ = ("_destroy", "desc", "label", "refcount", "storage")
 
     def __init__(
-        self,
-        desc: ResourceDesc,
-        destroy: Callable[[Resource], None],
-        storage: Any = None,
+        self, desc: ResourceDesc, destroy: Callable[[Resource], None], storage: Any = None
     ):
         self.desc = desc
         self.storage = storage

@@ -28,16 +28,6 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from gallette.compiler.errors import InputError
 
-__all__ = [
-    "ALIASES",
-    "TRUSTED",
-    "Option",
-    "known_options",
-    "program_name",
-    "settings_files",
-    "settings_for",
-]
-
 TRUSTED = "only from the user's own settings"
 """Marks an option, in its annotation, that a file in the working directory may not set."""
 

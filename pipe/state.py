@@ -31,36 +31,6 @@ from .formats import Format
 if TYPE_CHECKING:
     from .resource import Resource
 
-__all__ = [
-    "BlendState",
-    "BlitInfo",
-    "Box",
-    "BufferWrite",
-    "ClearCall",
-    "ComputeInfo",
-    "DepthStencilAlphaState",
-    "DrawInfo",
-    "FramebufferState",
-    "ImageView",
-    "IndirectInfo",
-    "QueryChange",
-    "RasterizerState",
-    "RenderTargetBlend",
-    "SamplerState",
-    "SamplerView",
-    "ScissorState",
-    "ShaderBuffer",
-    "StencilState",
-    "StreamOutput",
-    "StreamOutputInfo",
-    "StreamOutputTarget",
-    "Surface",
-    "TextureWrite",
-    "VertexBuffer",
-    "VertexElement",
-    "ViewportState",
-]
-
 _IDENTITY_SWIZZLE = (Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W)
 
 

@@ -15,13 +15,16 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.requirements import Skip
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
 
@@ -31,8 +34,9 @@ COMMANDS: dict[tuple[str, ...], Handler] = {}
 _LONGEST: dict[str, int] = {}  # first word -> words in the longest head
 
 Row = tuple[str, str, str, str]
-"""The command's words (and synonyms, after a comma), the rest of its usage line, an OpenGL method,
-and what it reads.
+"""The command's words (and synonyms, after a comma), the rest of its usage line, an OpenGL method
+and constants that it gets before the values (`X+`: the first value is added to X), and what the
+command reads.
 """
 
 _READ: dict[str, Callable[[Words, int, str], list[Any]]] = {
@@ -40,23 +44,29 @@ _READ: dict[str, Callable[[Words, int, str], list[Any]]] = {
     "integer": lambda words, count, what: words.integers(count, what),
     "number": lambda words, count, what: words.numbers(count, what),
     "double": lambda words, count, what: [words.double(what) for _ in range(count)],
+    "floats": lambda words, count, what: [np.array(words.numbers(count, what), np.float32)],
+    "doubles": lambda words, count, what: [np.array([words.double(what) for _ in range(count)])],
     "word": lambda words, count, what: [words.word(what) for _ in range(count)],
     "size": lambda words, count, what: words.sizes(count),
     "bytes": lambda words, count, what: words.sizes(count, 1 << 24),
 }
-_ARGUMENT = re.compile(r"(?:(\d|\*) )?(\w+)(\??) (.+)")
+_ARGUMENT = re.compile(r"(?:(\d|\*) )?([\w=|]+)(\??) (.+)")
 
 
-def command(*heads: str, reads: str | None = None) -> Callable[[Function], Function]:
+def command(
+    *heads: str, reads: str | None = None, usage: str = ""
+) -> Callable[[Function], Function]:
     """Register a function under one or more heads.
 
-    `reads` has a part for each argument, separated by commas: a kind of `_READ`, and the noun for
-    error messages. A count before the kind says how often it is read (`*`: to the end of the line),
-    a `?` after it that the words are optional.
+    `reads` has a part for each argument, separated by commas: a kind of `_READ`, or the words to
+    choose from (`flat=FLAT|smooth=SMOOTH`, each with an enum), and the noun for error messages. A
+    count before the kind says how often it is read (`*`: to the end of the line), a `?` after it
+    that the words are optional. `usage` is the usage line, unless the function has a docstring.
     """
 
     def register(function: Function) -> Function:
         handler = function if reads is None else _reading(function, reads)
+        handler.__doc__ = usage or function.__doc__
         for head in heads:
             _add(head, handler)
         return function
@@ -75,24 +85,34 @@ def _reading(function: Callable[..., None], reads: str) -> Handler:
             count, kind, optional, what = part.groups()
             if not (optional and words.done):
                 times = len(words) if count == "*" else int(count or 1)
-                values += _READ[kind](words, times, what)
+                read = _READ.get(kind) or functools.partial(_chosen, kind)
+                values += read(words, times, what)
         words.end()
         function(session, *values)
 
     return run
 
 
+def _chosen(choices: str, words: Words, count: int, what: str) -> list[int]:
+    """The enums of words that a line chooses."""
+    enums = dict(choice.split("=") for choice in choices.split("|"))
+    return [int(getattr(GL, enums[words.choice(what, *enums)])) for _ in range(count)]
+
+
 def calls(rows: Iterable[Row]) -> None:
     """Register commands that call one OpenGL function with the values they read."""
-    for heads, usage, method, reads in rows:
+    for heads, rest, method, reads in rows:
         first, *others = heads.split(", ")
-        call = functools.partial(_call, method)
-        call.__doc__ = f"{first}{'' if usage[:1] == ':' else ' '}{usage}".strip()
-        command(first, *others, reads=reads)(call)
+        usage = f"{first}{'' if rest[:1] == ':' else ' '}{rest}".strip()
+        command(first, *others, reads=reads, usage=usage)(functools.partial(_call, method.split()))
 
 
-def _call(method: str, session: Session, *values: Any) -> None:
-    getattr(session.gl, method)(*values)
+def _call(method: Sequence[str], session: Session, *values: Any) -> None:
+    name, *constants = method
+    arguments = [int(getattr(GL, constant.rstrip("+"))) for constant in constants]
+    if method[-1].endswith("+"):
+        values = arguments.pop() + values[0], *values[1:]
+    getattr(session.gl, name)(*arguments, *values)
 
 
 def _add(head: str, handler: Handler) -> None:

@@ -4,6 +4,8 @@ the current colour, display lists and parameters of assembly programs.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import Row, calls, command, unsupported
@@ -45,29 +47,36 @@ CALLS: tuple[Row, ...] = (
     ("endlist", "", "end_list", ""),
     ("fbfetch barrier", ": glFramebufferFetchBarrierEXT", "framebuffer_fetch_barrier_ext", ""),
     ("blend barrier", ": glBlendBarrier", "blend_barrier_khr", ""),
+    ("clip plane", "N A B C D: a user clip plane in eye space (compatibility profile)",
+     "clip_plane CLIP_PLANE0+", "integer a plane number, 4 doubles a coefficient"),
+    ("texcoord", "UNIT (S, T, R, Q): the current texture coordinates (compatibility profile)",
+     "multi_tex_coord4f TEXTURE0+", "integer a unit, 4 number a coordinate"),
+    ("shade model", "flat|smooth (compatibility profile)", "shade_model",
+     "flat=FLAT|smooth=SMOOTH a shade model"),
+    ("provoking vertex", "first|last", "provoking_vertex",
+     "first=FIRST_VERTEX_CONVENTION|last=LAST_VERTEX_CONVENTION a convention"),
+    ("patch parameter vertices", "N", "patch_parameteri PATCH_VERTICES", "integer a count"),
+    ("patch parameter default level outer", "A B C D",
+     "patch_parameterfv PATCH_DEFAULT_OUTER_LEVEL", "4 floats a level"),
+    ("patch parameter default level inner", "A B",
+     "patch_parameterfv PATCH_DEFAULT_INNER_LEVEL", "2 floats a level"),
 )  # fmt: skip
 calls(CALLS)
 
 
-@command("clear color", reads="4 number a colour channel")
-def clear_color(session: Session, *color: float) -> None:
-    """clear color R G B A: the colour that `clear` writes"""
-    session.gl.clear_color(*color)
-    session.clear_bits |= GL.COLOR_BUFFER_BIT
+def _clear_value(method: str, bit: int, session: Session, *values: float) -> None:
+    getattr(session.gl, method + "f" * (session.is_es and method == "clear_depth"))(*values)
+    session.clear_bits |= bit
 
 
-@command("clear depth", reads="number a depth")
-def clear_depth(session: Session, depth: float) -> None:
-    """clear depth Z: the depth that `clear` writes"""
-    (session.gl.clear_depthf if session.is_es else session.gl.clear_depth)(depth)
-    session.clear_bits |= GL.DEPTH_BUFFER_BIT
-
-
-@command("clear stencil", reads="integer a stencil value")
-def clear_stencil(session: Session, value: int) -> None:
-    """clear stencil S: the stencil value that `clear` writes"""
-    session.gl.clear_stencil(value)
-    session.clear_bits |= GL.STENCIL_BUFFER_BIT
+for _head, _usage, _reads in (
+    ("clear color", "R G B A: the colour that `clear` writes", "4 number a colour channel"),
+    ("clear depth", "Z: the depth that `clear` writes", "number a depth"),
+    ("clear stencil", "S: the stencil value that `clear` writes", "integer a stencil value"),
+):
+    _method, _what = _head.replace(" ", "_"), _head.removeprefix("clear ").upper()
+    _set = partial(_clear_value, _method, int(getattr(GL, f"{_what}_BUFFER_BIT")))
+    command(_head, reads=_reads, usage=f"{_head} {_usage}")(_set)
 
 
 @command("clear", reads="")
@@ -89,12 +98,6 @@ def blend_func(session: Session, *factors: int) -> None:
     (gl.blend_func if len(factors) == 2 else gl.blend_func_separate)(*factors)
 
 
-@command("clip plane", reads="integer a plane number, 4 double a coefficient")
-def clip_plane(session: Session, plane: int, *equation: float) -> None:
-    """clip plane N A B C D: a user clip plane in eye space (compatibility profile)"""
-    session.gl.clip_plane(GL.CLIP_PLANE0 + plane, np.array(equation, np.float64))
-
-
 _LIGHT_VALUES = {
     GL.AMBIENT: 4, GL.DIFFUSE: 4, GL.SPECULAR: 4, GL.POSITION: 4, GL.SPOT_DIRECTION: 3,
 }  # fmt: skip
@@ -111,29 +114,6 @@ def light(session: Session, words: Words) -> None:
     else:
         gl.lightiv(at, name, np.array(words.integers(count), np.int32))
     words.end()
-
-
-@command("texcoord", reads="integer a unit, 4 number a coordinate")
-def texture_coordinate(session: Session, unit: int, *values: float) -> None:
-    """texcoord UNIT (S, T, R, Q): the current texture coordinates (compatibility profile)"""
-    session.gl.multi_tex_coord4f(GL.TEXTURE0 + unit, *values)
-
-
-@command("shade model")
-def shade_model(session: Session, words: Words) -> None:
-    """shade model flat|smooth (compatibility profile)"""
-    model = words.choice("a shade model", "flat", "smooth")
-    words.end()
-    session.gl.shade_model(GL.FLAT if model == "flat" else GL.SMOOTH)
-
-
-@command("provoking vertex")
-def provoking_vertex(session: Session, words: Words) -> None:
-    """provoking vertex first|last"""
-    which = words.choice("a convention", "first", "last")
-    words.end()
-    first = which == "first"
-    session.gl.provoking_vertex(GL.FIRST_VERTEX_CONVENTION if first else GL.LAST_VERTEX_CONVENTION)
 
 
 @command("ortho", reads="4 number? a bound")
@@ -169,24 +149,6 @@ def _load_projection(
     gl.load_matrixf(np.ascontiguousarray(matrix.T))
     gl.matrix_mode(GL.MODELVIEW)
     gl.load_identity()
-
-
-@command("patch parameter vertices", reads="integer a count")
-def patch_vertices(session: Session, count: int) -> None:
-    """patch parameter vertices N"""
-    session.gl.patch_parameteri(GL.PATCH_VERTICES, count)
-
-
-@command("patch parameter default level outer", reads="4 number a level")
-def patch_outer(session: Session, *levels: float) -> None:
-    """patch parameter default level outer A B C D"""
-    session.gl.patch_parameterfv(GL.PATCH_DEFAULT_OUTER_LEVEL, np.array(levels, np.float32))
-
-
-@command("patch parameter default level inner", reads="2 number a level")
-def patch_inner(session: Session, *levels: float) -> None:
-    """patch parameter default level inner A B"""
-    session.gl.patch_parameterfv(GL.PATCH_DEFAULT_INNER_LEVEL, np.array(levels, np.float32))
 
 
 @command(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -110,13 +109,6 @@ def texture_rgbw(session: Session, unit: int, width: int, height: int, form: int
     session.gl.tex_image2d(GL.TEXTURE_2D, 0, form, *layout, texels.astype(np.int32))
 
 
-@command("texture rgbw 1D", reads=_UNIT)
-def texture_rgbw_1d(session: Session, unit: int) -> None:
-    """texture rgbw 1D UNIT: four texels red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_1D, 4)
-    _upload(session, GL.TEXTURE_1D, _layers(4))
-
-
 @command("texture rgbw 3D", reads=_UNIT)
 def texture_rgbw_3d(session: Session, unit: int) -> None:
     """texture rgbw 3D UNIT: 2 x 2 x 2; red, green, blue, white, then their mixtures"""
@@ -128,22 +120,21 @@ def texture_rgbw_3d(session: Session, unit: int) -> None:
     _upload(session, GL.TEXTURE_3D, texels)
 
 
-@command("texture rgbw 2DArray", reads=f"{_UNIT}, 3 size a size")
-def texture_rgbw_2d_array(
-    session: Session, unit: int, width: int, height: int, layers: int
-) -> None:
-    """texture rgbw 2DArray UNIT (W, H, LAYERS): layers cycle through red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_2D_ARRAY, width, height)
-    texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4))
-    _upload(session, GL.TEXTURE_2D_ARRAY, texels.copy())
+def texture_rgbw_layers(session: Session, unit: int, *size: int) -> None:
+    size, target = size or (4,), int(getattr(GL, TARGETS[session.head[2]]))
+    _new(session, unit, target, size[0], size[1] if len(size) > 2 else 1)
+    layers = _layers(size[-1]).reshape(-1, *[1] * (len(size) - 1), 4)
+    _upload(session, target, np.broadcast_to(layers, (*size[::-1], 4)).copy())
 
 
-@command("texture rgbw 1DArray", reads=f"{_UNIT}, 2 size a size")
-def texture_rgbw_1d_array(session: Session, unit: int, width: int, layers: int) -> None:
-    """texture rgbw 1DArray UNIT (W, LAYERS): layers cycle through red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_1D_ARRAY, width)
-    texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4))
-    _upload(session, GL.TEXTURE_1D_ARRAY, texels.copy())
+_CYCLE = "layers cycle through red, green, blue, white"
+for _name, _sizes, _usage in (
+    ("1D", "", "UNIT: four texels red, green, blue, white"),
+    ("2DArray", ", 3 size a size", f"UNIT (W, H, LAYERS): {_CYCLE}"),
+    ("1DArray", ", 2 size a size", f"UNIT (W, LAYERS): {_CYCLE}"),
+):
+    _head = f"texture rgbw {_name}"
+    command(_head, reads=_UNIT + _sizes, usage=f"{_head} {_usage}")(texture_rgbw_layers)
 
 
 _CHANNELS = "number a colour channel"
@@ -236,76 +227,55 @@ def texture_storage(session: Session, words: Words) -> None:
     getattr(session.gl, f"tex_storage{len(size)}d")(target, levels, form, *size)
 
 
+def texture_shadow(session: Session, unit: int, *size: int) -> None:
+    name = session.head[1].removeprefix("shadow")
+    gl, target = session.gl, int(getattr(GL, TARGETS[name]))
+    _new(session, unit, target, size[0], 1 if name.startswith("1D") else size[1])
+    ramp = np.linspace(0, 1, size[0], dtype=np.float32)
+    texels = np.broadcast_to(ramp, (*size[:0:-1], size[0])).copy()
+    faces = [GL.TEXTURE_CUBE_MAP_POSITIVE_X + face for face in range(6)]
+    for image in faces if name == "Cube" else [target]:
+        layout = (GL.DEPTH_COMPONENT, *size, 0, GL.DEPTH_COMPONENT, GL.FLOAT)
+        getattr(gl, f"tex_image{len(size)}d")(image, 0, *layout, texels)
+    gl.tex_parameteri(target, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
+    gl.tex_parameteri(target, GL.TEXTURE_COMPARE_FUNC, GL.GREATER)
+
+
 _DEPTH_SHAPES = {"1D": 1, "2D": 2, "Rect": 2, "1DArray": 2, "2DArray": 3, "Cube": 2}
+for _name, _count in _DEPTH_SHAPES.items():
+    _head = f"texture shadow{_name}"
+    _usage = f"{_head} UNIT (SIZE): depth rising from 0 to 1 in x"
+    command(_head, reads=f"{_UNIT}, {_count} size a size", usage=_usage)(texture_shadow)
 
 
-def _shadow(name: str) -> Callable[..., None]:
-    def run(session: Session, unit: int, *size: int) -> None:
-        gl, target = session.gl, int(getattr(GL, TARGETS[name]))
-        _new(session, unit, target, size[0], 1 if name.startswith("1D") else size[1])
-        ramp = np.linspace(0, 1, size[0], dtype=np.float32)
-        texels = np.broadcast_to(ramp, (*size[:0:-1], size[0])).copy()
-        faces = [GL.TEXTURE_CUBE_MAP_POSITIVE_X + face for face in range(6)]
-        for image in faces if name == "Cube" else [target]:
-            layout = (GL.DEPTH_COMPONENT, *size, 0, GL.DEPTH_COMPONENT, GL.FLOAT)
-            getattr(gl, f"tex_image{len(size)}d")(image, 0, *layout, texels)
-        gl.tex_parameteri(target, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
-        gl.tex_parameteri(target, GL.TEXTURE_COMPARE_FUNC, GL.GREATER)
-
-    run.__doc__ = f"texture shadow{name} UNIT (SIZE): depth rising from 0 to 1 in x"
-    return run
-
-
-for _name, _sizes in _DEPTH_SHAPES.items():
-    command(f"texture shadow{_name}", reads=f"{_UNIT}, {_sizes} size a size")(_shadow(_name))
-
-
-_PARAMETERS = {
-    "min": "TEXTURE_MIN_FILTER",
-    "mag": "TEXTURE_MAG_FILTER",
-    "wrap_s": "TEXTURE_WRAP_S",
-    "wrap_t": "TEXTURE_WRAP_T",
-    "wrap_r": "TEXTURE_WRAP_R",
-    "compare_func": "TEXTURE_COMPARE_FUNC",
-    "depth_mode": "DEPTH_TEXTURE_MODE",
-}
-_NUMBERS = {
-    "lod_bias": "TEXTURE_LOD_BIAS",
-    "max_level": "TEXTURE_MAX_LEVEL",
-    "base_level": "TEXTURE_BASE_LEVEL",
-    "min_lod": "TEXTURE_MIN_LOD",
-    "max_lod": "TEXTURE_MAX_LOD",
-}
+_ENUMS = (
+    *("min", "mag", "wrap_s", "wrap_t", "wrap_r", "compare_func", "depth_mode"),
+    *("swizzle_r", "swizzle_g", "swizzle_b", "swizzle_a"),
+)
+_NUMBERS = ("lod_bias", "max_level", "base_level", "min_lod", "max_lod")
+_LONG = {"min": "MIN_FILTER", "mag": "MAG_FILTER"}
 
 
 @command("texparameter")
 def texture_parameter(session: Session, words: Words) -> None:
     """texparameter TARGET min|mag|wrap_s|...|compare_func|swizzle_r|lod_bias|border_color VALUE"""
-    target = target_of(words)
-    name = words.word("a parameter")
-    if name in _NUMBERS:
-        value = words.number("a value")
-        words.end()
-        session.gl.tex_parameterf(target, int(getattr(GL, _NUMBERS[name])), value)
-        return
-    if name == "border_color":
-        color = np.array(words.numbers(4, "a colour channel"), np.float32)
-        words.end()
-        session.gl.tex_parameterfv(target, GL.TEXTURE_BORDER_COLOR, color)
-        return
-    if name in ("swizzle_r", "swizzle_g", "swizzle_b", "swizzle_a"):
-        parameter = f"TEXTURE_{name.upper()}"
-    elif name in _PARAMETERS:
-        parameter = _PARAMETERS[name]
-    else:
+    target, name, gl = target_of(words), words.word("a parameter"), session.gl
+    if name not in (*_ENUMS, *_NUMBERS, "border_color"):
         raise words.error(f"unknown texture parameter {name!r}")
+    long = "DEPTH_TEXTURE_MODE" if name == "depth_mode" else f"TEXTURE_{_LONG.get(name, name)}"
+    parameter = int(getattr(GL, long.upper()))
+    if name not in _ENUMS:
+        what = "a value" if name in _NUMBERS else "a colour channel"
+        values = np.array(words.numbers(1 if name in _NUMBERS else 4, what), np.float32)
+        words.end()
+        gl.tex_parameterfv(target, parameter, values)
+        return
     text = words.word("a value")
     words.end()
     try:
-        chosen = enum(words.line, text.upper())
+        gl.tex_parameteri(target, parameter, enum(words.line, text.upper()))
     except InputError:
         raise words.line.error(f"unknown value {text!r}") from None
-    session.gl.tex_parameteri(target, int(getattr(GL, parameter)), chosen)
 
 
 @command("image texture", reads="integer a unit, enum a format")

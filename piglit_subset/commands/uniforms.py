@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -257,15 +258,11 @@ def write_member(
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, offset, packed.nbytes, packed)
 
 
-def _block_command(head: str, usage: str, field: str, what: str) -> None:
-    def set_field(session: Session, value: int) -> None:
-        setattr(session.block, field, value)
-
-    set_field.__doc__ = f"{head} {usage}"
-    command(head, reads=f"integer {what}")(set_field)
+def _set_block(field: str, session: Session, value: int) -> None:
+    setattr(session.block, field, value)
 
 
-for _row in (
+for _head, _usage, _field, _what in (
     ("ubo array index", "N: later block members mean block N of the instance array",
      "array_index", "an index"),
     ("block array index", "N: as `ubo array index`, for blocks named by binding",
@@ -276,7 +273,7 @@ for _row in (
     ("block matrix stride", "N", "matrix_stride", "a stride"),
     ("block array stride", "N", "array_stride", "a stride"),
 ):  # fmt: skip
-    _block_command(*_row)
+    command(_head, reads=f"integer {_what}", usage=f"{_head} {_usage}")(partial(_set_block, _field))
 
 
 @command("subuniform", reads="enum a stage, word a uniform, word a function")

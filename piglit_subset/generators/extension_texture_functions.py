@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from gallette.piglit_subset.generators.common import templates
 
@@ -21,41 +22,20 @@ _TARGETS = {
 _NAME = re.compile(
     r"(texture|shadow)(1DArray|2DArray|1D|2DRect|2D|3D|Cube)(Proj)?(Lod|Grad)?(ARB)?(Offset)?(ARB)?"
 )
-_GPU_SHADER4, _LOD, _RECTANGLE = (
-    "GL_EXT_gpu_shader4", "GL_ARB_shader_texture_lod", "GL_ARB_texture_rectangle",
-)  # fmt: skip
+_GPU_SHADER4, _RECTANGLE = "GL_EXT_gpu_shader4", "GL_ARB_texture_rectangle"
 
 
 def tests() -> Iterator[str]:
-    for name in _gpu_shader4():
-        yield _lookup(name, _GPU_SHADER4)
-    for kind in ("1D", "2D", "3D", "Cube", "1DProj", "2DProj", "3DProj"):
-        yield _lookup(f"texture{kind}GradARB", _LOD)
-    for name in ("shadow1DGradARB", "shadow2DGradARB", "shadow1DProjGradARB", "shadow2DProjGradARB",
-                 "texture2DRectGradARB", "texture2DRectProjGradARB", "shadow2DRectGradARB",
-                 "shadow2DRectProjGradARB"):  # fmt: skip
-        yield _lookup(name, _LOD)
-    for name in ("texture2DRect", "texture2DRectProj", "shadow2DRect", "shadow2DRectProj"):
-        yield _lookup(name, _RECTANGLE)
-    for name in ("textureCube", "textureCubeLod", "shadow1DProjLod"):
-        yield _lookup(name, _LOD if name.endswith("Lod") else "")
+    table = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    for extension, _, names in (line.partition(": ") for line in table.splitlines()[1:]):
+        for name in names.split():
+            yield _lookup(name, extension.strip("-"))
     for kind in (*_SIZES, "Buffer"):
         if kind != "Cube":
             yield _fetch(kind, False)
         yield _size(kind)
     for kind in ("1D", "2D", "3D", "1DArray", "2DArray"):
         yield _fetch(kind, True)
-
-
-def _gpu_shader4() -> Iterator[str]:
-    kinds = ("1D", "2D", "3D", "1DArray", "2DArray", "1DProj", "2DProj", "3DProj")
-    ways = ("Offset", "LodOffset", "Grad", "GradOffset")
-    yield from (f"texture{kind}{how}" for kind in kinds for how in ways)
-    yield from (f"shadow{kind}{how}" for kind in ("1D", "2D") for how in ways)
-    yield from (f"shadow{kind}Proj{how}" for kind in ("1D", "2D") for how in ("Offset", "Grad"))
-    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube",
-                "texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad", "shadow1DArrayGrad",
-                "shadow2DArrayGrad", "shadow1DArrayLod")  # fmt: skip
 
 
 def _vector(values: list[str], kind: str = "vec") -> str:

@@ -5,6 +5,7 @@ The oracles are the specification's tables, in double precision.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -45,15 +46,10 @@ _EQUATIONS: dict[str, Callable[[Color, Color, Color, Color], Color]] = {
     "MAX": lambda s, d, fs, fd: np.maximum(s, d),
 }
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "NEVER": lambda a, b: False,
-    "LESS": lambda a, b: a < b,
-    "EQUAL": lambda a, b: a == b,
-    "LEQUAL": lambda a, b: a <= b,
-    "GREATER": lambda a, b: a > b,
-    "NOTEQUAL": lambda a, b: a != b,
-    "GEQUAL": lambda a, b: a >= b,
+    "NEVER": lambda a, b: False, "LESS": operator.lt, "EQUAL": operator.eq, "LEQUAL": operator.le,
+    "GREATER": operator.gt, "NOTEQUAL": operator.ne, "GEQUAL": operator.ge,
     "ALWAYS": lambda a, b: True,
-}
+}  # fmt: skip
 _STENCIL_OPS: dict[str, Callable[[int, int], int]] = {
     "KEEP": lambda old, ref: old,
     "ZERO": lambda old, ref: 0,

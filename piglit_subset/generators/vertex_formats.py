@@ -6,27 +6,20 @@ one element, and the vertex shader compares it with a uniform.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from gallette.piglit_subset.generators.common import templates
 
-_INTEGERS = {
-    "byte": (8, True), "ubyte": (8, False), "short": (16, True), "ushort": (16, False),
-    "int": (32, True), "uint": (32, False),
-}  # fmt: skip
-_ENUMS = {
-    "byte": "BYTE", "ubyte": "UNSIGNED_BYTE", "short": "SHORT", "ushort": "UNSIGNED_SHORT",
-    "int": "INT", "uint": "UNSIGNED_INT", "float": "FLOAT", "half": "HALF_FLOAT",
-    "double": "DOUBLE", "fixed": "FIXED",
-}  # fmt: skip
+_BITS = {"byte": 8, "ubyte": 8, "short": 16, "ushort": 16, "int": 32, "uint": 32}
 _PACKED = ("UNSIGNED_INT_2_10_10_10_REV", "INT_2_10_10_10_REV")
 Case = tuple[str, str, list[Any]]
 """The data, the call that sets the attribute pointer, and the values that the shader reads."""
 
 
 def tests() -> Iterator[str]:
-    for name in _INTEGERS:
+    for name in _BITS:
         yield from _integers(name)
     values = [1.5, -2.25, 0.125, 100.0]
     for name, width in (("float", 4), ("half", 2), ("double", 8), ("fixed", 4)):
@@ -69,10 +62,11 @@ def _sizes(
 
     Missing components are 0 0 0 1.
     """
+    kind = re.sub("^U", "UNSIGNED_", name.upper()).replace("HALF", "HALF_FLOAT")
     return [
         (
             _bytes(name, values[:size], width),
-            f"glVertexAttrib{how}Pointer 0 {size} GL_{_ENUMS[name]}{flag} 0 0",
+            f"glVertexAttrib{how}Pointer 0 {size} GL_{kind}{flag} 0 0",
             [*seen[:size], *([0, 0, 0, 1] if how else [0.0, 0.0, 0.0, 1.0])[size:]],
         )
         for size in (1, 2, 3, 4)
@@ -80,7 +74,7 @@ def _sizes(
 
 
 def _integers(name: str) -> Iterator[str]:
-    bits, signed = _INTEGERS[name]
+    bits, signed = _BITS[name], name[0] != "u"
     high, low = (1 << bits - signed) - 1, -(1 << bits - 1) if signed else 0
     raw, width = [high, low, 5, -3 if signed else 1 << bits - 1], bits // 8
     kind = "ivec" if signed else "uvec"

@@ -9,17 +9,15 @@ top bit down, colours from below. Invalid blocks and high dynamic range decode t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..formats import ASTC_FOOTPRINTS
-from .blocks import BLOCK_DECODERS, Decoder
 
-__all__: list[str] = []
+__all__ = ["DECODERS"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -181,26 +179,11 @@ def _unquantized(levels: int, weights: bool) -> Array:
 # -- parts of a block ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """The fields in the eleven bits of a block mode."""
-
-    width: int
-    height: int
-    planes: int
-    levels: int
-
-    @property
-    def count(self) -> int:
-        return self.width * self.height * self.planes
-
-    @property
-    def bits(self) -> int:
-        return _sequence_bits(self.count, self.levels)
-
-
-def _grid(mode: int) -> _Grid | None:
-    """The weight grid of a block mode; None if it is reserved or invalid."""
+def _grid(mode: int) -> tuple[int, ...]:
+    """Width, height, planes, levels, numbers and bits of a block mode's weight grid; zeros if it is
+    reserved or invalid.
+    """
+    invalid = (0,) * 6
     a, b = mode >> 5 & 3, mode >> 7 & 3
     range_, high, dual = mode >> 4 & 1, mode >> 9 & 1, mode >> 10 & 1
     if mode & 3:
@@ -213,7 +196,7 @@ def _grid(mode: int) -> _Grid | None:
     else:
         range_ |= (mode >> 2 & 3) << 1
         if not mode & 15:
-            return None
+            return invalid
         if b == 0:
             width, height = 12, a + 2
         elif b == 1:
@@ -223,23 +206,18 @@ def _grid(mode: int) -> _Grid | None:
         elif a < 2:
             width, height = ((6, 10), (10, 6))[a]
         else:
-            return None
+            return invalid
     levels = _WEIGHT_LEVELS[range_ | high << 3]
-    if not levels:
-        return None
-    grid = _Grid(width, height, dual + 1, levels)
-    return grid if grid.count <= 64 and 24 <= grid.bits <= 96 else None
+    count = width * height * (dual + 1)
+    if not levels or count > 64 or not 24 <= (bits := _sequence_bits(count, levels)) <= 96:
+        return invalid
+    return width, height, dual + 1, levels, count, bits
 
 
 @cache
 def _grids() -> Array:
-    """Width, height, planes, levels, numbers and bits of each block mode; 0 if it is invalid."""
-    table = np.zeros((6, 2048), np.int64)
-    for mode in range(2048):
-        if grid := _grid(mode):
-            row = grid.width, grid.height, grid.planes, grid.levels, grid.count, grid.bits
-            table[:, mode] = row
-    return table
+    """The grid of each block mode, as columns."""
+    return np.array([_grid(mode) for mode in range(2048)]).T.copy()
 
 
 @cache
@@ -253,21 +231,17 @@ def _color_levels() -> Array:
     return table
 
 
-def _decoder(footprint: tuple[int, int], srgb: bool) -> Decoder:
+def _decode(blocks: Bytes, footprint: tuple[int, int], srgb: bool) -> Array:
     width, height = footprint
-
-    def decode(blocks: Bytes) -> Array:
-        out = np.empty((len(blocks), width * height, 4), np.uint8)
-        out[:] = _MAGENTA
-        size = max(_TEXELS // (width * height), 1)
-        for first in range(0, len(blocks), size):
-            _decode(blocks[first : first + size], footprint, srgb, out[first : first + size])
-        return out.reshape(-1, height, width, 4)
-
-    return decode
+    out = np.empty((len(blocks), width * height, 4), np.uint8)
+    out[:] = _MAGENTA
+    size = max(_TEXELS // (width * height), 1)
+    for first in range(0, len(blocks), size):
+        _decode_some(blocks[first : first + size], footprint, srgb, out[first : first + size])
+    return out.reshape(-1, height, width, 4)
 
 
-def _decode(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Array) -> None:
+def _decode_some(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Array) -> None:
     low, high = np.ascontiguousarray(blocks).view("<u8").T
     mode = (low & np.uint64(2047)).astype(np.int64)
     empty = mode & 511 == 508
@@ -483,7 +457,10 @@ def _hashed(seed: Array) -> Array:
     return np.asarray(p.astype(np.int64))
 
 
-for _footprint in ASTC_FOOTPRINTS:
-    _name = f"astc_{_footprint[0]}x{_footprint[1]}"
-    BLOCK_DECODERS[_name] = _decoder(_footprint, False)
-    BLOCK_DECODERS[f"{_name}_srgb"] = _decoder(_footprint, True)
+DECODERS = {
+    f"astc_{footprint[0]}x{footprint[1]}{'_srgb' * srgb}": partial(
+        _decode, footprint=footprint, srgb=srgb
+    )
+    for footprint in ASTC_FOOTPRINTS
+    for srgb in (False, True)
+}

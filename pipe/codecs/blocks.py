@@ -1,4 +1,4 @@
-"""Block compression: the registry of decoders, and the assembly of blocks to an image.
+"""Block compression: the decoder of each format, and the assembly of blocks to an image.
 
 A decoder maps blocks `[n, block bytes]` to texels `[n, block height, block width, 4]`, either uint8
 codes (which are then normalised or decoded from sRGB) or float32 values.
@@ -13,32 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import Format
+from . import astc, bptc, etc, fxt1, s3tc
 from .srgb import srgb8_to_linear
 
-__all__ = ["BLOCK_DECODERS", "block_codec", "block_decoder", "decode_blocks"]
+__all__ = ["block_decoder", "decode_blocks"]
 
 Array = npt.NDArray[Any]
 Decoder = Callable[[npt.NDArray[np.uint8]], Array]
 
-BLOCK_DECODERS: dict[str, Decoder] = {}
-
-
-def block_codec(name: str) -> Callable[[Decoder], Decoder]:
-    """Register a decoder under the codec name the format table uses."""
-
-    def register(decoder: Decoder) -> Decoder:
-        assert name not in BLOCK_DECODERS, name
-        BLOCK_DECODERS[name] = decoder
-        return decoder
-
-    return register
+_DECODERS: dict[str, Decoder] = (
+    s3tc.DECODERS | etc.DECODERS | bptc.DECODERS | fxt1.DECODERS | astc.DECODERS
+)
 
 
 def block_decoder(format: Format) -> Decoder:
     """The decoder of a compressed format."""
-    from . import astc, bptc, etc, fxt1, s3tc  # noqa: F401  (they fill the registry)
-
-    return BLOCK_DECODERS[format.codec]
+    return _DECODERS[format.codec]
 
 
 def decode_blocks(format: Format, data: npt.NDArray[np.uint8]) -> Array:

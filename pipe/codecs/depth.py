@@ -17,10 +17,7 @@ Array = npt.NDArray[Any]
 
 
 def _channel(format: Format, name: str) -> Channel:
-    for channel in format.channels:
-        if channel.name == name:
-            return channel
-    raise AssertionError(f"{format.name} has no {name}")
+    return next(channel for channel in format.channels if channel.name == name)
 
 
 def _bits(channel: Channel, texels: Array) -> Array:

@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import Format
+from .bptc import WEIGHTS
 from .fxt1 import full_range
+from .s3tc import expand565
 from .srgb import linear_to_srgb8
 
 __all__ = ["block_codes", "can_encode", "encode_blocks"]
@@ -106,11 +108,6 @@ def _as565(color: Array) -> Array:
     return r << 11 | g << 5 | b
 
 
-def _from565(word: Array) -> Array:
-    r, g, b = word >> 11, word >> 5 & 63, word & 31
-    return np.stack((r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2), axis=-1)
-
-
 def _color_block(codes: Array, punch_through: bool = False) -> Bytes:
     colors = codes[..., :3]
     low, high = _ends(colors)
@@ -119,7 +116,7 @@ def _color_block(codes: Array, punch_through: bool = False) -> Bytes:
     three: Array = np.asarray(clear.any(axis=1))
     swap = np.asarray(np.where(three, first > second, first < second))
     first, second = np.where(swap, second, first), np.where(swap, first, second)
-    a, b = _from565(first), _from565(second)
+    a, b = expand565(first), expand565(second)
     four = np.stack((a, b, (2 * a + b) / 3, (a + 2 * b) / 3), axis=1)
     half = np.stack((a, b, (a + b) / 2, a), axis=1)
     index = _nearest(colors, np.where(three[:, None, None], half, four))
@@ -141,17 +138,12 @@ def _ramp_block(values: Array) -> Bytes:
 
 def _bc2(codes: Array) -> Bytes:
     alpha = np.rint(codes[..., 3] * 15 / 255).astype(np.int64)
-    return np.hstack((_packed([(alpha, 4)], 8), _opaque_block(codes)))
-
-
-def _opaque_block(codes: Array) -> Bytes:
-    """A colour block beside an alpha block, always with four colours."""
-    return _color_block(codes)
+    return np.hstack((_packed([(alpha, 4)], 8), _color_block(codes)))
 
 
 # -- BPTC ------------------------------------------------------------------------------------------
 
-_WEIGHTS = np.array([0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64])
+_WEIGHTS = WEIGHTS[4]
 
 
 def _indexed(colors: Array, palette: Array) -> tuple[Array, Array]:
@@ -278,7 +270,7 @@ _ENCODERS: dict[str, Encoder] = {
     "bc1": _color_block,
     "bc1a": lambda codes: _color_block(codes, True),
     "bc2": _bc2,
-    "bc3": lambda codes: np.hstack((_ramp_block(codes[..., 3]), _opaque_block(codes))),
+    "bc3": lambda codes: np.hstack((_ramp_block(codes[..., 3]), _color_block(codes))),
     "bc4": lambda codes: _ramp_block(codes[..., 0]),
     "bc4s": lambda codes: _ramp_block(codes[..., 0]),
     "bc5": lambda codes: np.hstack([_ramp_block(codes[..., i]) for i in range(2)]),

@@ -8,12 +8,15 @@ value, a multiplier, a table number and sixteen 3-bit selectors. Texels are in c
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .blocks import block_codec
+from .s3tc import plane_texels
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -21,26 +24,13 @@ Bytes = npt.NDArray[np.uint8]
 _SMALL = np.array([2, 5, 9, 13, 18, 24, 33, 47])
 _LARGE = np.array([8, 17, 29, 42, 60, 80, 106, 183])
 _DISTANCE = np.array([3, 6, 11, 16, 23, 32, 41, 64])
-_EAC_TABLE = np.array(
-    [
-        [-3, -6, -9, -15, 2, 5, 8, 14],
-        [-3, -7, -10, -13, 2, 6, 9, 12],
-        [-2, -5, -8, -13, 1, 4, 7, 12],
-        [-2, -4, -6, -13, 1, 3, 5, 12],
-        [-3, -6, -8, -12, 2, 5, 7, 11],
-        [-3, -7, -9, -11, 2, 6, 8, 10],
-        [-4, -7, -8, -11, 3, 6, 7, 10],
-        [-3, -5, -8, -11, 2, 4, 7, 10],
-        [-2, -6, -8, -10, 1, 5, 7, 9],
-        [-2, -5, -8, -10, 1, 4, 7, 9],
-        [-2, -4, -8, -10, 1, 3, 7, 9],
-        [-2, -5, -7, -10, 1, 4, 6, 9],
-        [-3, -4, -7, -10, 2, 3, 6, 9],
-        [-1, -2, -3, -10, 0, 1, 2, 9],
-        [-4, -6, -8, -9, 3, 5, 7, 8],
-        [-3, -5, -7, -9, 2, 4, 6, 8],
-    ]
-)
+_EAC_ROWS = """
+-3 -6 -9 -15 2 5 8 14; -3 -7 -10 -13 2 6 9 12; -2 -5 -8 -13 1 4 7 12; -2 -4 -6 -13 1 3 5 12
+-3 -6 -8 -12 2 5 7 11; -3 -7 -9 -11 2 6 8 10; -4 -7 -8 -11 3 6 7 10; -3 -5 -8 -11 2 4 7 10
+-2 -6 -8 -10 1 5 7 9; -2 -5 -8 -10 1 4 7 9; -2 -4 -8 -10 1 3 7 9; -2 -5 -7 -10 1 4 6 9
+-3 -4 -7 -10 2 3 6 9; -1 -2 -3 -10 0 1 2 9; -4 -6 -8 -9 3 5 7 8; -3 -5 -7 -9 2 4 6 8
+"""
+_EAC_TABLE = np.array([row.split() for row in re.split("[;\n]", _EAC_ROWS.strip())], np.int64)
 _TEXEL = np.arange(16)
 _X, _Y = _TEXEL >> 2, _TEXEL & 3  # texels in the order of their selectors
 
@@ -70,16 +60,6 @@ def _rgb(*channels: Array) -> Array:
     return np.stack(channels, axis=-1)
 
 
-def _five(value: Array) -> Array:
-    full: Array = (value << 3) | (value >> 2)
-    return full
-
-
-def _signed3(value: Array) -> Array:
-    signed: Array = value - ((value & 4) << 1)
-    return signed
-
-
 def _selectors(word: _Word) -> Array:
     """The 2-bit selectors `[n, 16]`."""
     at = _TEXEL.astype(np.uint64)
@@ -103,8 +83,7 @@ def _halves(word: _Word, first: Array, second: Array, selector: Array, opaque: A
 def _pick(palette: list[Array], selector: Array) -> Array:
     """One of four colours `[n, 3]` per texel."""
     colors = np.stack(palette, axis=1)
-    picked: Array = np.take_along_axis(colors, selector[:, :, None].astype(np.intp), axis=1)
-    return picked
+    return np.take_along_axis(colors, selector[:, :, None].astype(np.intp), axis=1)
 
 
 def _mode_t(word: _Word, selector: Array) -> Array:
@@ -139,26 +118,26 @@ def _mode_planar(word: _Word) -> Array:
     down = color(word.bits(18, 13), word.bits(12, 6), word.bits(5, 0))
     x, y = _X[None, :, None], _Y[None, :, None]
     o, h, v = origin[:, None], across[:, None], down[:, None]
-    gradient: Array = (x * (h - o) + y * (v - o) + 4 * o + 2) >> 2
-    return gradient
+    return np.asarray((x * (h - o) + y * (v - o) + 4 * o + 2) >> 2)
 
 
 def _color(block: Bytes, punch_through: bool) -> Bytes:
-    """Texels `[n, 4, 4, 4]` of colour blocks."""
+    """Texels `[n, 4, 4, 4]` of colour blocks, which with `punch_through` may be transparent."""
     word = _Word(block)
     selector = _selectors(word)
     flag = word.bit(33) == 1
     opaque = flag if punch_through else np.ones(len(block), np.bool_)
     differential = np.ones(len(block), np.bool_) if punch_through else flag
     start = _rgb(word.bits(63, 59), word.bits(55, 51), word.bits(47, 43))
-    step = _signed3(_rgb(word.bits(58, 56), word.bits(50, 48), word.bits(42, 40)))
-    end = start + step
+    step = _rgb(word.bits(58, 56), word.bits(50, 48), word.bits(42, 40))
+    end = start + step - ((step & 4) << 1)
     over = (end < 0) | (end > 31)
     first4 = _rgb(word.bits(63, 60), word.bits(55, 52), word.bits(47, 44)) * 17
     second4 = _rgb(word.bits(59, 56), word.bits(51, 48), word.bits(43, 40)) * 17
     either = differential[:, None]
-    first = np.where(either, _five(start), first4)
-    second = np.where(either, _five(np.clip(end, 0, 31)), second4)
+    last = np.clip(end, 0, 31)
+    first = np.where(either, start << 3 | start >> 2, first4)
+    second = np.where(either, last << 3 | last >> 2, second4)
     texels = _halves(word, first, second, selector, opaque)
     is_t = differential & over[:, 0]
     is_h = differential & ~over[:, 0] & over[:, 1]
@@ -185,20 +164,7 @@ def _eac(block: Bytes) -> tuple[Array, Array, Array]:
     return word.bits(63, 56)[:, None], word.bits(55, 52)[:, None], modifier
 
 
-@block_codec("etc2")
-def decode_etc2(block: Bytes) -> Bytes:
-    """Opaque colour."""
-    return _color(block, punch_through=False)
-
-
-@block_codec("etc2a1")
-def decode_etc2a1(block: Bytes) -> Bytes:
-    """Colour with texels that may be wholly transparent."""
-    return _color(block, punch_through=True)
-
-
-@block_codec("etc2a8")
-def decode_etc2a8(block: Bytes) -> Bytes:
+def _color_and_alpha(block: Bytes) -> Bytes:
     """Colour with an EAC alpha block before it."""
     texels = _color(block[:, 8:], punch_through=False)
     base, multiplier, modifier = _eac(block[:, :8])
@@ -207,40 +173,23 @@ def decode_etc2a8(block: Bytes) -> Bytes:
     return texels
 
 
-def _eleven(block: Bytes, channels: int, signed: bool) -> npt.NDArray[np.float32]:
-    texels = np.zeros((len(block), 4, 4, 4), np.float32)
-    texels[..., 3] = 1.0
-    for i in range(channels):
-        base, multiplier, modifier = _eac(block[:, 8 * i : 8 * i + 8])
-        change = modifier * np.where(multiplier == 0, 1, multiplier * 8)
-        if signed:
-            base = np.maximum(base - ((base & 128) << 1), -127)
-            codes, top = np.clip(base * 8 + change, -1023, 1023), 1023.0
-        else:
-            codes, top = np.clip(base * 8 + 4 + change, 0, 2047), 2047.0
-        texels[..., i] = _in_rows(codes / top)
-    return texels
+def _eleven(block: Bytes, signed: bool) -> Array:
+    """One channel of 11 bits."""
+    base, multiplier, modifier = _eac(block)
+    change = modifier * np.where(multiplier == 0, 1, multiplier * 8)
+    if signed:
+        base = np.maximum(base - ((base & 128) << 1), -127)
+        return _in_rows(np.clip(base * 8 + change, -1023, 1023) / 1023.0)
+    return _in_rows(np.clip(base * 8 + 4 + change, 0, 2047) / 2047.0)
 
 
-@block_codec("eac_r11")
-def decode_r11(block: Bytes) -> npt.NDArray[np.float32]:
-    """One unsigned channel of 11 bits."""
-    return _eleven(block, 1, False)
-
-
-@block_codec("eac_r11s")
-def decode_r11_signed(block: Bytes) -> npt.NDArray[np.float32]:
-    """One signed channel of 11 bits."""
-    return _eleven(block, 1, True)
-
-
-@block_codec("eac_rg11")
-def decode_rg11(block: Bytes) -> npt.NDArray[np.float32]:
-    """Two unsigned channels of 11 bits."""
-    return _eleven(block, 2, False)
-
-
-@block_codec("eac_rg11s")
-def decode_rg11_signed(block: Bytes) -> npt.NDArray[np.float32]:
-    """Two signed channels of 11 bits."""
-    return _eleven(block, 2, True)
+_UNSIGNED, _SIGNED = (partial(_eleven, signed=signed) for signed in (False, True))
+DECODERS: dict[str, Callable[[Bytes], Array]] = {
+    "etc2": partial(_color, punch_through=False),
+    "etc2a1": partial(_color, punch_through=True),
+    "etc2a8": _color_and_alpha,
+    "eac_r11": partial(plane_texels, _UNSIGNED, 1),
+    "eac_r11s": partial(plane_texels, _SIGNED, 1),
+    "eac_rg11": partial(plane_texels, _UNSIGNED, 2),
+    "eac_rg11s": partial(plane_texels, _SIGNED, 2),
+}

@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .blocks import block_codec
-
-__all__ = ["COLOR_AT", "full_range"]
+__all__ = ["DECODERS", "full_range"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
-COLOR_AT = (64, 79, 94, 109)
+_COLOR_AT = (64, 79, 94, 109)
 """The bits where the colours of all modes but *hi* begin; alphas of five bits from 109 on."""
 
 
@@ -70,14 +68,14 @@ def _hi(bits: Array) -> Array:
 
 
 def _chroma(bits: Array) -> Array:
-    palette = _with_alpha(np.stack([_color(bits, at) for at in COLOR_AT], axis=1))
+    palette = _with_alpha(np.stack([_color(bits, at) for at in _COLOR_AT], axis=1))
     return np.stack([palette, palette], axis=1)
 
 
 def _mixed(bits: Array) -> Array:
     halves = []
     punched = bits[:, 124].astype(np.bool_)
-    for half, (low, high) in enumerate((COLOR_AT[:2], COLOR_AT[2:])):
+    for half, (low, high) in enumerate((_COLOR_AT[:2], _COLOR_AT[2:])):
         last_bit = bits[:, 125 + half]
         first, last = _color(bits, low), _color(bits, high)
         last[:, 1] = full_range(_field(bits, high + 5, 5) << 1 | last_bit, 6)
@@ -92,7 +90,7 @@ def _mixed(bits: Array) -> Array:
 def _alpha(bits: Array) -> Array:
     colors = [
         np.concatenate(
-            [_color(bits, COLOR_AT[i]), full_range(_field(bits, 109 + 5 * i, 5), 5)[:, None]],
+            [_color(bits, _COLOR_AT[i]), full_range(_field(bits, 109 + 5 * i, 5), 5)[:, None]],
             axis=-1,
         )
         for i in range(3)
@@ -103,8 +101,7 @@ def _alpha(bits: Array) -> Array:
     return np.stack([np.where(shared[:, None, None], half, own) for half in halves], axis=1)
 
 
-@block_codec("fxt1")
-def decode_fxt1(block: Bytes) -> Bytes:
+def _fxt1(block: Bytes) -> Bytes:
     """Texels [n, 4, 8, 4]."""
     bits = np.unpackbits(np.ascontiguousarray(block), axis=1, bitorder="little").astype(np.int64)
     mode = _field(bits, 125, 3)
@@ -123,9 +120,11 @@ def decode_fxt1(block: Bytes) -> Bytes:
     return texels.reshape(-1, 2, 4, 4, 4).transpose(0, 2, 1, 3, 4).reshape(-1, 4, 8, 4)
 
 
-@block_codec("fxt1_opaque")
-def decode_fxt1_opaque(block: Bytes) -> Bytes:
+def _fxt1_opaque(block: Bytes) -> Bytes:
     """Texels [n, 4, 8, 4] of a format without alpha."""
-    texels = decode_fxt1(block)
+    texels = _fxt1(block)
     texels[..., 3] = 255
     return texels
+
+
+DECODERS = {"fxt1": _fxt1, "fxt1_opaque": _fxt1_opaque}

@@ -76,17 +76,12 @@ def clear_texel(
     write to it.
     """
     # Equal numbers may have different bits, such as 0.0 and -0.0, or 1 and 1.0.
-    return _clear_texel(format, tuple(map(repr, color)), tuple(color), repr(depth), depth, stencil)
+    return _clear_texel(format, repr((*color, depth)), tuple(color), depth, stencil)
 
 
 @functools.lru_cache(maxsize=4096)
 def _clear_texel(
-    format: Format,
-    color_told: tuple[str, ...],
-    color: tuple[float | int, ...],
-    depth_told: str,
-    depth: float,
-    stencil: int,
+    format: Format, told: str, color: tuple[float | int, ...], depth: float, stencil: int
 ) -> Array:
     word, _ = texel_layout(format)
     if not format.is_depth_stencil:

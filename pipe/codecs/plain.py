@@ -86,8 +86,7 @@ def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
     if kind == "SNORM":
         top = (1 << (width - 1)) - 1
         if width > 16:
-            exact: Array = np.maximum(_signed(bits, width) * (1.0 / top), -1.0)
-            return exact.astype(np.float32)
+            return np.asarray(np.maximum(_signed(bits, width) * (1.0 / top), -1.0), np.float32)
         short = np.divide(_signed(bits, width), np.float32(top), dtype=np.float32)
         return minmax.maximum(short, -1.0)
     if kind == "FIXED":
@@ -167,8 +166,7 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
     if kind == "UNORM":
         wide = np.dtype(np.float64 if width > 16 else np.float32)
         unit: Array = _between(np.asarray(value), 0.0, 1.0).astype(wide, copy=False)
-        codes: Array = np.rint(unit * wide.type(top))
-        return codes.astype(out)
+        return np.asarray(np.rint(unit * wide.type(top)), out)
     exact = np.asarray(value).astype(np.float64)
     if kind == "USCALED":
         scaled = _between(exact, 0.0, float(top))

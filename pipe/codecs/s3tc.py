@@ -7,12 +7,12 @@ rounded down, as in llvmpipe: at most one code from the exact quotient.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from .blocks import block_codec
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -20,16 +20,16 @@ Bytes = npt.NDArray[np.uint8]
 _TEXELS = np.arange(16)
 
 
-def _expand565(color: Array) -> Array:
+def expand565(color: Array) -> Array:
     """RGB565 end points [n] to 8-bit channels [n, 3]."""
     r, g, b = color >> 11, (color >> 5) & 63, color & 31
     return np.stack([(r << 3) | (r >> 2), (g << 2) | (g >> 4), (b << 3) | (b >> 2)], axis=-1)
 
 
-def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
+def _colors(block: Bytes, punch_through: bool = False, always_four: bool = False) -> Bytes:
     """Texels [n, 4, 4, 4] of 8-byte colour blocks [n, 8]."""
     words = np.ascontiguousarray(block).view("<u2").astype(np.int32)
-    c0, c1 = _expand565(words[:, 0]), _expand565(words[:, 1])
+    c0, c1 = expand565(words[:, 0]), expand565(words[:, 1])
     palette = np.full((len(block), 4, 4), 255, np.int32)
     palette[:, 0, :3] = c0
     palette[:, 1, :3] = c1
@@ -50,8 +50,7 @@ def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
 def _between(e0: Array, e1: Array, steps: int) -> Array:
     """The values that divide e0..e1 in equal steps, without the ends."""
     weight = np.arange(1, steps) * 255 // steps
-    mixed: Array = e0 + (((e1 - e0) * weight) >> 8)
-    return mixed
+    return np.asarray(e0 + (((e1 - e0) * weight) >> 8))
 
 
 def _ramp(block: Bytes, signed: bool) -> Array:
@@ -71,70 +70,45 @@ def _ramp(block: Bytes, signed: bool) -> Array:
     return np.take_along_axis(palette, selector.astype(np.intp), axis=1)
 
 
-def _alpha(block: Bytes) -> Bytes:
-    """8-bit alpha [n, 4, 4] of an interpolated alpha block."""
-    return _ramp(block, False).astype(np.uint8).reshape(-1, 4, 4)
-
-
-@block_codec("bc1")
-def decode_bc1(block: Bytes) -> Bytes:
-    """DXT1 without alpha: the fourth colour of a three-colour block is opaque black."""
-    return _colors(block, punch_through=False, always_four=False)
-
-
-@block_codec("bc1a")
-def decode_bc1a(block: Bytes) -> Bytes:
-    """DXT1 with one bit of alpha."""
-    return _colors(block, punch_through=True, always_four=False)
-
-
-@block_codec("bc2")
-def decode_bc2(block: Bytes) -> Bytes:
+def _bc2(block: Bytes) -> Bytes:
     """DXT3: four bits of alpha per texel."""
-    texels = _colors(block[:, 8:], punch_through=False, always_four=True)
-    low, high = block[:, :8] & 15, block[:, :8] >> 4
-    alpha = np.stack([low, high], axis=-1).reshape(-1, 4, 4)
-    texels[..., 3] = alpha * np.uint8(17)
+    texels = _colors(block[:, 8:], always_four=True)
+    alpha = np.stack([block[:, :8] & 15, block[:, :8] >> 4], axis=-1)
+    texels[..., 3] = alpha.reshape(-1, 4, 4) * np.uint8(17)
     return texels
 
 
-@block_codec("bc3")
-def decode_bc3(block: Bytes) -> Bytes:
+def _bc3(block: Bytes) -> Bytes:
     """DXT5: interpolated alpha."""
-    texels = _colors(block[:, 8:], punch_through=False, always_four=True)
-    texels[..., 3] = _alpha(block[:, :8])
+    texels = _colors(block[:, 8:], always_four=True)
+    texels[..., 3] = _ramp(block[:, :8], False).reshape(-1, 4, 4)
     return texels
 
 
-def _rgtc(block: Bytes, channels: int, signed: bool) -> npt.NDArray[np.float32]:
-    texels = np.zeros((len(block), 4, 4, 4), np.float32)
+def plane_texels(decode: Callable[[Bytes], Array], channels: int, blocks: Bytes) -> Array:
+    """Colours of blocks whose channels follow each other, each in eight bytes."""
+    texels = np.zeros((len(blocks), 4, 4, 4), np.float32)
     texels[..., 3] = 1.0
-    scale = np.float32(127.0 if signed else 255.0)
     for i in range(channels):
-        ramp = _ramp(block[:, 8 * i : 8 * i + 8], signed)
-        texels[..., i] = np.maximum(ramp / scale, np.float32(-1.0)).reshape(-1, 4, 4)
+        texels[..., i] = decode(blocks[:, 8 * i : 8 * i + 8])
     return texels
 
 
-@block_codec("bc4")
-def decode_bc4(block: Bytes) -> npt.NDArray[np.float32]:
-    """RGTC1: one unsigned channel."""
-    return _rgtc(block, 1, False)
+def _rgtc(block: Bytes, signed: bool) -> Array:
+    """One channel."""
+    scale = np.float32(127.0 if signed else 255.0)
+    values = np.maximum(_ramp(block, signed) / scale, np.float32(-1.0))
+    return values.reshape(-1, 4, 4)
 
 
-@block_codec("bc4s")
-def decode_bc4s(block: Bytes) -> npt.NDArray[np.float32]:
-    """RGTC1, signed."""
-    return _rgtc(block, 1, True)
-
-
-@block_codec("bc5")
-def decode_bc5(block: Bytes) -> npt.NDArray[np.float32]:
-    """RGTC2: two unsigned channels."""
-    return _rgtc(block, 2, False)
-
-
-@block_codec("bc5s")
-def decode_bc5s(block: Bytes) -> npt.NDArray[np.float32]:
-    """RGTC2, signed."""
-    return _rgtc(block, 2, True)
+_UNSIGNED, _SIGNED = (partial(_rgtc, signed=signed) for signed in (False, True))
+DECODERS: dict[str, Callable[[Bytes], Array]] = {
+    "bc1": _colors,  # the fourth colour of a three-colour block is opaque black
+    "bc1a": partial(_colors, punch_through=True),
+    "bc2": _bc2,
+    "bc3": _bc3,
+    "bc4": partial(plane_texels, _UNSIGNED, 1),
+    "bc4s": partial(plane_texels, _SIGNED, 1),
+    "bc5": partial(plane_texels, _UNSIGNED, 2),
+    "bc5s": partial(plane_texels, _SIGNED, 2),
+}

@@ -17,16 +17,6 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import minmax
 from gallette.compiler.nir.ir.tables import TABLES
 
-__all__ = [
-    "FIRST",
-    "LOWEST",
-    "decode_table",
-    "limit_table",
-    "line_table",
-    "linear_to_srgb8",
-    "srgb8_to_linear",
-]
-
 Array = npt.NDArray[Any]
 
 LOWEST = 2.0**-13  # everything below encodes to 0

@@ -88,11 +88,17 @@ def test_format_properties() -> None:
     assert repr(depth) == "Z24_UNORM_S8_UINT"
 
 
+STATES: dict[str, Any] = {
+    name: kind
+    for name, kind in vars(pipe_state).items()
+    if dataclasses.is_dataclass(kind) and kind.__module__ == pipe_state.__name__
+}
+
+
 def test_every_state_is_hashable_and_equal_by_value() -> None:
     count = 0
-    for name in pipe_state.__all__:
-        kind = getattr(pipe_state, name)
-        if not (dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen):
+    for kind in STATES.values():
+        if not kind.__dataclass_params__.frozen:
             continue
         needed = [
             f
@@ -157,8 +163,8 @@ UNSAID: dict[str, dict[str, Any]] = {
 
 def test_default_state_is_plain() -> None:
     seen = set()
-    for name in pipe_state.__all__:
-        for f in dataclasses.fields(getattr(pipe_state, name)):
+    for name, kind in STATES.items():
+        for f in dataclasses.fields(kind):
             if f.default is dataclasses.MISSING:
                 continue
             wanted = UNSAID.get(name, {}).get(f.name)
