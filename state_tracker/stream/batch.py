@@ -363,6 +363,9 @@ class Batch:
             buffers = self._address + place * COMMAND_BYTES + PAYLOAD
             name = self._selected(self._states.framebuffer, place)
             implemented("NamedFramebufferDrawBuffers")(ctx, name, count, buffers)
+        elif family is Family.READ_BUFFER:
+            name = self._selected(self._states.read_framebuffer, place)
+            implemented("NamedFramebufferReadBuffer")(ctx, name, int(self._rows[place, 1]))
         elif family is Family.ELEMENT_BUFFER:
             array = self._selected(self._states.vertex_array, place)
             implemented("VertexArrayElementBuffer")(ctx, array, int(self._rows[place, 2]))

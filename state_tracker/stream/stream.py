@@ -85,6 +85,16 @@ class Stream:
         self.accepted.clear()
         self.for_draws = self.for_clears = 0
 
+    def rows_are_plain(self, plain: bool) -> None:
+        """Record whether rows of 4-byte texels lie in client memory without gaps between them: if
+        so, updates of textures may become commands.
+
+        A call of a batch cannot make them plain: what the application called after it may have set
+        gaps or bound a buffer of pixels already.
+        """
+        if not (plain and self._performing):
+            ring.rows_are_plain(self, plain)
+
     def outdate(self) -> None:
         """Invalidate the driver's tokens, because a shared object changed."""
         self.kinds.clear()
