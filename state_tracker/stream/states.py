@@ -63,8 +63,9 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def values_of(rows: Ints, numbers: Numbers) -> Hashes:
-    """The hashes of calls with their arguments."""
-    found: Hashes = np.einsum("ij,ij->i", rows.view(np.uint64), _FACTORS[numbers])
+    """The hashes of calls with their arguments (`take` copies rows faster than an index does)."""
+    words = rows[:, :HASHED_WORDS].view(np.uint64)
+    found: Hashes = np.einsum("ij,ij->i", words, _FACTORS.take(numbers, 0))
     return found + _START[numbers]
 
 
@@ -95,7 +96,7 @@ class States:
         writes several slots.
         """
         places = _SETS_STATE[self._numbers].nonzero()[0]
-        numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
+        numbers, rows = self._numbers[places], self._rows.take(places, 0)
         values = values_of(rows, numbers)
         slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
         several = np.zeros(len(places), bool)
