@@ -12,9 +12,10 @@ import pytest
 
 import gallette
 from gallette.drivers.common.memory.resource import create_resource
+from gallette.drivers.jit import plan_memory
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.drivers.jit.plan_inputs import columns_of
-from gallette.drivers.jit.plan_memory import PlanMemory
+from gallette.drivers.jit.plan_memory import PlanMemory, Stream
 from gallette.drivers.jit.program import BoundJit
 from gallette.drivers.jit.shader.chunk import Column, Input
 from gallette.pipe.enums import Primitive, Target
@@ -262,8 +263,32 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
         info = DrawInfo(mode, 0, 6, instance_count=4)
         stream = PlanMemory().stream(info, mode, False)
         assert stream is not None and columns.begin(stream, info, info.start)
-        (rows,) = stream.rows.values()
         words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])
-        assert words[Column.ROWS] == rows.ctypes.data
-        assert rows.tolist() == [k // 6 for k in range(24)]
+        rows = (ctypes.c_int32 * 24).from_address(words[Column.ROWS])
+        assert list(rows) == [k // 6 for k in range(24)]
     buffer.unref()
+
+
+@pytest.mark.parametrize("count", [6, 3072])
+def test_streams_and_rows_are_kept_within_limits(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan_memory, "_MOST_KEPT", 20)
+    monkeypatch.setattr(plan_memory, "_MOST_BYTES", 1 << 20)
+    memory = PlanMemory()
+    most = 0
+    for number in range(100):
+        info = DrawInfo(Primitive.TRIANGLES, 0, count + 3 * number, instance_count=4)
+        stream = memory.stream(info, Primitive.TRIANGLES, False)
+        assert memory.stream(info, Primitive.TRIANGLES, False) is stream
+        assert stream is not None
+        rows = memory.rows(stream, 1, number)
+        assert memory.rows(stream, 1, number) is rows
+        kept = memory._kept.values()
+        streams = [each for each in kept if isinstance(each, Stream)]
+        arrays = [each for each in kept if isinstance(each, np.ndarray)]
+        assert len(kept) <= 20
+        arrays += [array for each in streams for array in each.arrays]
+        most = max(most, sum(each.nbytes for each in arrays))
+    assert most <= 1 << 20
+    assert most > 1 << 19 or count == 6
