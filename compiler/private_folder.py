@@ -16,20 +16,27 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from gallette.compiler.errors import GalletteError
+
 __all__ = ["filled_folder", "private_folder"]
 
 
-def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None]) -> Path | None:
-    """The first private folder `name` to which `fill` can write its files; None if there is none.
+def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None], what: str) -> Path:
+    """The first private folder `name` to which `fill` can write its files.
 
-    It is in `home` (which is made private, too) or in a temporary folder.
+    It is in `home` (which is made private, too) or in a temporary folder. The error, if there is
+    none, says what could not be written, and the first reason.
     """
+    reasons = []
     for place in _homes(home):
-        with contextlib.suppress(OSError):
+        try:
             folder = private_folder(private_folder(place) / name)
             fill(folder)
+        except OSError as error:
+            reasons.append(str(error))
+        else:
             return folder
-    return None
+    raise GalletteError(f"gallette finds no folder to write its {what} to: {reasons[0]}")
 
 
 def _homes(home: Path | None) -> Iterator[Path]:

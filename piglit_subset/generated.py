@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from gallette.compiler.cache_home import cache_home
-from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import filled_folder
 
@@ -38,9 +37,7 @@ def generated_tests() -> dict[str, Path]:
     """Place below `spec` -> file, of every generated test."""
     home = cache_home()
     name = f"tests-{_hash()}"
-    folder = filled_folder(home / "generated" if home else None, name, _fill)
-    if folder is None:
-        raise GalletteError("gallette finds no folder to write its generated tests to")
+    folder = filled_folder(home / "generated" if home else None, name, _fill, "generated tests")
     places = _read_index(folder)
     return {place: folder / "spec" / place for place in places}
 

@@ -152,12 +152,12 @@ def folder() -> Path:
     for module in ("elf.py", "machine.py", "libraries.py"):
         made_from.update(Path(__file__).with_name(module).read_bytes())
     name = f"egl-{made_from.hexdigest()[:16]}"
-    place = filled_folder(
-        usual_cache_home(), name, lambda to: _write(to, libraries, python_library, architecture)
+    return filled_folder(
+        usual_cache_home(),
+        name,
+        lambda to: _write(to, libraries, python_library, architecture),
+        "OpenGL libraries",
     )
-    if place is None:
-        raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
-    return place
 
 
 def _write(

@@ -11,6 +11,8 @@ import pytest
 from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.jit import calls
+from gallette.drivers.jit.llvm.text import Builder
+from gallette.drivers.jit.shader import sampled
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import (
     FRAGMENT,
@@ -77,6 +79,38 @@ def test_texture(
         return bytes(frame.read(components=4))
 
     same(draw, monkeypatch)
+
+
+def test_lookups_that_are_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shader with many lookups calls one function for each kind, with the same result."""
+
+    def draw(context: moderngl.Context) -> bytes:
+        data = np.random.default_rng(8).integers(0, 256, (32, 64, 4), np.uint8)
+        texture = context.texture((64, 32), 4, data.tobytes())
+        texture.build_mipmaps()
+        texture.filter = FILTERS[2]
+        texture.use(0)
+        frame = target(context)
+        kinds = [
+            "texture(t, uv * {n}.0)",
+            "texture(t, uv * 2.0, {n}.0 / 20.0)",
+            "textureLod(t, uv + {n}.0, v.x)",
+            "textureGrad(t, uv, vec2({n}.0 / 99.0, 0.01), vec2(0.0, 0.07) * v.y)",
+            "textureOffset(t, uv * {n}.0, ivec2({n}, -2))",
+        ]
+        lookups = [kind.format(n=n) for n in range(1, 7) for kind in kinds]
+        assert len(lookups) > sampled.MANY
+        fragment = f"""#version 330
+            uniform sampler2D t; in vec3 v; out vec4 o;
+            void main() {{ vec2 uv = v.xy; o = ({" + ".join(lookups)}) / 30.0; }}"""
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=fragment), 30)
+        return bytes(frame.read(components=4))
+
+    made: list[str] = []
+    apart = Builder.apart
+    monkeypatch.setattr(Builder, "apart", lambda b, *args: made.append(args[0]) or apart(b, *args))
+    same(draw, monkeypatch)
+    assert len(made) == 5
 
 
 PROBED = (

@@ -96,6 +96,20 @@ class Builder:
             body = _with_short_blocks(body)
         self._finished.append("\n".join((self._head, *body, "}")))
 
+    @contextmanager
+    def apart(self, name: str, args: Sequence[tuple[str, int]], result: str) -> Iterator[list[V]]:
+        """Write a function of the module's own, whose arguments are (type, lanes), and continue
+        with the current one. The writer ends it with a return.
+        """
+        kept = (self._head, self._lines, self._entry, self._known, self._fixed, self._rooms)
+        types = [type_text(t, w) for t, w in args]
+        self.begin(name, [(each, f"a{i}") for i, each in enumerate(types)], f"internal {result}")
+        yield [V(self, t, w, f"%a{i}") for i, (t, w) in enumerate(args)]
+        self.open = False
+        self.end()
+        self._head, self._lines, self._entry, self._known, self._fixed, self._rooms = kept
+        self.open = True
+
     def text(self) -> str:
         """The module's text."""
         return "\n".join((*self._globals, *self._declared.values(), *self._finished, ""))

@@ -9,6 +9,7 @@ never read.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
@@ -24,6 +25,7 @@ from gallette.compiler.nir.ir import (
     Variable,
 )
 from gallette.compiler.nir.ir.instrs import Deref, Instr
+from gallette.compiler.nir.ir.queries import instrs_of
 
 from ..llvm.text import Builder, Var
 from ..llvm.values import V
@@ -138,8 +140,14 @@ class Emitter:
         self.vectors_together = 1  # vectors whose local variables exist at the same time
         self.memory = 0  # bytes of LOCALS
         self.frame = 0  # bytes of local variables on the stack
+        self.called: dict[Any, str] = {}  # functions for lookups, by what they are made for
         self._words: dict[int, V] = {}
         self._constants: dict[tuple[int, int, str], V] = {}
+
+    @cached_property
+    def lookups(self) -> int:
+        """How many texture instructions the shader has."""
+        return sum(isinstance(instr, Tex) for instr in instrs_of(self.shader.entry))
 
     # -- lanes -----------------------------------------------------------------------------------
 

@@ -24,6 +24,9 @@ _UNFILTERED = ("txf", "txf_ms", "txs", "query_levels")
 """Operations that use no sampler, even if the instruction names one."""
 
 _ONE = 0x3F800000  # 1.0
+
+MANY = 24
+"""Lookups of a shader, above which they are calls."""
 _TARGETS = {
     Dim.D1: Target.TEXTURE_1D,
     Dim.D2: Target.TEXTURE_2D,
@@ -176,7 +179,49 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
     derivatives = None
     if look.op in ("tex", "txb") and key.needs_lod:
         derivatives = _derivatives(stage, e, key, look.coords)
+    if e.lookups > MANY:
+        return _called(e, key, look, where, derivatives)
     return sample(b, key, where, w, look, derivatives)
+
+
+def _called(
+    e: Emitter,
+    key: TextureKey,
+    look: Lookup,
+    where: V,
+    derivatives: tuple[list[V], list[V]] | None,
+) -> list[V]:
+    """A lookup by a function of its own, which all lookups of this kind call: LLVM's time grows
+    with the code, and a lookup is hundreds of instructions.
+    """
+    b, w = e.b, e.w
+    lists = [look.coords, look.ddx, look.ddy, look.offset, *(derivatives or ())]
+    single = [look.lod, look.bias, look.min_lod, look.compare]
+    given = [*(v for values in lists for v in values), *(v for v in single if v is not None)]
+    wide = [b.spread(v, w) for v in given]
+    kind = key, look.op, tuple(map(len, lists)), tuple(v is not None for v in single)
+    result = f"{{ {', '.join([f'<{w} x i32>'] * 4)} }}"
+    name = e.called.get(kind)
+    if name is None:
+        name = e.called[kind] = f"lookup_{b.fresh()[2:]}"
+        with b.apart(name, [("ptr", 0), *((v.t, w) for v in wide)], result) as (at, *inside):
+            values = iter(inside)
+            coords, ddx, ddy, offset, *along = [[next(values) for _ in some] for some in lists]
+            lod, bias, min_lod, compare = [None if v is None else next(values) for v in single]
+            own = Lookup(look.op, coords, lod, bias, min_lod, compare, ddx, ddy, offset)
+            found = sample(b, key, at, w, own, (along[0], along[1]) if along else None)
+            whole = "poison"
+            for number, part in enumerate(found):
+                part = b.spread(part, w).as_int()
+                text = f"insertvalue {result} {whole}, {part.type} {part.n}, {number}"
+                whole = b.emit("i32", w, text).n
+            b.line(f"ret {result} {whole}")
+    arguments = ", ".join(f"{v.type} {v.n}" for v in (where, *wide))
+    call = b.emit("i32", w, f"call {result} @{name}({arguments})")
+    return [
+        b.emit("i32", w, f"extractvalue {result} {call.n}, {number}").as_float()
+        for number in range(4)
+    ]
 
 
 def _gathered_separately(
