@@ -245,7 +245,7 @@ class PlanMemory:
         return stream
 
     def _keep(self, key: Any, value: Any, size: int) -> None:
-        """Keep a value of so many bytes; its user holds it as well."""
+        """Keep a value of so many bytes. Its user needs a reference, since the next may drop it."""
         if len(self._kept) >= _MOST_KEPT or self._kept_bytes + size > _MOST_BYTES:
             self._kept.clear()
             self._kept_bytes = 0
