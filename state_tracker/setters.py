@@ -19,7 +19,6 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.getters import to_int
 from gallette.state_tracker.parameters import PARAMETERS, Parameter
-from gallette.state_tracker.stream import ring
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -119,7 +118,7 @@ def _setter(row: Parameter) -> Callable[[Context, Any], None]:
             value, state = check(value), getattr(ctx, holder)
             if getattr(state, field) != value:  # many programs say it before every transfer
                 setattr(ctx, holder, dataclasses.replace(state, **{field: value}))
-                ring.rows_are_plain(ctx.stream, False)  # until an update finds that they are
+                ctx.stream.rows_are_plain(False)  # until an update finds that they are
 
         return replace
     if "[" in row.place:

@@ -428,7 +428,7 @@ class DrawPlan:
                 raise_failure(clock_of(self.work).failures)
         counted = self._counted
         if state == THREADS:
-            shade(self._fragment, self._function, self._block, thread_count())
+            self._shade_tiles(thread_count())
             counters = self._draw.counters
             counters.samples_passed += counted[0]
             counters.fs_invocations += counted[1]
@@ -439,6 +439,14 @@ class DrawPlan:
         for resource in self.touched:
             resource.writes += 1
         return True
+
+    def _shade_tiles(self, threads: int) -> None:
+        """Shade the tiles; several threads need blocks and callbacks of their own."""
+        if threads > 1:
+            shade(self._fragment, self._function, self._block, threads)
+        else:
+            self._function.call(self._tile_at)
+            raise_failure(clock_of(self.work).failures)
 
     # -- many draws in one call (see `runs`) -----------------------------------------------------
 

@@ -80,6 +80,7 @@ class Columns:
         self._moves: Array | None = None  # rows of `MoveWords`
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
+        self._rows: list[Array] = []  # the table points at them
         self._converted: dict[int, _Converted] = {}
         self._system: list[tuple[str, Array]] = []
         self.addresses: list[int] = []  # what the block's words of the inputs are
@@ -239,18 +240,12 @@ class Columns:
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
         """The row of each lane, where rows do not follow the lanes."""
+        self._rows = []
         for row, divisor in enumerate(self._divisor.tolist()):
             if not self._stride[row] or (not divisor and info.instance_count == 1):
                 continue
-            key = divisor, info.start_instance if divisor else 0, info.instance_count
-            rows = stream.rows.get(key)
-            if rows is None:
-                lanes = np.arange(stream.lanes)
-                instance, vertex = lanes // stream.count, lanes % stream.count
-                found = instance // divisor + info.start_instance if divisor else vertex
-                if int(found.max()) > _FOREVER:
-                    found = np.where(found > _FOREVER, -1, found)
-                rows = stream.rows[key] = found.astype(np.int32)
+            rows = self._memory.rows(stream, divisor, info.start_instance if divisor else 0)
+            self._rows.append(rows)
             self._table[row, Column.ROWS] = rows.ctypes.data
 
 

@@ -30,8 +30,10 @@ MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = LONGEST_BLOCK
 """Bytes a constant block 0 has at most."""
 
+_LAST_ROW = (1 << 31) - 1
 _MOST_COMPARED = 1 << 10  # bytes of indices
-_MOST_STREAMS = 1024
+_MOST_KEPT, _MOST_BYTES = 1024, 1 << 25
+"""Limits on the streams and rows that are kept for later draws."""
 
 
 @dataclass(slots=True)
@@ -43,8 +45,7 @@ class Stream:
     lanes: int
     cost: int  # of its vertices and triangles (see `common.work`)
     at: int  # its `StreamWords`
-    keep: tuple[Any, ...]
-    rows: dict[tuple[int, int, int], Array]  # of attributes per instance, and of all others
+    arrays: tuple[Array, ...]  # the words, and what they point at
 
 
 class PlanMemory:
@@ -69,7 +70,8 @@ class PlanMemory:
         self._starts: dict[int, Array] = {}
         self.room = 0
         self.make_room(1024)
-        self._streams: dict[Any, Stream | None] = {}
+        self._kept: dict[Any, Any] = {}  # streams and rows
+        self._kept_bytes = 0
 
     @classmethod
     def of(cls, scratch: Scratch, counters: Counters) -> PlanMemory:
@@ -172,9 +174,13 @@ class PlanMemory:
         if info.index_size:
             return self._indexed(info, mode, first, plain)
         key = mode, first, plain, info.count, info.instance_count
-        if key in self._streams:
-            return self._streams[key]
-        return self._keep(key, self._made(info, mode, first, plain))
+        if key in self._kept:
+            return self._stream(key)
+        return self._keep_stream(key, self._made(info, mode, first, plain))
+
+    def _stream(self, key: Any) -> Stream | None:
+        found: Stream | None = self._kept[key]
+        return found
 
     def _indexed(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         """The stream of an indexed draw; equal bytes of an index buffer find an earlier one."""
@@ -186,9 +192,9 @@ class PlanMemory:
         restart = info.restart_index if info.primitive_restart else None
         words = info.instance_count, info.index_size, info.index_bias, restart
         key = mode, first, plain, *words, raw
-        if key in self._streams:
-            return self._streams[key]
-        return self._keep(key, self._of_indices(info, mode, first, plain))
+        if key in self._kept:
+            return self._stream(key)
+        return self._keep_stream(key, self._of_indices(info, mode, first, plain))
 
     def _of_indices(
         self, info: DrawInfo, mode: Primitive, first: bool, plain: bool
@@ -210,17 +216,41 @@ class PlanMemory:
             info.index_size,
         )
         found = (
-            self._streams[key]
-            if key in self._streams
-            else self._keep(key, self._made(info, mode, first, plain))
+            self._stream(key)
+            if key in self._kept
+            else self._keep_stream(key, self._made(info, mode, first, plain))
         )
         return found if found is None or found.first == low else replace(found, first=low)
 
-    def _keep(self, key: Any, stream: Stream | None) -> Stream | None:
-        if len(self._streams) >= _MOST_STREAMS:
-            self._streams.clear()
-        self._streams[key] = stream
+    def rows(self, stream: Stream, divisor: int, start: int) -> Array:
+        """The row of a vertex buffer that each lane reads: its vertex, or with a divisor the row of
+        its instance, from that of instance `start` on.
+        """
+        key = "rows", stream.count, stream.lanes, divisor, start
+        rows: Array | None = self._kept.get(key)
+        if rows is None:
+            lanes = np.arange(stream.lanes)
+            found = lanes // stream.count // divisor + start if divisor else lanes % stream.count
+            if int(found.max()) > _LAST_ROW:
+                found = np.where(found > _LAST_ROW, -1, found)
+            rows = found.astype(np.int32)
+            self._keep(key, rows, rows.nbytes)
+        return rows
+
+    def _keep_stream(self, key: Any, stream: Stream | None) -> Stream | None:
+        size = sum(len(part) for part in key if isinstance(part, bytes))
+        if stream is not None:
+            size += sum(each.nbytes for each in stream.arrays)
+        self._keep(key, stream, size)
         return stream
+
+    def _keep(self, key: Any, value: Any, size: int) -> None:
+        """Keep a value of so many bytes. Its user needs a reference, since the next may drop it."""
+        if len(self._kept) >= _MOST_KEPT or self._kept_bytes + size > _MOST_BYTES:
+            self._kept.clear()
+            self._kept_bytes = 0
+        self._kept[key] = value
+        self._kept_bytes += size
 
     def _made(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
         if info.count * info.instance_count > MOST_LANES * 3:
@@ -254,8 +284,7 @@ class PlanMemory:
             source.lanes,
             LANE * info.count * instances + PRIMITIVE * triangles * instances,
             int(words.ctypes.data),
-            (words, tuple(arrays)),
-            {},
+            (words, *arrays),
         )
 
 

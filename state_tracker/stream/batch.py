@@ -28,7 +28,6 @@ from gallette.state_tracker.texturing.teximage import texture_write
 from .calls import (
     CALLS,
     COMMAND_BYTES,
-    HASHED_WORDS,
     NUMBERS,
     PAYLOAD,
     Call,
@@ -109,7 +108,7 @@ class Batch:
         states = self._states.for_draws(at)
         if not is_draw.all():
             states = np.where(is_draw, states, self._states.for_clears(at))
-        keys = kind_of(values_of(self._rows[:, :HASHED_WORDS][at], self._numbers[at]), states)
+        keys = kind_of(values_of(self._rows.take(at, 0), self._numbers[at]), states)
         found, which = np.unique(keys, return_inverse=True)
         self._which[some] = which
         self._keys = found.tolist()
@@ -178,11 +177,11 @@ class Batch:
     def _unaccepted(self) -> list[int]:
         """The commands that set a slot to a value for the first time, which may be errors."""
         accepted, states = self._stream.accepted, self._states
-        values = states.value.tolist()
-        if accepted.issuperset(values):
+        if accepted.issuperset(np.unique(states.value).tolist()):
             return []
-        first = dict(zip(reversed(values), reversed(states.place.tolist()), strict=True))
-        return sorted({place for value, place in first.items() if value not in accepted})
+        values, first = np.unique(states.value, return_index=True)
+        places = zip(values.tolist(), states.place[first].tolist(), strict=True)
+        return sorted({place for value, place in places if value not in accepted})
 
     def _where_bytes_are(self, roles: Ints) -> Pieces:
         """Locate the uniforms of draws, and the data written to buffers and textures."""
@@ -363,6 +362,9 @@ class Batch:
             buffers = self._address + place * COMMAND_BYTES + PAYLOAD
             name = self._selected(self._states.framebuffer, place)
             implemented("NamedFramebufferDrawBuffers")(ctx, name, count, buffers)
+        elif family is Family.READ_BUFFER:
+            name = self._selected(self._states.read_framebuffer, place)
+            implemented("NamedFramebufferReadBuffer")(ctx, name, int(self._rows[place, 1]))
         elif family is Family.ELEMENT_BUFFER:
             array = self._selected(self._states.vertex_array, place)
             implemented("VertexArrayElementBuffer")(ctx, array, int(self._rows[place, 2]))

@@ -95,6 +95,8 @@ class Family(Enum):
     ACTIVE_TEXTURE = auto()
     BOUND_BUFFER = auto()
     READ_FRAMEBUFFER = auto()
+    READ_BUFFER = auto()
+    CLAMP_COLOR = auto()
     PIXEL_STORE = auto()
     # Only clears do.
     CLEAR_COLOR = auto()
@@ -134,6 +136,10 @@ class Selected:
         return self._states.framebuffer(self._at)
 
     @property
+    def read_framebuffer(self) -> Ints:
+        return self._states.read_framebuffer(self._at)
+
+    @property
     def vertex_array(self) -> Ints:
         return self._states.vertex_array(self._at)
 
@@ -163,6 +169,10 @@ def _framebuffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 
 def _draw_buffers(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, selected.framebuffer)]
+
+
+def _read_buffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, selected.read_framebuffer)]
 
 
 def _buffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
@@ -204,6 +214,8 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "Disable": (Family.CAPABILITY, by_first),
     "BindFramebuffer": (Family.DRAW_FRAMEBUFFER, _framebuffer),
     "DrawBuffers": (Family.DRAW_BUFFERS, _draw_buffers),
+    "ReadBuffer": (Family.READ_BUFFER, _read_buffer),
+    "ClampColor": (Family.CLAMP_COLOR, by_first),
     "BindBuffer": (Family.BOUND_BUFFER, _buffer),
     "BindBufferBase": (Family.BOUND_BUFFER, _indexed_buffer),
     "BindBufferRange": (Family.BOUND_BUFFER, _indexed_buffer),
@@ -256,7 +268,7 @@ _ROLES = {
 
 
 _KEEPS_STATE = re.compile(
-    r"Get.*|Is[A-Z].*|ReadPixels|ClampColor|ReadBuffer|PixelStore[if]|Flush|Finish|Clear|ClearBuffer.*"
+    r"Get.*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|BufferSubData|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
@@ -264,9 +276,10 @@ _KEEPS_STATE = re.compile(
 
 
 def keeps_state(name: str) -> bool:
-    """Whether a function (named without `gl`) leaves the state of draws unchanged.
+    """Whether a function (named without `gl`) leaves the stream's state unchanged.
 
-    It may change the contents of buffers, textures, framebuffers and uniforms.
+    It may change the contents of buffers, textures, framebuffers and uniforms. A function that sets
+    a slot does not: called outside the stream, it makes the recorded value of that slot wrong.
     """
     return _KEEPS_STATE.fullmatch(name) is not None
 

@@ -112,9 +112,7 @@ def forget(recorder: Recorder) -> None:
 
 
 def rows_are_plain(recorder: Recorder, plain: bool) -> None:
-    """Record whether rows of 4-byte texels lie in client memory without gaps between them: if so,
-    updates of textures may become commands.
-    """
+    """Tell the stubs whether rows of 4-byte texels are plain (see `Stream`)."""
     if _owners and _owners[0][0] is recorder:
         words[PLAIN_ROWS] = plain
 

@@ -63,8 +63,9 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def values_of(rows: Ints, numbers: Numbers) -> Hashes:
-    """The hashes of calls with their arguments."""
-    found: Hashes = np.einsum("ij,ij->i", rows.view(np.uint64), _FACTORS[numbers])
+    """The hashes of calls with their arguments (`take` copies rows faster than an index does)."""
+    words = rows[:, :HASHED_WORDS].view(np.uint64)
+    found: Hashes = np.einsum("ij,ij->i", words, _FACTORS.take(numbers, 0))
     return found + _START[numbers]
 
 
@@ -82,7 +83,8 @@ class States:
         program = self._ctx.programs.current
         self._program = 0 if program is None else program.name
         self._unit, self._array = self._ctx.textures.active, self._ctx.arrays.current.name
-        self._framebuffer = self._ctx.framebuffers.draw.name
+        bound = self._ctx.framebuffers
+        self._drawn, self._read = bound.draw.name, bound.read.name
         order = numbers.argsort(kind="stable")
         ends = np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()
         self.where = [order[first:end] for first, end in zip([0, *ends], ends, strict=False)]
@@ -94,7 +96,7 @@ class States:
         writes several slots.
         """
         places = _SETS_STATE[self._numbers].nonzero()[0]
-        numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
+        numbers, rows = self._numbers[places], self._rows.take(places, 0)
         values = values_of(rows, numbers)
         slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
         several = np.zeros(len(places), bool)
@@ -169,9 +171,17 @@ class States:
 
     def framebuffer(self, at: Ints) -> Ints:
         """The name of the framebuffer that is drawn to."""
+        return self._bound(GL.READ_FRAMEBUFFER, self._drawn, at)
+
+    def read_framebuffer(self, at: Ints) -> Ints:
+        """The name of the framebuffer that is read."""
+        return self._bound(GL.DRAW_FRAMEBUFFER, self._read, at)
+
+    def _bound(self, other: int, before: int, at: Ints) -> Ints:
+        """The name of the framebuffer that was bound last, to any target but the `other`."""
         where = self.where[_FRAMEBUFFER]
-        where = where[self._rows[where, 1] != GL.READ_FRAMEBUFFER]
-        return _last(where, self._rows[where, 2], self._framebuffer, at)
+        where = where[self._rows[where, 1] != other]
+        return _last(where, self._rows[where, 2], before, at)
 
     def texture(self, target: int, at: Ints) -> Ints:
         """The names of the textures that are bound to a target of the active units."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
@@ -85,6 +86,16 @@ class Stream:
         self.accepted.clear()
         self.for_draws = self.for_clears = 0
 
+    def rows_are_plain(self, plain: bool) -> None:
+        """Record whether rows of 4-byte texels lie in client memory without gaps between them: if
+        so, updates of textures may become commands.
+
+        A call of a batch cannot make them plain: what the application called after it may have set
+        gaps or bound a buffer of pixels already.
+        """
+        if not (plain and self._performing):
+            ring.rows_are_plain(self, plain)
+
     def outdate(self) -> None:
         """Invalidate the driver's tokens, because a shared object changed."""
         self.kinds.clear()
@@ -115,8 +126,7 @@ class Stream:
 
     def _together(self, commands: memoryview) -> bool:
         """Whether processing a batch as a whole is worthwhile and allowed."""
-        many = len(commands) >= FEW * COMMAND_BYTES
-        if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= FEW:
+        if self._has_many_draws(commands):
             self._small = 0
         else:
             self._small += 1
@@ -126,6 +136,12 @@ class Stream:
         if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
         return not self.uses_subroutines  # each glUseProgram resets them
+
+    @staticmethod
+    def _has_many_draws(commands: memoryview) -> bool:
+        """Whether there are at least `FEW` draws and clears: mostly the first commands tell."""
+        draws = filter(_DRAWS.__contains__, commands.cast("q")[:: COMMAND_BYTES // 8])
+        return next(islice(draws, FEW - 1, None), None) is not None
 
     @property
     def uses_subroutines(self) -> bool:

@@ -59,8 +59,8 @@ PLAIN_ROWS = _ARRAY_BUFFER + 1
 WORDS = PLAIN_ROWS + 1
 
 
-_ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
-_ALWAYS = b"\xe9"
+_ABOVE, _NOT_ABOVE, _NOT_BELOW = b"\x0f\x87", b"\x0f\x86", b"\x0f\x83"
+_NOT_EQUAL, _EQUAL, _ALWAYS = b"\x0f\x85", b"\x0f\x84", b"\xe9"
 
 # For the integer registers, in order: code that reads each into RAX.
 _UNSIGNED = (b"\x89\xf8", b"\x89\xf0", b"\x89\xd0", b"\x89\xc8", b"\x44\x89\xc0", b"\x44\x89\xc8")
@@ -103,7 +103,7 @@ class _Stub(Assembler):
         if self._call.name == "BindBuffer":
             self._leave_if_bound()
         if self._call.name == "PixelStorei":
-            self._check_alignment()
+            self._note_gaps()
         if self._call.stands_alone:
             last = _at(Word.LAST + _ALONE.index(self._call.number))
             self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
@@ -165,15 +165,19 @@ class _Stub(Assembler):
         self.raw(b"\x49\x89\x82" + _at(_ARRAY_BUFFER))  # mov [r10 + ...], rax
         self.label("write")
 
-    def _check_alignment(self) -> None:
-        """Check that an alignment is set, to what 4-byte texels always have."""
-        self.raw(b"\x81\xff" + struct.pack("<I", GL.UNPACK_ALIGNMENT))  # cmp edi, ...
-        self.branch(_EQUAL, "alignment")
-        self.raw(b"\x81\xff" + struct.pack("<I", GL.PACK_ALIGNMENT))
-        self.on_if(_NOT_EQUAL)
-        self.label("alignment")
+    def _note_gaps(self) -> None:
+        """Rows may have gaps from now on, unless an alignment is set, to what 4-byte texels always
+        have.
+        """
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.PACK_ALIGNMENT))  # cmp edi, ...
+        self.branch(_EQUAL, "write")
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.UNPACK_ALIGNMENT))
+        self.branch(_NOT_EQUAL, "gaps")
         self.raw(b"\x83\xfe\x04")  # cmp esi, 4
-        self.on_if(_ABOVE)
+        self.branch(_NOT_ABOVE, "write")
+        self.label("gaps")
+        self.raw(b"\x49\xc7\x82" + _at(PLAIN_ROWS) + bytes(4))  # mov qword [r10 + ...], 0
+        self.label("write")
 
     def _check_texels(self) -> None:
         """Check that a part of a texture is given as RGBA bytes, and is small."""

@@ -22,7 +22,6 @@ from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
-from gallette.state_tracker.stream import ring
 from gallette.state_tracker.texturing.es_formats import (
     ETC,
     check_es_compressing,
@@ -457,7 +456,7 @@ def _sub_image_family(dimensions: int) -> None:
         tex_sub_image(ctx, dimensions, current(ctx, info.value), face, level, *split(args))
         if dimensions == 2:
             buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
-            ring.rows_are_plain(ctx.stream, buffer is None and ctx.unpack.is_plain)
+            ctx.stream.rows_are_plain(buffer is None and ctx.unpack.is_plain)
 
     def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
         texture = named_image(ctx, name, dimensions)

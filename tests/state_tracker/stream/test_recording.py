@@ -16,6 +16,7 @@ from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.stream.calls import CALLS, Role, keeps_state
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
@@ -72,6 +73,81 @@ def test_recorded_state_is_current_for_every_reader(world: Recorded) -> None:
     assert gl.get_integerv(GL.TEXTURE_BINDING_2D) == [0]
 
 
+def test_a_frame_with_its_read_back_is_one_batch(world: Recorded, sizes: list[int]) -> None:
+    gl = world.gl
+    for _ in range(2):
+        del sizes[:]
+        gl.bind_framebuffer(GL.FRAMEBUFFER, world.targets[0])
+        draw(world, 6)
+        gl.clamp_color(GL.CLAMP_READ_COLOR, GL.FIXED_ONLY)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, world.targets[0])
+        gl.read_buffer(GL.COLOR_ATTACHMENT0)
+        gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+        gl.pixel_storei(GL.PACK_ROW_LENGTH, 0)
+        assert not sizes
+        assert any(gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE))
+        assert len(sizes) == 1
+
+
+def test_each_framebuffer_is_read_from_the_buffer_set_for_it(world: Recorded) -> None:
+    gl = world.gl
+    first, second, _ = world.targets
+    for _ in range(2):  # first as new calls, then as known ones
+        for target, attachment in ((first, 1), (second, 2), (first, 3)):
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, target)
+            gl.read_buffer(GL.COLOR_ATTACHMENT0 + attachment)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, second)
+        draw(world, 6)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, first)
+        assert pending()
+        assert gl.get_integerv(GL.READ_BUFFER) == [GL.COLOR_ATTACHMENT2]
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, first)
+        assert gl.get_integerv(GL.READ_BUFFER) == [GL.COLOR_ATTACHMENT3]
+        gl.read_buffer(GL.NONE)
+        draw(world, 6)
+        assert gl.get_integerv(GL.READ_BUFFER) == [GL.NONE]
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, 0)
+
+
+_TWICE_SET: dict[str, tuple[Any, int, Any, Any]] = {
+    "alignment": (
+        lambda gl, value: gl.pixel_storei(GL.UNPACK_ALIGNMENT, value),
+        *(GL.UNPACK_ALIGNMENT, 4, 8),
+    ),
+    "row length": (
+        lambda gl, value: gl.pixel_storei(GL.PACK_ROW_LENGTH, value),
+        *(GL.PACK_ROW_LENGTH, 7, 9),
+    ),
+    "clamp": (
+        lambda gl, value: gl.clamp_color(GL.CLAMP_READ_COLOR, value),
+        *(GL.CLAMP_READ_COLOR, GL.TRUE, GL.FALSE),
+    ),
+    "read buffer": (lambda gl, value: gl.read_buffer(value), GL.READ_BUFFER, GL.NONE, GL.BACK),
+}
+
+
+@pytest.mark.parametrize("name", _TWICE_SET)
+def test_a_value_that_was_changed_outside_the_stream_is_set_again(
+    name: str, world: Recorded
+) -> None:
+    call, asked, value, other = _TWICE_SET[name]
+    for _ in range(2):
+        draw(world, 6)
+        call(world.gl, value)
+        assert world.gl.get_integerv(asked) == [value]
+    call(world.plain, other)
+    draw(world, 6)
+    call(world.gl, value)
+    assert world.gl.get_integerv(asked) == [value]
+
+
+def test_functions_that_set_a_slot_do_not_keep_the_state_of_the_stream() -> None:
+    """Called outside the stream, they make what it recorded wrong."""
+    setting = [call.name for call in CALLS if call.role is Role.STATE]
+    assert "PixelStorei" in setting
+    assert not any(map(keeps_state, [*setting, "PixelStoref"]))
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -126,6 +202,11 @@ def test_recorded_state_is_current_for_every_reader(world: Recorded) -> None:
         (lambda gl: gl.begin_query(GL.SAMPLES_PASSED, 0xFFFFFFFF), GL.INVALID_OPERATION),
         (lambda gl: gl.begin_query(GL.PRIMITIVES_GENERATED, 2), GL.INVALID_OPERATION),
         (lambda gl: gl.end_query(GL.SAMPLES_PASSED), GL.INVALID_OPERATION),
+        (lambda gl: gl.read_buffer(77), GL.INVALID_ENUM),
+        (lambda gl: gl.read_buffer(GL.COLOR_ATTACHMENT0), GL.INVALID_OPERATION),
+        (lambda gl: gl.clamp_color(77, GL.TRUE), GL.INVALID_ENUM),
+        (lambda gl: gl.clamp_color(GL.CLAMP_READ_COLOR, 77), GL.INVALID_ENUM),
+        (lambda gl: gl.pixel_storei(GL.PACK_ROW_LENGTH, -1), GL.INVALID_VALUE),
         (lambda gl: gl.uniform4fv(-1, 1, np.zeros(4, np.float32)), GL.NO_ERROR),
     ],
 )

@@ -186,3 +186,23 @@ def test_other_writes_among_them_are_as_they_were(
         gl.release()
     assert found[0] == found[1]
     assert any(found[0])
+
+
+def test_an_update_before_a_buffer_of_texels_does_not_make_offsets_pointers() -> None:
+    """The first update is executed after the buffer was bound, in the same batch."""
+    world = Recorded("numpipe", 5)
+    gl = world.gl
+    textures(world)
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, 64, TEXELS[100:164].copy(), GL.STATIC_DRAW)
+    write(gl)
+    write(gl, 1, 1)
+    gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, buffer)
+    assert pending()
+    assert gl.get_error() == GL.NO_ERROR
+    write(gl, size=2, texels=8)
+    assert not pending()
+    gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, 0)
+    assert image(gl)[:8] == TEXELS[108:116].tobytes()
+    gl.release()

@@ -314,6 +314,7 @@ THROUGH_C = (
     *("clear_color", "clear_depth", "clear_depthf", "clear_stencil", "color_mask", "color_maski"),
     *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
     *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
+    *("read_buffer", "clamp_color"),
 )
 CLEARED = (
     GL.COLOR_BUFFER_BIT,
