@@ -27,7 +27,12 @@ __all__ = ["generated_tests"]
 
 _HERE = Path(__file__).resolve().parent
 _ENTRY_POINTS = _HERE.parent / "state_tracker" / "entry_points"
-SOURCES = (_HERE / "generators", _ENTRY_POINTS / "functions.py", _ENTRY_POINTS / "data")
+SOURCES = (
+    _HERE / "generators",
+    _HERE / "requirements.py",
+    _ENTRY_POINTS / "functions.py",
+    _ENTRY_POINTS / "data",
+)
 _INDEX = "index"  # written last: a line `SIZE PLACE` for each test
 _UNUSED_SECONDS = 30 * 24 * 3600.0
 

@@ -116,7 +116,7 @@ def get_graphics_reset_status(ctx: Context) -> int:
 gets(
     {
         "NUM_SHADING_LANGUAGE_VERSIONS": lambda c: len(language_versions(c)),
-        "NUM_SPIR_V_EXTENSIONS": lambda c: len(SPIRV_EXTENSIONS),
     },
     profiles="desktop",
 )
+gets({"NUM_SPIR_V_EXTENSIONS": lambda c: 0 if c.profile == "es" else len(SPIRV_EXTENSIONS)})

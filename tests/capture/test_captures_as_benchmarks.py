@@ -41,7 +41,7 @@ def test_only_the_last_frame_is_made_again(capture: Path, monkeypatch: pytest.Mo
         play(self, steps)
 
     monkeypatch.setattr(Replayer, "play", noting)
-    frame = capture_frame(capture, "numpipe")
+    frame, _ = capture_frame(capture, "numpipe")
     assert made == ["GenTextures", "BindTexture"]
     for _ in range(2):
         made.clear()

@@ -69,13 +69,12 @@ def _in_no_key(parameter: str) -> Plant:
         rows = snapshot_cache._PARAMETERS
         patch.setattr(snapshot_cache, "_PARAMETERS", [row for row in rows if row[0] != parameter])
         if PARAMETERS[parameter].window:
-            number = SnapshotCache._number
+            number = SnapshotCache._number_of
 
-            def same(self: SnapshotCache, value: Any) -> int:
-                is_it = value is getattr(self._states.bound, parameter)
-                return -1 if is_it else number(self, value)
+            def same(self: SnapshotCache, name: str, value: Any) -> int:
+                return -1 if name == parameter else number(self, name, value)
 
-            patch.setattr(SnapshotCache, "_number", same)
+            patch.setattr(SnapshotCache, "_number_of", same)
 
     return plant
 
