@@ -34,7 +34,8 @@ class ObjectParameter:
     """what calls name it by, without GL_"""
     field: str
     values: str
-    """a kind of value, as in the column `values` of parameters.txt"""
+    """a kind of value, as in the column `values` of parameters.txt, or `within LOW HIGH` and values
+    that are allowed beside that range"""
     transform: Callable[[Context, Values], Values] | None = None
     """turns the given values into those that are stored"""
     asked: bool = True

@@ -21,6 +21,7 @@ from gallette.state_tracker.optional.compatibility.client_arrays import POINT_SI
 from gallette.state_tracker.optional.compatibility.fixed_fragment import TextureEnv, fragment_source
 from gallette.state_tracker.optional.compatibility.immediate import attribute_of
 from gallette.state_tracker.optional.compatibility.lighting import PROPERTIES
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
 from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FixedFunction"]
 
-UNITS = 8
 # The order GL prefers when several targets of a unit are enabled.
 TARGETS = (
     (GL.TEXTURE_CUBE_MAP, "Cube"),
@@ -97,7 +97,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
             if light.enabled
         ]
     texgen = []
-    for unit in range(UNITS):
+    for unit in range(TEXTURE_UNITS):
         bits = sum(1 << i for i, on in enumerate(s.texgen_enabled[unit]) if on)
         modes = 0
         for i in range(4):
@@ -155,7 +155,7 @@ def vertex_source(key: VertexKey) -> str:
         GL.EYE_PLANE_ABSOLUTE_NV: "abs(eye.z)",
     }[key.fog_distance]
     lines.append(f"gl_FogFragCoord = {'gl_FogCoord' if key.fog_coord else distance};")
-    for unit in range(UNITS):
+    for unit in range(TEXTURE_UNITS):
         if key.texcoords >> unit & 1:
             lines += _texcoord(unit, *key.texgen[unit])
     head = "#version 120\n"
@@ -301,7 +301,7 @@ _DEPTH_BASES: dict[int, str] = {GL.LUMINANCE: "L", GL.INTENSITY: "I", GL.ALPHA: 
 def fragment_key(ctx: Context) -> FragmentKey:
     """The key of the current texture environment and fog."""
     units = []
-    for index in range(UNITS):
+    for index in range(TEXTURE_UNITS):
         unit = ctx.textures.units[index]
         for target, spelling in TARGETS:
             if target in unit.enabled:

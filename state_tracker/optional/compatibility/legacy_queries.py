@@ -17,14 +17,13 @@ from gallette.state_tracker.entry_points.memory import (
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
-from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS, coordinate_unit
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 
-UNITS = 8
 
 # Initial values of glGetTexEnv.
 _ENV_DEFAULTS: dict[int, float] = {
@@ -61,7 +60,11 @@ def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
     if target not in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
         raise invalid_enum(target, "texture environment target")
     if target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR:
-        return queried_color(ctx, ctx.lighting.env_colors[active]) if active < UNITS else [0.0] * 4
+        return (
+            queried_color(ctx, ctx.lighting.env_colors[active])
+            if active < TEXTURE_UNITS
+            else [0.0] * 4
+        )
     if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
         return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
     raise invalid_enum(pname, "texture environment parameter")

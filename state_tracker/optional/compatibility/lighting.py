@@ -23,7 +23,11 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import to_int
 from gallette.state_tracker.object_parameters import ObjectParameter, object_parameters
-from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
+from gallette.state_tracker.optional.compatibility.matrices import (
+    TEXTURE_UNITS,
+    coordinate_unit,
+    inverse,
+)
 from gallette.state_tracker.setters import fractions
 
 if TYPE_CHECKING:
@@ -86,9 +90,6 @@ class Material:
     color_indexes: Vec = (0.0, 1.0, 1.0)  # stored only: there is no colour index lighting
 
 
-_UNITS = 8
-
-
 @dataclass(slots=True)
 class TexGen:
     """How one texture coordinate of a unit is generated."""
@@ -129,8 +130,8 @@ class LightingState:
         self.fog_density, self.fog_start, self.fog_end = 1.0, 0.0, 1.0
         self.fog_source: int = GL.FRAGMENT_DEPTH
         self.fog_index = 0.0
-        self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * _UNITS
-        self.texgen = [_generations() for _ in range(_UNITS)]
+        self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * TEXTURE_UNITS
+        self.texgen = [_generations() for _ in range(TEXTURE_UNITS)]
         self.texgen_enabled = [[False] * 4 for _ in range(256)]
 
     def track_color(self, ctx: Context) -> None:
@@ -280,7 +281,7 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
         unit.lod_bias = values[0]
         ctx.dirty |= Dirty.TEXTURES
     elif target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR and len(values) == 4:
-        if active < _UNITS:
+        if active < TEXTURE_UNITS:
             ctx.lighting.env_colors[active] = tuple(values)
         ctx.dirty |= Dirty.BUILTINS
     elif target == GL.TEXTURE_ENV and pname in _ENV_SCALES:
@@ -290,7 +291,7 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
         ctx.dirty |= Dirty.PROGRAM
     elif target == GL.TEXTURE_ENV and pname in _ENV_VALUES:
         chosen = to_int(values[0], False)
-        crossbar = pname in _ENV_SOURCES and 0 <= chosen - GL.TEXTURE0 < _UNITS
+        crossbar = pname in _ENV_SOURCES and 0 <= chosen - GL.TEXTURE0 < TEXTURE_UNITS
         if chosen not in _ENV_VALUES[pname] and not crossbar:
             raise invalid_enum(chosen, "texture environment value")
         unit.env[pname] = chosen

@@ -17,13 +17,12 @@ from gallette.state_tracker.entry_points.errors import invalid_framebuffer, inva
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import implemented, register
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
-
-UNITS = 8
 
 
 @contextmanager
@@ -56,7 +55,7 @@ def _identity() -> Any:
 def _crops(ctx: Context) -> dict[int, tuple[float, float, float, float]]:
     """Texture coordinates of the corners (left, bottom, right, top) per enabled unit."""
     found = {}
-    for index, unit in enumerate(ctx.textures.units[:UNITS]):
+    for index, unit in enumerate(ctx.textures.units[:TEXTURE_UNITS]):
         texture = unit.bound[GL.TEXTURE_2D]
         base = texture.image(0, texture.base_level)
         if GL.TEXTURE_2D in unit.enabled and base is not None and base.width and base.height:

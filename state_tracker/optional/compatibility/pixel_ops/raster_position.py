@@ -18,7 +18,11 @@ from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.getters import gets
-from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit, inverse
+from gallette.state_tracker.optional.compatibility.matrices import (
+    TEXTURE_UNITS,
+    coordinate_unit,
+    inverse,
+)
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["RasterPosition"]
 
 Vec = tuple[float, ...]
-UNITS = 8
 _ORIGIN: Vec = (0.0, 0.0, 0.0, 1.0)
 
 
@@ -43,7 +46,7 @@ class RasterPosition:
     secondary: Vec = (0.0, 0.0, 0.0, 1.0)
     index: float = 1.0
     unclipped: bool = False  # IBM_rasterpos_clip: valid outside of the clip volume, too
-    texcoords: list[Vec] = field(default_factory=lambda: [_ORIGIN] * UNITS)
+    texcoords: list[Vec] = field(default_factory=lambda: [_ORIGIN] * TEXTURE_UNITS)
 
 
 def set_from_object(ctx: Context, values: Vec) -> None:
@@ -78,7 +81,7 @@ def _transform(ctx: Context, values: Vec) -> None:
         raster.distance = abs(float(eye[2]))
     raster.color, raster.secondary = _colors(ctx, eye)
     raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
-    raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(UNITS)]
+    raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(TEXTURE_UNITS)]
     ctx.rendering.raster_position()
 
 
@@ -110,7 +113,7 @@ def set_from_window(ctx: Context, values: Vec) -> None:
     raster.color = _clamped(ctx, state.values[VertAttrib.COLOR0])
     raster.secondary = _clamped(ctx, state.values[VertAttrib.COLOR1])
     raster.index = float(state.values[VertAttrib.COLOR_INDEX][0])
-    raster.texcoords = [state.values[VertAttrib.TEX0 + unit] for unit in range(UNITS)]
+    raster.texcoords = [state.values[VertAttrib.TEX0 + unit] for unit in range(TEXTURE_UNITS)]
     ctx.rendering.raster_position()
 
 
