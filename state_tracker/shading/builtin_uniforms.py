@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["PROVIDERS", "Value", "fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
+Bytes = npt.NDArray[np.uint8]
 Provider = Callable[["Context", str, int, str], Value | None]
 PROVIDERS: list[Provider] = []
 """what gives values of further uniforms: a context, the name without `gl_`, an index and a field"""
@@ -43,21 +44,20 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
     return next((v for p in PROVIDERS if (v := p(ctx, name, index, field)) is not None), None)
 
 
-def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None:
+def _store(rows: Bytes, uniform: Uniform, offset: int, value: Value) -> None:
+    """Store a value, or a value for each row."""
     kind = uniform.type.without_array
     array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
-    if kind.is_matrix:
-        columns = array if uniform.row_major else array.T
-        raw, size = columns.tobytes(), columns.shape[1] * 4
-        if size == uniform.matrix_stride:
-            data[offset : offset + len(raw)] = raw
-            return
-        for at in range(0, len(raw), size):
-            data[offset : offset + size] = raw[at : at + size]
-            offset += uniform.matrix_stride
+    if not kind.is_matrix:
+        raw = np.ascontiguousarray(np.atleast_1d(array)[..., : kind.rows]).view(np.uint8)
+        rows[:, offset : offset + raw.shape[-1]] = raw
         return
-    raw = array.reshape(-1)[: kind.rows].tobytes()
-    data[offset : offset + len(raw)] = raw
+    columns = np.ascontiguousarray(array if uniform.row_major else array.swapaxes(-1, -2))
+    raw = columns.view(np.uint8)
+    size = raw.shape[-1]
+    for column in range(raw.shape[-2]):
+        at = offset + column * uniform.matrix_stride
+        rows[:, at : at + size] = raw[..., column, :]
 
 
 @functools.cache
@@ -86,12 +86,15 @@ def places(linked: LinkedProgram) -> list[tuple[Uniform, int, str, int, str, boo
     return found
 
 
-def fill(ctx: Context, executable: Executable, matrices: bool) -> None:
-    """Write the built-in uniforms of a program into its default block, or only the `matrices`."""
-    data = executable.uniforms.data
+def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> None:
+    """Write the built-in uniforms of a program into its default block, or only the `matrices`; or
+    into `rows`, copies of the block for as many matrices as the current one consists of.
+    """
+    if rows is None:
+        rows = np.frombuffer(executable.uniforms.data, np.uint8)[None]
     with np.errstate(over="ignore", invalid="ignore"):
         for uniform, offset, name, index, field, moves in executable.builtin_places:
             if moves or not matrices:
                 value = value_of(ctx, name, index, field)
                 if value is not None:
-                    _store(data, uniform, offset, value)
+                    _store(rows, uniform, offset, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ executing their calls one by one is faster but requires dropping all known kinds
 """
 
 _RUN = 64
-"""Fewer vertices and attributes are faster one by one than as an array."""
+"""Fewer calls of the compatibility profile are faster one by one than as arrays."""
 
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
 _MOST_UNIFORMS = 1 << 12
@@ -165,25 +165,25 @@ class Stream:
         return executable is not None and bool(executable.linked.subroutine_uniforms)
 
     def _in_order(self, commands: memoryview, address: int) -> None:
-        """Make calls of the compatibility profile: long runs of vertices as arrays."""
+        """Make calls of the compatibility profile: long runs of vertices, and of matrices and
+        lists, as arrays.
+        """
         rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-        flags = np.concatenate(((False,), _SPECIFIES[rows[:, 0]], (False,)))
-        edges = (flags[1:] != flags[:-1]).nonzero()[0].reshape(-1, 2)
-        done = 0
-        for first, end in edges[edges[:, 1] - edges[:, 0] >= _RUN].tolist():
-            self._one_by_one(
-                commands[done * COMMAND_BYTES : first * COMMAND_BYTES],
-                address + done * COMMAND_BYTES,
-            )
-            done = end if self._specified(rows[first:end]) else first
-        self._one_by_one(commands[done * COMMAND_BYTES :], address + done * COMMAND_BYTES)
+        specifies = _SPECIFIES[rows[:, 0]]
+        edges = [0, *((specifies[1:] != specifies[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
+        for first, end in pairwise(edges):
+            done = self._run(rows[first:end], bool(specifies[first])) if end - first > _RUN else 0
+            part = slice((first + done) * COMMAND_BYTES, end * COMMAND_BYTES)
+            self._one_by_one(commands[part], address + part.start)
 
-    def _specified(self, rows: Ints) -> bool:
+    def _run(self, rows: Ints, specifies: bool) -> int:
+        """Make some calls together; returns how many."""
+        immediate = self.ctx.immediate
         try:
-            return self.ctx.immediate.specify(rows)
+            return immediate.specify(rows) if specifies else immediate.play(rows)
         except BaseException as error:  # of a draw
-            abi.failed(FUNCTIONS["End"], error)
-            return True
+            abi.failed(FUNCTIONS["End" if specifies else "CallList"], error)
+            return len(rows)
 
     def _one_by_one(self, commands: memoryview, address: int) -> None:
         self._clear()

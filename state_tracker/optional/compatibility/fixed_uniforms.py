@@ -31,14 +31,14 @@ def _matrix(ctx: Context, name: str, index: int) -> npt.NDArray[np.float64] | No
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[:3, :3].T
+        upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[..., :3, :3].swapaxes(-1, -2)
         return upper
     if not found or base not in _MATRICES:
         return None
     matrix = _MATRICES[base](ctx, index)
     if "Inverse" in form:
         matrix = inverse(matrix)
-    return matrix.T if "Transpose" in form else matrix
+    return matrix.swapaxes(-1, -2) if "Transpose" in form else matrix
 
 
 @functools.cache
@@ -92,7 +92,7 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
     if matrix is not None:
         return matrix
     if name == "NormalScale":
-        return ctx.matrices.normal_scale
+        return ctx.matrices.normal_scale[..., None]
     if name == "ClipPlane":
         return ctx.raster.clip_planes[index]
     if name == "Point":

@@ -31,6 +31,7 @@ from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
+from gallette.state_tracker.optional.compatibility.recorded_lists import play
 from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
 from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.buffers import BufferObject
@@ -200,9 +201,14 @@ class ImmediateState:
         else:
             draws.append((mode, first, end - first))
 
-    def specify(self, rows: Ints) -> bool:
-        """Make recorded calls as one; false if they must be made one by one."""
-        return not self.bitmaps and self._may_defer() and specify(self._ctx, rows)
+    def specify(self, rows: Ints) -> int:
+        """Make recorded calls of vertices; returns how many: all, or none."""
+        may = not self.bitmaps and self._may_defer()
+        return len(rows) if may and specify(self._ctx, rows) else 0
+
+    def play(self, rows: Ints) -> int:
+        """Make recorded calls of matrices and lists; returns how many."""
+        return play(self._ctx, rows)
 
     def append(
         self, columns: dict[int, Any], modes: list[int], begins: list[int], ends: list[int]
