@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["PROVIDERS", "Value", "fill", "places"]
+__all__ = ["PROVIDERS", "Bytes", "Value", "fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 Bytes = npt.NDArray[np.uint8]

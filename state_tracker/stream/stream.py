@@ -171,9 +171,12 @@ class Stream:
         rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
         specifies = _SPECIFIES[rows[:, 0]]
         edges = [0, *((specifies[1:] != specifies[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
-        for first, end in pairwise(edges):
-            done = self._run(rows[first:end], bool(specifies[first])) if end - first > _RUN else 0
-            part = slice((first + done) * COMMAND_BYTES, end * COMMAND_BYTES)
+        for start, end in pairwise(edges):
+            first, done = start, _RUN
+            while done >= _RUN and end - first > _RUN:
+                done = self._run(rows[first:end], bool(specifies[first]))
+                first += done
+            part = slice(first * COMMAND_BYTES, end * COMMAND_BYTES)
             self._one_by_one(commands[part], address + part.start)
 
     def _run(self, rows: Ints, specifies: bool) -> int:

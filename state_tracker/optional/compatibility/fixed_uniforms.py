@@ -31,7 +31,9 @@ def _matrix(ctx: Context, name: str, index: int) -> npt.NDArray[np.float64] | No
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[..., :3, :3].swapaxes(-1, -2)
+        upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[..., :3, :3].swapaxes(
+            -1, -2
+        )
         return upper
     if not found or base not in _MATRICES:
         return None

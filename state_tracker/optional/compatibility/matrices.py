@@ -95,7 +95,8 @@ class MatrixState:
         """The factor of GL_RESCALE_NORMAL, which undoes a uniform scale."""
         x, y, z = np.moveaxis(inverse(self.modelview[-1])[..., 2, :3], -1, 0)
         length = np.sqrt(x * x + y * y + z * z)
-        return np.divide(1.0, length, out=np.ones_like(length), where=length != 0)
+        scale: Matrix = np.divide(1.0, length, out=np.ones_like(length), where=length != 0)
+        return scale
 
 
 def rounded(matrix: Matrix) -> Matrix:

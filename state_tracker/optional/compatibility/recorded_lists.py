@@ -24,7 +24,7 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     product,
     rounded,
 )
-from gallette.state_tracker.shading.builtin_uniforms import fill
+from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
 from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints
 from gallette.state_tracker.vertices.current_attribs import set_current
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import DisplayList
     from gallette.state_tracker.optional.compatibility.immediate import Primitive
+    from gallette.state_tracker.shading.programs import Executable
 
 __all__ = ["play"]
 
@@ -47,7 +48,7 @@ _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 
 def play(ctx: Context, rows: Ints) -> int:
     """Make recorded calls that change the modelview matrix or call lists; returns how many. The
-    next one has to be made by its function: it is an error, or a list of several calls.
+    last one may be an error, or a list of several calls.
     """
     if (
         ctx.matrices.mode != GL.MODELVIEW
@@ -66,6 +67,10 @@ def play(ctx: Context, rows: Ints) -> int:
     finally:
         ctx.matrices.modelview = [matrix.copy() for matrix in stack.matrices[stack.left]]
         ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+    if stack.end < len(rows):
+        number = int(rows[stack.end, 0])
+        ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == _CALL else ())
+        return stack.end + 1
     return stack.end
 
 
@@ -101,7 +106,7 @@ class _Stack:
                 parents.append(parent)
                 levels.append(levels[parent] + 1 if parent >= 0 else 0)
                 places.append(self.end)
-        self.matrices = np.array([*before, *_factors(rows)[places[len(before) :]]])
+        self.matrices = np.array([*before, *_factors(rows[: self.end])[places[len(before) :]]])
         parent_of, level_of = np.array(parents), np.array(levels)
         loaded = (level_of == 0).nonzero()[0]
         self.matrices[loaded] = rounded(self.matrices[loaded])
@@ -138,15 +143,19 @@ def _arguments(call: Call, rows: Ints) -> list[list[float]]:
 def _draw(ctx: Context, lists: list[DisplayList], matrices: Matrix) -> None:
     """Call each list with its matrix."""
     tokens: dict[Primitive | None, Any] = {None: None}
+    blocks: dict[Executable, Bytes] = {}
     drawn = 0
     while drawn < len(lists):
         end = drawn
         while end < len(lists) and tokens.get(lists[end].calls[0].primitive) is not None:
             end += 1
         if end > drawn:
+            vertex = ctx.programs.stages[Stage.VERTEX]
+            if vertex not in blocks:
+                blocks[vertex] = _blocks(ctx, vertex, matrices)
             primitives = [each.calls[0].primitive for each in lists[drawn:end]]
-            made = _draw_series(ctx, primitives, matrices[drawn:end], tokens)
-            if drawn + made < end:
+            made = _draw_series(ctx, primitives, blocks[vertex][drawn:end], tokens)
+            if not made:
                 tokens = {None: None}  # what they refer to has changed
             drawn += made
         if drawn < len(lists):
@@ -156,25 +165,29 @@ def _draw(ctx: Context, lists: list[DisplayList], matrices: Matrix) -> None:
             stream.drawn = None
             stream.perform(CALLS[_CALL], (found.name,))
             primitive = found.calls[0].primitive
-            if primitive is not None and primitive not in tokens:
+            if primitive is not None:
                 tokens[primitive] = _token(ctx, primitive)
             drawn += 1
 
 
-def _draw_series(
-    ctx: Context, primitives: list[Any], matrices: Matrix, tokens: dict[Primitive | None, Any]
-) -> int:
-    """Draw primitives with the driver's tokens; returns how many were drawn."""
-    vertex = ctx.programs.stages[Stage.VERTEX]
-    block = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)
-    blocks = np.repeat(block[None], len(matrices), 0)
+def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
+    """The default block of fixed function for each matrix."""
+    blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
     ctx.matrices.modelview = [matrices]
     fill(ctx, vertex, True, blocks)
+    return blocks
+
+
+def _draw_series(
+    ctx: Context, primitives: list[Any], blocks: Bytes, tokens: dict[Primitive | None, Any]
+) -> int:
+    """Draw primitives with the driver's tokens; returns how many were drawn."""
     kinds = {primitive: number for number, primitive in enumerate(dict.fromkeys(primitives))}
     which = np.array([kinds[primitive] for primitive in primitives])
-    nothing, sizes = np.zeros(len(which), np.int64), np.full(len(which), block.size)
-    pieces = Pieces.of((blocks.tobytes(),), nothing, block.size * np.arange(len(which)), sizes)
-    made = ctx.pipe.draw_series(Series([tokens[p] for p in kinds], which, pieces, nothing))
+    count, size = blocks.shape
+    nothing = np.zeros(count, np.int64)
+    pieces = Pieces.of((blocks.tobytes(),), nothing, size * np.arange(count), np.full(count, size))
+    made = ctx.pipe.draw_series(Series([tokens[each] for each in kinds], which, pieces, nothing))
     for primitive in reversed(dict.fromkeys(reversed(primitives[:made]))):
         for slot, values in primitive.last.items():
             set_current(ctx, slot, values)
