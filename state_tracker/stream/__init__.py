@@ -7,12 +7,13 @@ return (`stubs`). All other calls of the application first *flush* the ring (`ri
 commands are executed in order, and the program cannot observe the deferral.
 
 Functions of `calls.CALLS` may be deferred in a context of the core profile, and those of glBegin's
-vertices, of matrices and of lists (`Role.OLD`) in one of the compatibility profile. The context must
-be alone in its share group, with no buffer mapped, no debug callback and no observer
-(`Stream.may_record`). Their pointer arguments are read at once. A batch ends at any other call through a C pointer, any method
-of the context called from Python, a change of the current context, and when the ring is full. The
-ring belongs to one thread and the context that is current there, from `make_current` on. Only that
-thread writes commands; it, or a thread that calls a method of that context, flushes.
+vertices, of matrices and of lists (`Role.OLD`) in one of the compatibility profile. The context
+must be alone in its share group, with no buffer mapped, no debug callback and no observer
+(`Stream.may_record`). Their pointer arguments are read at once. A batch ends at any other call
+through a C pointer, any method of the context called from Python, a change of the current context,
+and when the ring is full. The ring belongs to one thread and the context that is current there,
+from `make_current` on. Only that thread writes commands; it, or a thread that calls a method of
+that context, flushes.
 
 Execution of a batch (`batch`): most calls only set state, so NumPy computes, for all draws at once,
 the state in which each is made (a hash of the last call for every *slot*). A draw in a known state
