@@ -313,7 +313,7 @@ class Call:
 
     @property
     def payload(self) -> int:
-        """The size in bytes of what a pointer to a uniform, a matrix or an attribute points at."""
+        """The size in bytes of the uniform, matrix or attribute that a pointer refers to."""
         return struct.calcsize(self.kind[0]) * self.kind[1] * self.kind[2]
 
     @property
