@@ -130,12 +130,9 @@ class ExpressionParser:
     def enter(self) -> None:
         """Count a level of nesting, in every construct that recurses."""
         self.depth += 1
-        self.check_depth()
-
-    def check_depth(self) -> None:
-        for depth, most in (self.depth, MAX_NESTING), (self.depth + self.chained, MOST_NESTED):
-            if depth > most:
-                raise self.log.give_up(f"nested more than {most} levels deep", self.loc)
+        if self.depth > MAX_NESTING or self.depth + self.chained > MOST_NESTED:
+            most = MAX_NESTING if self.depth > MAX_NESTING else MOST_NESTED
+            raise self.log.give_up(f"nested more than {most} levels deep", self.loc)
 
     # -- type names --------------------------------------------------------------------------
 

@@ -487,7 +487,8 @@ class _Parser(ExpressionParser):
                 otherwise = self.scoped_statement()
                 break
             self.chained += 1
-            self.check_depth()
+            self.enter()
+            self.depth -= 1
         self.chained -= len(chain) - 1
         end = self.last_end
         loc, condition, then = chain.pop()
