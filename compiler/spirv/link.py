@@ -19,8 +19,6 @@ from gallette.compiler.glsl.link.program import (
     FragOutput,
     LinkedProgram,
     LinkOptions,
-    StreamOutput,
-    StreamVarying,
     Uniform,
     UniformBlock,
     Varying,
@@ -34,6 +32,12 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.link.feedback import (
+    StreamOutput,
+    StreamVarying,
+    captured,
+    targets,
+)
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
@@ -349,12 +353,14 @@ class _Linker:
         for var in shader.variables_of(Mode.SHADER_OUT):
             if var.xfb_buffer < 0 or var.xfb_offset < 0:
                 continue
-            parts = list(_captured(var))
-            runs += parts
-            named += _named(var)
-            end = max(p.offset + 4 * p.num_components for p in parts)
-            stride = max(var.xfb_stride, strides.get(var.xfb_buffer, 0), end)
-            strides[var.xfb_buffer] = stride
+            layout = "compact" if var.compact else "slots"
+            found = targets([(var.name, var.type)], var.location, var.component, layout, var.stream)
+            for whole, parts in captured(var.name, found, var.xfb_buffer, var.xfb_offset):
+                named.append(whole)
+                runs += parts
+                end = whole.offset + 4 * whole.num_components
+                stride = max(var.xfb_stride, strides.get(whole.buffer, 0), end)
+                strides[whole.buffer] = stride
         if not runs:
             return
         count = max(strides) + 1
@@ -448,67 +454,6 @@ def _write(data: bytearray, offset: int, type: Type, value: Any) -> None:
         letter = "Q" if type.bit_size == 64 else "I"
         raw = struct.pack(f"<{len(value)}{letter}", *value)
         data[offset : offset + len(raw)] = raw
-
-
-def _captured(var: Variable) -> Iterator[StreamVarying]:
-    """The runs of components of a captured output, slot by slot."""
-    offset, slot, component = var.xfb_offset, var.location, var.component
-    for type in _columns(var.type):
-        words = type.rows * max(type.bit_size // 32, 1)
-        at, first = slot, component
-        while words:
-            count = min(words, 4 - first)
-            yield _run(var, at, first, count, offset)
-            offset += 4 * count
-            words -= count
-            at, first = at + 1, 0
-        if var.compact:
-            slot, component = slot + (component + 1) // 4, (component + 1) % 4
-        else:
-            slot = at
-
-
-def _columns(type: Type) -> Iterator[Type]:
-    if type.element is not None:
-        for _ in range(type.length):
-            yield from _columns(type.element)
-    elif type.is_struct:
-        for member in type.fields:
-            yield from _columns(member.type)
-    else:
-        for _ in range(type.columns):
-            yield type.column_type
-
-
-def _run(var: Variable, slot: int, component: int, count: int, offset: int) -> StreamVarying:
-    type = var.type.without_array
-    length = var.type.length if var.type.is_array else 0
-    return StreamVarying(
-        var.name, type, length, slot, component, count, var.xfb_buffer, offset, var.stream
-    )
-
-
-def _named(var: Variable) -> Iterator[StreamVarying]:
-    """A captured output as GL enumerates it: structures member by member."""
-    offset, slot = var.xfb_offset, var.location
-    stack = [(var.name, var.type)]
-    while stack:
-        name, type = stack.pop()
-        if type.is_struct:
-            inner = [(f"{name}.{f.name}", f.type) for f in type.fields]
-            stack.extend(reversed(inner))
-            continue
-        if type.element is not None and (type.element.is_array or type.element.is_struct):
-            parts = [(f"{name}[{i}]", type.element) for i in range(type.length)]
-            stack.extend(reversed(parts))
-            continue
-        basic, length = type.without_array, type.array_elements if type.is_array else 0
-        words = basic.components * max(basic.bit_size // 32, 1) * max(length, 1)
-        yield StreamVarying(
-            name, basic, length, slot, var.component, words, var.xfb_buffer, offset, var.stream
-        )
-        offset += 4 * words
-        slot += type.slots()
 
 
 def link_spirv(shaders: list[SpirvShader], options: LinkOptions) -> LinkedProgram:

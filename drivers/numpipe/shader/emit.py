@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .emit_loops import LoopEmitter
-from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneValue, LoopOp, Op, Region
+from .lane_ir import BreakOp, ContinueOp, IfOp, LaneValue, LoopOp, Op, Region
 from .scopes import Register, Scope
 from .walking import has_jump, touches_memory
 
