@@ -32,7 +32,7 @@ class _Parser(ExpressionParser):
         tokens = self.tokens
         while (kind := tokens[self.pos][0]) != "eof":
             start = self.pos
-            self.depth = 0
+            self.depth = self.chained = 0
             del self.scopes[1:]
             try:
                 if kind == ";":
