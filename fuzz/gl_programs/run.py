@@ -13,7 +13,6 @@ shares nothing.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import threading
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz import programs
 from fuzz.gl_programs import es
 from fuzz.gl_programs.common import MARKS
 from fuzz.gl_programs.compare import Seen
@@ -52,7 +52,6 @@ _NUMPIPE = ("queued", "immediate", "streamed", "together", "apart")
 _PAIR = re.compile(r" (beside|while sharing|while) ")
 SOON = 1e-6
 """Seconds until a thread may have to wait for another: as often as can be."""
-_CODE: dict[str, Any] = {}
 
 
 @contextmanager
@@ -258,19 +257,11 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
 
 def perform(line: str, names: dict[str, Any], seen: list[Seen]) -> None:
     """Execute a line; the error of one that fails in Python is what was seen."""
-    code = _CODE.get(line)
-    if code is None:
-        if len(_CODE) > 20000:
-            _CODE.clear()
-        code = _CODE[line] = compile(line, "<line>", "exec")
-    try:
-        exec(code, names)
-    except NameError:
-        return  # the line that made it was taken out by the reducer
-    except Exception as error:
-        if os.environ.get("GL_DIFF_RAISE"):
-            raise
+
+    def failed(error: Exception) -> None:
         seen.append(Seen(f"line {line}", f"{type(error).__name__}: {error}"))
+
+    programs.perform(line, names, failed)
     found = names["gl"].get_error()
     if found:
         seen.append(Seen(f"error at {line}", GL.name_of(found, "error")))
