@@ -6,8 +6,7 @@ from fuzz.calls.arguments import group
 
 
 def _pairs(name: str) -> list[tuple[str, str]]:
-    split = (word.partition("=") for word in group(name))
-    return [(word, value) for word, _, value in split]
+    return [(word, value) for word, _, value in (pair.partition("=") for pair in group(name))]
 
 
 FACTORS = group("FACTOR")
