@@ -71,10 +71,7 @@ def command_parser(name: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=f"gallette {name}", description=module.__doc__, epilog=examples(command.examples)
     )
-    if hasattr(module, "add_arguments"):  # the compiler's own tools
-        module.add_arguments(parser)
-    else:
-        declare(parser, command, getattr(module, "VALUES", {}))
+    declare(parser, command, getattr(module, "VALUES", {}))
     parser.set_defaults(run_command=module.run)
     return parser
 

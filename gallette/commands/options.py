@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["Command", "declare", "natural", "read_commands", "seconds"]
 
 _TITLE = re.compile(r"(==|--) (?P<name>[\w-]+)(?: \((?P<module>[\w.]+)\))?: (?P<help>.*)")
-_VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+))?(?P<often>[?*+!]?)")
+_VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+|\{\w+\}))?(?P<often>[?*+!]?)")
 _NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -119,15 +119,16 @@ def _value(word: str, is_option: bool, values: Mapping[str, Any]) -> dict[str, A
     found = _VALUE.fullmatch(word)
     assert found is not None
     given: dict[str, Any] = {}
-    if name := _NAME.fullmatch(found["word"]):
-        given["choices"] = values[name[1]]
-    elif found["word"].startswith("{"):
-        given["choices"] = tuple(found["word"].strip("{}").split(","))
-    else:
+    for part in (found["word"], found["type"] or ""):
+        if name := _NAME.fullmatch(part):
+            given["choices"] = values[name[1]]
+        elif part.startswith("{"):
+            given["choices"] = tuple(part.strip("{}").split(","))
+    if not found["word"].startswith("{"):
         given["metavar"] = found["word"]
     if found["type"] == "rest":
         given["nargs"] = argparse.REMAINDER
-    elif found["type"]:
+    elif found["type"] and "choices" not in given:
         given["type"] = values[found["type"]]
     if found["often"] == "!":
         given["required"] = True
