@@ -146,7 +146,7 @@ class Shared:
 
 
 class _Both:
-    """What there is in both contexts while steps are written."""
+    """The objects of both contexts while steps are written."""
 
     def __init__(self, w: Writer) -> None:
         self.w = w

@@ -91,7 +91,7 @@ def examples(text: str) -> str:
 
 
 def _argument(line: str, values: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The names of an argument, and what argparse is told of it."""
+    """The names of an argument, and the keywords of `add_argument` for it."""
     head, _, help = line.partition("  ")
     words = head.split()
     names = [word.strip(",") for word in words if word.startswith("-")] or words[:1]
