@@ -14,6 +14,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from email.message import Message
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,7 @@ def make_server(service: Questions, port: int = 0, view: str = "inspect") -> Thr
 
 def show(service: Questions, port: int, view: str, browse: bool) -> int:
     """Serve a page until Ctrl-C; `browse` opens a browser."""
-    return serve_until_interrupted(lambda: make_server(service, port, view), view, port, browse)
+    return serve_until_interrupted(partial(make_server, service, port, view), view, port, browse)
 
 
 def serve_until_interrupted(

@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -167,5 +168,5 @@ def make_server(course: Course, port: int = 0) -> ThreadingHTTPServer:
 def serve(driver: str, name: str | None, port: int, browse: bool) -> int:
     """Serve the course until Ctrl-C, from a lesson on."""
     page = f"{name}.html" if name else ""
-    make = lambda: make_server(Course(driver), port)  # noqa: E731
+    make = partial(make_server, Course(driver), port)
     return serve_until_interrupted(make, "lesson", port, browse, page)
