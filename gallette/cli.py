@@ -1,4 +1,4 @@
-"""The `gallette` command: the table of commands, and the code they share.
+"""The `gallette` command: makes the parser of a command from the table, runs it, reports errors.
 
 A command's module is imported when the command runs, so that `gallette --help` answers at once.
 Exit status: 0 success, 1 a test or comparison failed, 2 wrong use (one message, no traceback), 130
