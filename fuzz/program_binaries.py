@@ -31,27 +31,6 @@ from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
 
 __all__ = ["FUZZER"]
 
-FRAGMENT_SPIRV = """
-    OpCapability Shader
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint Fragment %main "main" %color
-    OpExecutionMode %main OriginLowerLeft
-    OpDecorate %color Location 0
-    OpDecorate %level SpecId 3
-    %void = OpTypeVoid
-    %signature = OpTypeFunction %void
-    %float = OpTypeFloat 32
-    %vec4 = OpTypeVector %float 4
-    %pointer = OpTypePointer Output %vec4
-    %color = OpVariable %pointer Output
-    %level = OpSpecConstant %float 0.5
-    %value = OpSpecConstantComposite %vec4 %level %level %level %level
-    %main = OpFunction %void None %signature
-    %start = OpLabel
-    OpStore %color %value
-    OpReturn
-    OpFunctionEnd
-"""
 NUMBERS = (
     0, 1, 2, 3, 7, 15, 16, 31, 32, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32,
     1 << 64, -1, -(1 << 31), 10**300, 0x8B30, 0x8B31, 0x8DD9, 0x91B9, 0x8C8C, 0x8C8D,
@@ -118,7 +97,10 @@ class Subject:
     def _spirv(self) -> int:
         gl = self.gl
         made = int(gl.create_program())
-        for stage, text in ((GL.VERTEX_SHADER, PASSTHROUGH), (GL.FRAGMENT_SHADER, FRAGMENT_SPIRV)):
+        for stage, text in (
+            (GL.VERTEX_SHADER, PASSTHROUGH),
+            (GL.FRAGMENT_SHADER, source("spirv", "fragment", "shaded")),
+        ):
             code = assemble(text).to_bytes()
             shader = gl.create_shader(stage)
             gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, code, len(code))
