@@ -49,9 +49,9 @@ def perform(line: str, names: dict[str, Any], failed: Callable[[Exception], None
     try:
         exec(_compiled(line, "<line>", "exec"), names)
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        if isinstance(error, NameError) and frames[-1].filename == "<line>":
-            return
+        if isinstance(error, NameError):
+            if traceback.extract_tb(error.__traceback__)[-1].filename == "<line>":
+                return
         if os.environ.get("FUZZ_RAISE"):
             raise
         failed(error)
