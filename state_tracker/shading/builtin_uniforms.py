@@ -37,9 +37,7 @@ def _difference(near: float, far: float) -> float:
 _OURS: dict[tuple[str, str], Getter] = {
     ("DepthRange", "near"): lambda ctx: ctx.raster.depth_ranges[0][0],
     ("DepthRange", "far"): lambda ctx: ctx.raster.depth_ranges[0][1],
-    ("DepthRange", "diff"): lambda ctx: (
-        ctx.raster.depth_ranges[0][1] - ctx.raster.depth_ranges[0][0]
-    ),
+    ("DepthRange", "diff"): lambda ctx: _difference(*ctx.raster.depth_ranges[0]),
     # internal: gl_FragCoord with origin_upper_left
     ("FbWposYTransform", ""): lambda ctx: (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0),
     ("NumSamples", ""): lambda ctx: float(max(1, ctx.framebuffers.draw.samples)),
