@@ -187,6 +187,8 @@ def _argument(program: Program, word: str, kept: dict[str, Any]) -> Any:
         return word[2:].split(",")
     if word.startswith("source:"):
         return program.blocks[word[7:]][1]
+    if word.startswith("sources:"):
+        return [program.blocks[name][1] for name in word[8:].split(",")]
     return _value(program, word)
 
 
