@@ -161,6 +161,8 @@ def programs_of(path: Path) -> list[Program]:
         elif line.startswith("|"):
             table.append((number, line))
         elif words[0] == "calls":
+            if words[1] not in blocks:
+                raise ProgramError(f"line {number}: there are no calls {words[1]}")
             body += [(number, call) for call in blocks[words[1]][1].splitlines() if call]
         else:
             body.append((number, line))
