@@ -49,7 +49,7 @@ WRONG = {
     "clear_color 0 0 0 $beta\n| alpha\n| 1": "line 19: no column 'beta'",
     "[another] core 3.3": "line 19: '[another] core 3.3' is no header",
     "calls green_target": "line 19: there are no calls green_target",
-    "calls red_target\npicture 1 2 3 1 -> 0 0 3 1 = 255 0 0 255; 2 0 1 1 = 0 0 0 0": "at 2, 0 it is",
+    "calls red_target\npicture 1 2 2 1 -> 0 0 2 1 = 255 0 0 255; 1 0 1 1 = 0 0 0 0": "at 1, 0 it",
     "calls red_target\nread_pixels 0 0 2 1 RGBA UNSIGNED_BYTE -> b:(255,0*2,255)*3": ", not b:(",
     "for each row\nscissor 0 0 $size 1\n| size\n| 1\n| -1": ": scissor 0 0 -1 1: INVALID_",
 }
