@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import errors, pixels, program, quad
+from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
 
 SIZE = 16
 HEAD = "#version 430\n#extension GL_ARB_bindless_texture : require\n"
@@ -126,6 +126,28 @@ KINDS = {
     "sampler": ("sampler2D {}", "textureLod({}, vec2(0.0), 0.0)"),
     "image": ("readonly layout(rgba8) image2D {}", "imageLoad({}, ivec2(0))"),
 }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_takes_handles_is_said_at_the_variable_or_else_for_all(
+    ours: GLInterface, kind: str
+) -> None:
+    declared, read = KINDS[kind]
+    texture(ours, 1)
+    for default in ("", f"bound_{kind}", f"bindless_{kind}"):
+        first = f"layout({default}) uniform;" if default else ""
+        for own in ("", f"bound_{kind}", f"bindless_{kind}"):
+            said = f"layout({own})" if own else ""
+            source = f"{first} {said} uniform {declared.format('one')};"
+            name = handle_program(ours, source, read.format("one"))
+            ours.uniform_handleui64_arb(ours.get_uniform_location(name, "one"), 0)
+            takes = (own or default) == f"bindless_{kind}"
+            assert ours.get_error() == (0 if takes else GL.INVALID_OPERATION), source
+    other = {"sampler": "image", "image": "sampler"}[kind]
+    source = f"layout(bindless_{other}) uniform; uniform {declared.format('one')};"
+    name = handle_program(ours, source, read.format("one"))
+    ours.uniform_handleui64_arb(ours.get_uniform_location(name, "one"), 0)
+    assert ours.get_error() == GL.INVALID_OPERATION
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -267,6 +289,52 @@ def test_sampler_objects_have_handles_of_their_own(gl: GLInterface) -> None:
     assert (found == bound_picture(gl, one)).all()
     gl.bind_sampler(0, 0)
     assert (found != bound_picture(gl, one)).any()
+
+
+def test_images(gl: GLInterface) -> None:
+    """Loads, stores, atomics and sizes through a handle; the texture is seen to have changed."""
+    (name,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, name)
+    gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.R32UI, 8, 8)
+    gl.tex_sub_image2d(
+        GL.TEXTURE_2D,
+        0,
+        0,
+        0,
+        8,
+        8,
+        GL.RED_INTEGER,
+        GL.UNSIGNED_INT,
+        np.arange(64, dtype=np.uint32),
+    )
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    handle = gl.get_image_handle_arb(name, 0, 0, 0, GL.R32UI)
+    gl.make_image_handle_resident_arb(handle, GL.READ_WRITE)
+    shader = compiled(
+        gl,
+        GL.COMPUTE_SHADER,
+        HEAD + "#extension GL_ARB_shader_image_size : enable\n"
+        "layout(local_size_x = 8, local_size_y = 8) in;\n"
+        "layout(r32ui, bindless_image) uniform uimage2D set;\nuniform uvec2 words;\n"
+        "void main() { ivec2 at = ivec2(gl_GlobalInvocationID.xy);\n"
+        "uint old = imageLoad(set, at).x; memoryBarrier();\n"
+        "uimage2D other = uimage2D(words);\n"
+        "imageStore(other, at, uvec4(old * 2u + uint(imageSize(other).x)));\n"
+        "imageAtomicAdd(set, at, 1u); }\n",
+    )
+    made = gl.create_program()
+    gl.attach_shader(made, shader)
+    gl.link_program(made)
+    assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
+    gl.use_program(made)
+    gl.uniform_handleui64_arb(gl.get_uniform_location(made, "set"), handle)
+    at = gl.get_uniform_location(made, "words")
+    gl.uniform2ui(at, handle & 0xFFFFFFFF, handle >> 32)
+    gl.dispatch_compute(1, 1, 1)
+    found = np.zeros(64, np.uint32)
+    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, found)
+    assert found.tolist() == [2 * i + 9 for i in range(64)]
 
 
 def test_other_shapes(gl: GLInterface) -> None:
