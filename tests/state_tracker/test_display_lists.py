@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -192,3 +193,14 @@ def surfaces(gl: Any) -> None:
 @pytest.mark.parametrize("drawing", [curves, surfaces])
 def test_evaluators_draw_what_native_ones_draw(drawing: Callable[[Any], None]) -> None:
     compare(drawing, tolerance=2, stray=8)
+
+
+def test_c_pointers_record_too(compat: GLInterface) -> None:
+    color = ctypes.CFUNCTYPE(None, *[ctypes.c_float] * 3)(compat.load_opengl_function("glColor3f"))
+    color(0.5, 0.5, 0.5)
+    compat.new_list(1, GL.COMPILE)
+    color(1.0, 0.0, 0.0)
+    compat.end_list()
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [0.5, 0.5, 0.5]
+    compat.call_list(1)
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [1.0, 0.0, 0.0]

@@ -8,22 +8,9 @@ import pytest
 
 from gallette.compiler.errors import MisuseError
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import compiled, errors, program, quad
+from tests.state_tracker.helpers import compiled, errors, program
 
-E, V, OP = "GL_INVALID_ENUM", "GL_INVALID_VALUE", "GL_INVALID_OPERATION"
-F = "GL_INVALID_FRAMEBUFFER_OPERATION"
-
-
-def test_drawing_into_an_incomplete_framebuffer(gl: GLInterface) -> None:
-    quad(gl, program(gl))
-    (fbo,) = gl.gen_framebuffers(1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert errors(gl) == [F]
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    assert errors(gl) == [F]
-    gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytearray(4))
-    assert errors(gl) == [F]
+E, OP = "GL_INVALID_ENUM", "GL_INVALID_OPERATION"
 
 
 def test_errors_reach_debug_output(ours: GLInterface) -> None:
