@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL, create_context
+from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.entry_points.functions import Kind
 from gallette.state_tracker.optional.compatibility.immediate import ImmediateState
 from gallette.state_tracker.optional.compatibility.list_functions import (
