@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -26,8 +27,9 @@ _SHORT = 100_000
 """Texts shorter than this reach the limit only with wide vectors."""
 
 _WIDE = tuple(f"<{1 << n} x " for n in range(6, 12))
-_VECTOR = re.compile(r"<(\d+) x (\w+)>")
-_ARRAY = re.compile(r"alloca \[(\d+) x ")
+_VALUE = re.compile(r"^%[^<\n]*<(\d+) x (\w+)>(?:.*<(\d+) x (\w+)>)?", re.MULTILINE)
+"""The first and the last vector type in a value's line: the value is no wider than one of them."""
+_ARRAY = re.compile(r"^%.*alloca \[(\d+) x (?:<(\d+) x (\w+)>)?", re.MULTILINE)
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}
 
 _starting = threading.Lock()
@@ -39,14 +41,17 @@ def frame_bytes(text: str) -> int:
     """An upper bound of the frame sizes of a module's functions; 0 if they are small."""
     if len(text) < _SHORT and not any(wide in text for wide in _WIDE):
         return 0
-    total = 0
-    for line in text.splitlines():
-        if not line.startswith("%"):
-            continue
-        size = max((int(n) * _BYTES.get(t, 8) for n, t in _VECTOR.findall(line)), default=8)
-        array = _ARRAY.search(line)
-        total += size * int(array[1]) if array else size
+    total = 8 * ("\n" + text).count("\n%")
+    for types, times in Counter(_VALUE.findall(text)).items():
+        total += times * (max(map(_size, types[::2], types[1::2])) - 8)
+    for count, lanes, type in _ARRAY.findall(text):
+        total += (int(count) - 1) * _size(lanes, type)
     return total
+
+
+def _size(lanes: str, type: str) -> int:
+    """The bytes of a vector, or of a number where none was found."""
+    return int(lanes or 1) * _BYTES.get(type, 8)
 
 
 def call_in_thread(function: Callable[..., Any], args: tuple[int, ...], frame: int) -> None:
