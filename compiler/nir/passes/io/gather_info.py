@@ -23,6 +23,7 @@ _GATHERED = (
     "system_values_read",
     "flat_inputs",
     "textures_used",
+    "textures_fetched",
     "images_used",
     "num_ubos",
     "num_ssbos",
@@ -80,6 +81,8 @@ def _sample(shader: Shader, info: ShaderInfo, tex: Tex) -> None:
     if tex.src("texture_offset") is not None:
         info.uses_indirect_textures = True
     info.textures_used.add(tex.texture_index)
+    if tex.op == "txf":
+        info.textures_fetched.add(tex.texture_index)
     if shader.stage is Stage.FRAGMENT and tex.info.implicit_lod:
         info.uses_derivatives = True
 
