@@ -27,7 +27,7 @@ from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import GENERAL
 from .pipeline.layouts import DYNAMIC_UNIFORM, Layout, Link, Slot
 from .pipeline.textures import image_view, texture_view
-from .spirv.memory import COUNTERS
+from .spirv.resources import COUNTERS
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -79,7 +79,7 @@ class Descriptors:
         return bindings, bindings.view(number), number
 
     def _image_of(self, slot: Slot) -> ImageView | None:
-        images, number = self.context.bound.stages[slot.stage].images, slot.what[1]
+        images, number = self.context.bound.stages[slot.stage].images, slot.what[1] % 1000
         return images[number] if number < len(images) else None
 
     def wrote(self, link: Link) -> None:

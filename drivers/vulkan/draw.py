@@ -24,8 +24,7 @@ from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
 from .selection import Selection, folds, select, texture_facts
 from .series import vertex_row
-from .spirv.interface import PUSH_WORDS
-from .spirv.system import PUSHED
+from .spirv.variables import PUSH_WORDS, PUSHED
 from .variants import ComputeKey, with_control
 
 if TYPE_CHECKING:

@@ -22,14 +22,13 @@ from gallette.pipe.state import StreamOutputInfo
 
 from .lowering import control_shader
 from .spirv.emitter import emit
-from .spirv.options import EmitOptions
 from .spirv.program import Program
 
 __all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "with_control"]
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanVertexKey(VertexKey, EmitOptions):
+class VulkanVertexKey(VertexKey):
     """The key of vertex, tessellation and geometry shaders."""
 
     clip_mask: int = steers(0, "clip distances that are in force")
@@ -43,7 +42,7 @@ class VulkanVertexKey(VertexKey, EmitOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanFragmentKey(FragmentKey, EmitOptions):
+class VulkanFragmentKey(FragmentKey):
     """The key of fragment shaders."""
 
     flat_by_state: bool = lowered("flatshade")
@@ -61,7 +60,7 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeKey(EmitOptions):
+class ComputeKey:
     """The key of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.vulkan.api.binding import make
 from gallette.drivers.vulkan.device.device import Device
-from gallette.drivers.vulkan.spirv.interface import PUSH_WORDS
 from gallette.drivers.vulkan.spirv.program import Binding, Open, Program
+from gallette.drivers.vulkan.spirv.variables import PUSH_WORDS
+from gallette.drivers.vulkan.spirv.varyings import WIDE
 
 __all__ = ["STAGE_BITS", "Layout", "Link", "Slot", "linked"]
 
@@ -115,7 +116,7 @@ def linked(
                 numbers["in", base] = attributes[base] = at
                 at += 1
                 if base in program.wide_inputs:
-                    numbers["in", base + 64] = at
+                    numbers["in", base + WIDE] = at
                     at += 1
         else:
             for slot in program.inputs:
