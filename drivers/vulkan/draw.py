@@ -12,18 +12,15 @@ from gallette.drivers.common.vertex.stream import resolved
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-from .batch import Batch
 from .descriptors import Descriptors
-from .dynamic import DynamicState
+from .dynamic import DynamicState, Row, State, push_row, vertex_row
 from .feedback import Feedback
 from .indices import Indexed, prepared
 from .memory.resources import VulkanBuffer
-from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
 from .selection import Selection, folds, select, texture_facts
-from .series import vertex_row
 from .spirv.variables import PUSH_WORDS, PUSHED
 from .variants import ComputeKey, with_control
 
@@ -50,15 +47,11 @@ class Draws:
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
         self._key: Any = None
         self._facts: tuple[Any, tuple[Any, ...]] = None, ()
-        self._bound = 0
-        self._pushed = b""
-        self._vertices: Any = None
         self.plans: dict[Any, tuple[Any, ...]] = {}
         self.made: Any = None  # the last draw, if it may be made again (see `series`)
 
     def forget(self) -> None:
         """Forget all bindings, because a new batch begins."""
-        self._bound, self._pushed, self._vertices = 0, b"", None
         self.descriptors.forget()
         self.dynamic.forget()
 
@@ -109,36 +102,30 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        sources = self._reside_vertices(pipeline)
-        inputs = tuple(
-            [(gpu.handle, gpu.offset + at, max(gpu.size - at, 0)) for gpu, at, _ in sources]
-        )
+        sources = vertex_inputs(context, pipeline.link.programs[0].doubles)
         context.rendering.begin()
         batch = context.stream.batch
-        commands, vk = batch.commands, self.vk
-        if self._bound != pipeline.handle:
-            vk.vkCmdBindPipeline(commands, 0, pipeline.handle)
-            self._bound = pipeline.handle
-            batch.keeps.add(pipeline)
+        for what, _ in sources:
+            batch.uses(what.gpu, write=False)
         restarts = indexed is not None and indexed.restarts
-        self.dynamic.set(commands, restarts, TOPOLOGIES[mode], side, fill)
-        self._bind_vertices(commands, inputs)
+        state: State = {"pipeline": ("vkCmdBindPipeline", (0, pipeline.handle))}
+        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode], side, fill))
+        state["push"] = push_row(pipeline.link.layout.handle, self._pushed(info))
+        draw: Row = "vkCmdDraw", (info.count, info.instance_count, info.start, info.start_instance)
+        if sources:
+            state["vertices"] = vertex_row(sources)
+        if indexed is not None:
+            state["index"] = "vkCmdBindIndexBuffer", indexed.place(batch)
+            numbers = indexed.count, info.instance_count, indexed.first, indexed.bias
+            draw = "vkCmdDrawIndexed", (*numbers, info.start_instance)
+        batch.keeps.add(pipeline)
+        self.dynamic.set(batch.commands, state)
         self.descriptors.bind(batch, pipeline.link, 0)
-        self._push(commands, pipeline, info)
         self.feedback.begin(selection, mode)
-        if indexed is None:
-            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
-        else:
-            vk.vkCmdBindIndexBuffer(commands, *indexed.place(batch))
-            vk.vkCmdDrawIndexed(
-                commands, indexed.count, info.instance_count, indexed.first, indexed.bias,
-                info.start_instance,
-            )  # fmt: skip
+        getattr(self.vk, draw[0])(batch.commands, *draw[1])
         self.made = None
-        converted = indexed is not None and indexed.buffer is None
-        if not converted and not side and not selection.writes_memory:
-            vertices = [(what, at) for _, at, what in sources]
-            self.made = info, pipeline, vertices, indexed, self._pushed
+        if not side and not selection.writes_memory:
+            self.made = info, pipeline, sources, indexed, state, draw
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
@@ -183,10 +170,10 @@ class Draws:
             programs = with_control(programs, patch)
         link = self.context.screen.pipelines.link(programs)
         key = pipeline_key(self.context, selection, link, mode, fill, patch)
-        return self.context.screen.pipelines.graphics(programs, key), selection
+        return self.context.screen.pipelines.pipeline(programs, key), selection
 
-    def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
-        """Set push constants: values for which Vulkan has no state or built-in."""
+    def _pushed(self, info: DrawInfo) -> bytes:
+        """The push constants: values for which Vulkan has no state or built-in."""
         bound = self.context.bound
         words = np.zeros(PUSH_WORDS, np.uint32)
         floats = words.view(np.float32)
@@ -201,36 +188,7 @@ class Draws:
         floats[place : place + 2] = [1 / (256 * size) for size in bound.viewports[0].scale[:2]]
         levels = PUSHED["levels"]
         floats[levels : levels + 6] = info.patch_levels
-        data = words.tobytes()
-        if data != self._pushed:
-            self._pushed = data
-            self.vk.vkCmdPushConstants(
-                commands, pipeline.link.layout.handle, 0x3F, 0, len(data), int(words.ctypes.data)
-            )
-
-    # -- vertices --------------------------------------------------------------------------------
-
-    def _reside_vertices(
-        self, pipeline: Pipeline
-    ) -> list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]]:
-        """For each binding the memory, the offset in it, and the buffer it belongs to."""
-        batch: Batch = self.context.stream.batch
-        found: list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]] = []
-        for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
-            if bound is None:
-                zeros = self.context.screen.samplers.zeros()
-                found.append((zeros, 0, zeros))
-                continue
-            what, offset = bound
-            gpu = what.gpu if isinstance(what, VulkanBuffer) else what
-            batch.uses(gpu, write=False)
-            found.append((gpu, offset, what))
-        return found
-
-    def _bind_vertices(self, commands: int, inputs: Any) -> None:
-        if inputs and inputs != self._vertices:
-            self._vertices = inputs
-            self.vk.vkCmdBindVertexBuffers2(commands, *vertex_row(inputs)[1])
+        return words.tobytes()
 
     # -- compute ---------------------------------------------------------------------------------
 
@@ -255,7 +213,7 @@ class Draws:
         block = info.block if shader.shader.info.workgroup_size_variable else None
         key = ComputeKey(block, folds(context.bound, Stage.COMPUTE))
         program = shader.variant_for(key).program
-        pipeline = context.screen.pipelines.compute(program)
+        pipeline = context.screen.pipelines.pipeline([program])
         self.descriptors.reside(pipeline.link)
         context.stream.barrier()
         batch = context.stream.batch

@@ -61,6 +61,11 @@ class DeviceBuffer(Used):
         self.handle, self.offset = self.part.buffer, self.part.offset
         self.bytes: npt.NDArray[np.uint8] = self.part.bytes
 
+    @property
+    def gpu(self) -> DeviceBuffer:
+        """Itself: an application's buffer may move from one to another."""
+        return self
+
     def view(self, format: int, offset: int, size: int) -> int:
         """A view of texels."""
         key = (format, offset, size)

@@ -121,20 +121,22 @@ def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
 
 def vertex_inputs(
     context: VulkanContext, doubles: frozenset[int]
-) -> list[tuple[DeviceBuffer | VulkanBuffer, int] | None]:
-    """The buffer and offset of each binding; elements that the device cannot read are converted."""
-    bound = context.bound
-    found: list[tuple[DeviceBuffer | VulkanBuffer, int] | None] = []
+) -> list[tuple[DeviceBuffer | VulkanBuffer, int]]:
+    """The buffer and offset of each binding: zeros for an empty one. Elements that the device
+    cannot read are converted.
+    """
+    bound, nothing = context.bound, (context.screen.samplers.zeros(), 0)
+    found: list[tuple[DeviceBuffer | VulkanBuffer, int]] = []
     plan = _plan(context, doubles)
     for index, element in enumerate(bound.elements.state):
         buffer = _buffer_of(bound, element)
         if buffer is None:
-            found.append(None)
+            found.append(nothing)
             continue
         resource, offset = buffer.buffer, buffer.offset + element.src_offset
         assert isinstance(resource, VulkanBuffer)
         if not plan[index][2]:
-            found.append((resource, offset) if offset < resource.desc.width else None)
+            found.append((resource, offset) if offset < resource.desc.width else nothing)
             continue
         context.on_host(resource)
         how = element.src_format, offset, buffer.stride, index in doubles
