@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.vulkan.api.binding import array, byref, make, struct
-from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.drivers.vulkan.api.binding import VulkanError, array, byref, make, struct
 from gallette.drivers.vulkan.device.device import Device
 
 from .memory.allocator import ALIGN, Allocator

@@ -26,10 +26,9 @@ def clear_on_device(
     flags: ClearFlags,
     values: ClearValues,
     scissor: ScissorState | None,
-    framebuffer: FramebufferState | None = None,
+    target: FramebufferState,
 ) -> None:
-    """Clear attachments of a framebuffer, by default of the one that is bound."""
-    target = context.bound.framebuffer if framebuffer is None else framebuffer
+    """Clear attachments of a framebuffer."""
     rect = cleared_rect(target, scissor)
     if rect.maxx <= rect.minx or rect.maxy <= rect.miny:
         return

@@ -20,13 +20,14 @@ from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
-from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
+from gallette.pipe.interface import Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import (
     BlitInfo,
     Box,
     ComputeInfo,
     DrawInfo,
+    FramebufferState,
     ScissorState,
     StreamOutputInfo,
     Surface,
@@ -163,56 +164,25 @@ class VulkanContext(MemoryContext):
         self.raise_failure()
         self.draws.compute(info)
 
-    def clear(
-        self,
-        flags: ClearFlags,
-        color: Color,
-        depth: float,
-        stencil: int,
-        scissor: ScissorState | None = None,
-        color_mask: ColorMask = EVERY_CHANNEL,
-        stencil_mask: int = 0xFF,
-    ) -> None:
-        if not self.skipped:
-            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            clear_on_device(self, flags, values, scissor)
+    def clear_attachments(
+        self, target: FramebufferState, flags: ClearFlags, values: ClearValues,
+        scissor: ScissorState | None,
+    ) -> None:  # fmt: skip
+        clear_on_device(self, flags, values, scissor, target)
 
-    def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
-        values = ClearValues(color, 0.0, 0)
-        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, values, rect):
-            super().clear_render_target(surface, color, rect)
-
-    def clear_depth_stencil(
-        self,
-        surface: Surface,
-        flags: ClearFlags,
-        depth: float,
-        stencil: int,
-        rect: ScissorState,
-        stencil_writemask: int = 0xFF,
+    def clear_surface(
+        self, surface: Surface, flags: ClearFlags, values: ClearValues, rect: ScissorState
     ) -> None:
-        values = ClearValues((0.0,) * 4, depth, stencil, stencil_mask=stencil_writemask)
         if not clear_rect_on_device(self, surface, flags, values, rect):
-            super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+            super().clear_surface(surface, flags, values, rect)
 
     def blit(self, info: BlitInfo) -> None:
         if not self.skipped and not blit_on_device(self, info):
             super().blit(info)
 
-    def resource_copy_region(
-        self,
-        dst: Resource,
-        dst_level: int,
-        dst_x: int,
-        dst_y: int,
-        dst_z: int,
-        src: Resource,
-        src_level: int,
-        src_box: Box,
-    ) -> None:
-        origin = (dst_x, dst_y, dst_z)
-        if not copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
-            super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
+    def copy_texels(self, *what: Any) -> None:
+        if not copy_on_device(self, *what):
+            super().copy_texels(*what)
 
     # -- transfers -------------------------------------------------------------------------------
 

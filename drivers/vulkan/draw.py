@@ -102,7 +102,7 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        sources = vertex_inputs(context, pipeline.link.programs[0].doubles)
+        sources = vertex_inputs(context, pipeline.link)
         context.rendering.begin()
         batch = context.stream.batch
         for what, _ in sources:

@@ -18,8 +18,7 @@ from gallette.pipe.formats import Format
 from gallette.pipe.interface import Context
 from gallette.pipe.resource import Resource, ResourceDesc
 
-from .api.binding import byref, make
-from .api.errors import VulkanError
+from .api.binding import VulkanError, byref, make
 from .device.device import Device
 from .device.loader import Instance
 from .memory.allocator import Allocator
@@ -176,7 +175,7 @@ class VulkanScreen(MemoryScreen):
     @property
     def messages(self) -> list[str]:
         """The messages of the validation layers."""
-        return self.instance.messages.texts
+        return self.instance.messages
 
     def destroy(self) -> None:
         self.device.wait_idle()

@@ -21,7 +21,7 @@ from gallette.drivers.common.memory.storage import (
     allocate,
     level_offsets,
 )
-from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.drivers.vulkan.api.binding import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
