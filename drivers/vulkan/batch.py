@@ -19,8 +19,7 @@ from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import VulkanError, array, byref, make, struct
 from gallette.drivers.vulkan.device.device import Device
 
-from .memory.allocator import ALIGN, Allocator
-from .memory.storage import DeviceBuffer, DeviceImage, Used
+from .memory.storage import ALIGN, Allocator, DeviceBuffer, DeviceImage, Used
 
 __all__ = ["Batch", "Stream"]
 

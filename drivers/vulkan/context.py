@@ -36,15 +36,14 @@ from gallette.pipe.state import (
 
 from .batch import Batch, Stream
 from .blits import blit_on_device, copy_on_device
-from .clears import clear_on_device, clear_rect_on_device
 from .copies import download, upload
 from .draw import Draws
 from .internal import Internal
 from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
-from .pipeline.executables import executables
+from .pipeline.cache import executables
 from .queries import Queries, VulkanQuery
-from .rendering import Rendering
+from .rendering import Rendering, clear_on_device, clear_rect_on_device
 from .samples import read_samples, write_samples
 from .series import Recorded, SeriesRecorder, records
 

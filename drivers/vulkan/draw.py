@@ -20,9 +20,8 @@ from .memory.resources import VulkanBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
-from .selection import Selection, folds, select, texture_facts
 from .spirv.variables import PUSH_WORDS, PUSHED
-from .variants import ComputeKey, with_control
+from .variants import ComputeKey, Selection, folds, select, texture_facts, with_control
 
 if TYPE_CHECKING:
     from .context import VulkanContext

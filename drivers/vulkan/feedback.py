@@ -17,7 +17,7 @@ from .memory.storage import DeviceBuffer
 
 if TYPE_CHECKING:
     from .context import VulkanContext
-    from .selection import Selection
+    from .variants import Selection
 
 __all__ = ["Feedback"]
 

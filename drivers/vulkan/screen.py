@@ -21,9 +21,9 @@ from gallette.pipe.resource import Resource, ResourceDesc
 from .api.binding import VulkanError, byref, make
 from .device.device import Device
 from .device.loader import Instance
-from .memory.allocator import Allocator
 from .memory.formats import vulkan_format
 from .memory.resources import create_resource, image_members, stored_format
+from .memory.storage import Allocator
 from .pipeline.cache import PipelineCache
 from .pipeline.textures import Samplers
 from .variants import VulkanCompiler

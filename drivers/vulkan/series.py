@@ -33,13 +33,13 @@ from gallette.pipe.state import (
 )
 
 from .api.binding import address, struct
-from .clears import clear_on_device
 from .dynamic import Row, State, vertex_row
 from .memory.formats import COLOR
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.layouts import DYNAMIC_UNIFORM
+from .rendering import clear_on_device
 
 if TYPE_CHECKING:
     from .context import VulkanContext

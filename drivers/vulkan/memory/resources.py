@@ -28,9 +28,8 @@ from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
 from gallette.pipe.state import Box
 
-from .allocator import Allocator
 from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
-from .storage import DeviceBuffer, DeviceImage
+from .storage import Allocator, DeviceBuffer, DeviceImage
 
 __all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members", "stored_format"]
 

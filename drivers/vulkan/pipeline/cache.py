@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.vulkan.api.binding import Row, built, byref, make
+from gallette.drivers.vulkan.api.binding import Row, built, byref, listed, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
-from .executables import CAPTURE
 from .layouts import STAGE_BITS, Layout, Link, linked
 
-__all__ = ["Pipeline", "PipelineCache"]
+__all__ = ["Pipeline", "PipelineCache", "executables"]
+
+_EXTENSION = "VK_KHR_pipeline_executable_properties"
+_CAPTURE = 0x40
+"""The flag of pipelines that can be asked for statistics."""
+_MEMBERS = ("b32", "i64", "u64", "f64")  # by VkPipelineExecutableStatisticFormatKHR
 
 Key = tuple[tuple[str, Row], ...]
 """Members of a pipeline's create info, as rows."""
@@ -91,7 +95,7 @@ class PipelineCache:
         if link.programs[0].stage is Stage.COMPUTE:
             kind, members = "Compute", {"stage": stages[0]}
         members.update({member: built(row) for member, row in key})
-        flags = CAPTURE * device.feature("pipelineExecutableInfo")
+        flags = _CAPTURE * device.feature("pipelineExecutableInfo")
         layout = link.layout.handle
         info = make(f"Vk{kind}PipelineCreateInfo", flags=flags, layout=layout, **members)
         handle, create = ctypes.c_uint64(), getattr(device.vk, f"vkCreate{kind}Pipelines")
@@ -99,3 +103,25 @@ class PipelineCache:
         for module in modules:
             device.drop("ShaderModule", module)
         return Pipeline(device, handle.value, link)
+
+
+def executables(device: Any, pipeline: int) -> list[str]:
+    """The device's description of its code: a line for each executable and each statistic."""
+    if not device.feature("pipelineExecutableInfo"):
+        return [f"the device has no {_EXTENSION}"]
+    vk, lines = device.vk, []
+    of = make("VkPipelineInfoKHR", pipeline=pipeline)
+    found = listed(
+        lambda *out: vk.vkGetPipelineExecutablePropertiesKHR(device.handle, byref(of), *out),
+        "VkPipelineExecutablePropertiesKHR",
+    )
+    for index, each in enumerate(found):
+        lines.append(f"{each.name.decode()}: {each.description.decode()}")
+        one = make("VkPipelineExecutableInfoKHR", pipeline=pipeline, executableIndex=index)
+        statistics = listed(
+            lambda *out: vk.vkGetPipelineExecutableStatisticsKHR(device.handle, byref(one), *out),  # noqa: B023
+            "VkPipelineExecutableStatisticKHR",
+        )
+        for told in statistics:
+            lines.append(f"    {told.name.decode()}: {getattr(told.value, _MEMBERS[told.format])}")
+    return lines

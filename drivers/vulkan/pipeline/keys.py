@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.drivers.vulkan.api.binding import Row, row
 from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
-from gallette.drivers.vulkan.selection import Selection
+from gallette.drivers.vulkan.variants import Selection
 from gallette.pipe.enums import BlendFactor, BlendFunc, PolygonMode, Primitive, StencilOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend

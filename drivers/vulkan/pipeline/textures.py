@@ -6,10 +6,9 @@ import ctypes
 
 from gallette.drivers.vulkan.api.binding import Row, built, constant, row
 from gallette.drivers.vulkan.device.device import Device
-from gallette.drivers.vulkan.memory.allocator import Allocator
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
-from gallette.drivers.vulkan.memory.storage import DeviceBuffer, DeviceImage
+from gallette.drivers.vulkan.memory.storage import Allocator, DeviceBuffer, DeviceImage
 from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, Wrap
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import SamplerState, SamplerView, Surface
