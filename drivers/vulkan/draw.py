@@ -21,7 +21,7 @@ from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
 from .spirv.variables import PUSH_WORDS, PUSHED
-from .variants import ComputeKey, Selection, folds, select, texture_facts, with_control
+from .variants import ComputeKey, Selection, lookups, select, texture_facts, with_control
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -210,7 +210,7 @@ class Draws:
             raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
         context.rendering.end()
         block = info.block if shader.shader.info.workgroup_size_variable else None
-        key = ComputeKey(block, folds(context.bound, Stage.COMPUTE))
+        key = ComputeKey(block, lookups(context.bound, Stage.COMPUTE))
         program = shader.variant_for(key).program
         pipeline = context.screen.pipelines.pipeline([program])
         self.descriptors.reside(pipeline.link)

@@ -28,7 +28,7 @@ from .spirv.emitter import emit
 from .spirv.program import Program
 
 __all__ = [
-    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "folds",
+    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "lookups",
     "select", "texture_facts", "with_control",
 ]  # fmt: skip
 
@@ -39,6 +39,7 @@ _FOLDS = {
     Wrap.MIRROR_CLAMP_TO_BORDER: "mirror",
 }
 """What becomes of coordinates before a sampler clamps them to the border."""
+_RED = (0, 1, 2, 3)
 _QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 
@@ -53,7 +54,7 @@ class VulkanVertexKey(VertexKey):
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
     smooth_points: bool = steers(False, "points are larger by what smoothing takes")
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,10 @@ class VulkanFragmentKey(FragmentKey):
     stipple: bool = lowered_by(False, "polygon stipple", "vulkan_polygon_stipple")
     quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
-    swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
     smooth_points: bool = lowered_by(
         False, "points are circles, of whose pixels alpha tells the share", "vulkan_smooth_points"
     )
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ComputeKey:
     """The key of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 def with_control(programs: tuple[Program, ...], patch: int) -> tuple[Program, ...]:
@@ -164,9 +164,7 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
     programs: list[Program] = []
     for shader in chain:
         if shader is not last:
-            key = VulkanVertexKey(
-                clip_mask=0xFF, point_size="written", folds=folds(bound, shader.stage)
-            )
+            key = VulkanVertexKey(clip_mask=0xFF, point_size="written")
         else:
             key = VulkanVertexKey.of(shader.reads, raster)
             own = shader.reads.writes_clip_distance or key.clip_planes
@@ -183,13 +181,12 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
                 snap_points=points and not (raster.point_quad_rasterization or smooth),
                 stream_output=shader.stream_output if capturing else None,
                 smooth_points=smooth,
-                folds=folds(bound, shader.stage),
             )
-        programs.append(_linked(shader, key, programs))
+        programs.append(_linked(bound, shader, key, programs))
     if fragment is not None:
         wanted = _fragment_key(bound, fragment, out, samples)
         wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
-        programs.append(_linked(fragment, wanted, programs))
+        programs.append(_linked(bound, fragment, wanted, programs))
     return Selection(
         tuple(programs),
         out in POINTS_AND_LINES and out is not Primitive.POINTS,
@@ -200,22 +197,10 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
 
 def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> VulkanFragmentKey:
     raster, framebuffer = bound.rasterizer.state, bound.framebuffer
-    blend = bound.blend.state
-    mask = 0
-    for index, surface in enumerate(framebuffer.cbufs):
-        if surface is not None:
-            mask |= blend.target(index).colormask
-    if shader.shader.info.writes_memory:
-        mask = max(mask, 1)
+    shading = bound.min_samples > 1 and samples > 1
+    dsa = bound.depth_stencil_alpha.state
     key = VulkanFragmentKey.of(
-        shader.reads,
-        raster,
-        bound.depth_stencil_alpha.state,
-        framebuffer,
-        out,
-        (),
-        mask,
-        sample_shading=bound.min_samples > 1 and samples > 1,
+        shader.reads, raster, dsa, framebuffer, out, (), sample_shading=shading
     )
     first = framebuffer.cbufs[0] if framebuffer.cbufs else None
     alpha = first is not None and first.format.channels[0].name == "A"
@@ -228,54 +213,39 @@ def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> Vu
         color_buffers=max(1, len(framebuffer.cbufs)),
         stipple=raster.poly_stipple_enable and out not in POINTS_AND_LINES,
         alpha_to_red=alpha,
-        swizzles=_comparisons(bound, shader),
         flat_by_state=key.flat_colors,
-        folds=folds(bound, Stage.FRAGMENT),
     )
 
 
-def _comparisons(bound: Bound, shader: Any) -> tuple[Any, ...]:
-    """The swizzles of depth textures, which apply to the result of a comparison."""
-    bindings, found = bound.stages[Stage.FRAGMENT], []
-    for index in shader.reads.samplers:
-        view = bindings.view(index)
-        state = bindings.sampler(index)
-        if view is not None and state is not None and state.compare_enabled:
-            swizzle = tuple(int(s) for s in view.swizzle)
-            if swizzle != (0, 1, 2, 3):
-                found.append((index, swizzle))
-    return tuple(found)
-
-
-def folds(bound: Bound, stage: Stage) -> tuple[Any, ...]:
-    """For each sampler of a stage with a wrap mode that Vulkan lacks, how coordinates are
-    changed.
+def lookups(bound: Bound, stage: Stage) -> tuple[Any, ...]:
+    """The samplers of a stage that Vulkan does not have: the number of each, what becomes of
+    coordinates, and how results of comparisons are spread.
     """
     bindings, found = bound.stages[stage], []
     for index in bound.shaders[stage].reads.samplers:
-        state = bindings.sampler(index)
-        if state is not None:
-            folded = tuple([_FOLDS.get(wrap, "") for wrap in wraps(state)])
-            if any(folded):
-                found.append((index, folded))
+        view, state = bindings.view(index), bindings.sampler(index)
+        if state is None:
+            continue
+        folds, swizzle = tuple([_FOLDS.get(wrap, "") for wrap in wraps(state)]), _RED
+        if view is not None and state.compare_enabled:
+            swizzle = tuple(map(int, view.swizzle))
+        if any(folds) or swizzle != _RED:
+            found.append((index, folds, swizzle))
     return tuple(found)
 
 
 def texture_facts(bound: Bound) -> tuple[Any, ...]:
     """The properties of textures and samplers that the choice of variants depends on."""
-    found = [
-        folds(bound, stage)
+    return tuple([
+        lookups(bound, stage)
         for stage, shader in bound.shaders.items()
         if shader is not None and shader.reads.samplers and stage is not Stage.COMPUTE
-    ]
-    fragment = bound.shaders.get(Stage.FRAGMENT)
-    if fragment is not None and fragment.reads.samplers:
-        found.append(_comparisons(bound, fragment))
-    return tuple(found)
+    ])  # fmt: skip
 
 
-def _linked(shader: Any, key: Any, before: list[Program]) -> Program:
+def _linked(bound: Bound, shader: Any, key: Any, before: list[Program]) -> Program:
     """A shader's variant in which inputs that the previous stage does not write are constants."""
+    key = replace(key, lookups=lookups(bound, shader.stage))
     program: Program = shader.variant_for(key).program
     if before:
         written = set(before[-1].outputs)

@@ -30,6 +30,7 @@ COUNTERS = 16
 """Storage blocks from this one on are atomic counter buffers (see `set_shader_buffers`)."""
 _UBO_WORDS = 1 << 14
 _BASES = {"f": Base.FLOAT, "i": Base.INT, "u": Base.UINT}
+_RED = (0, 1, 2, 3)
 _QUERIES = ("txs", "query_levels", "texture_samples")
 _LAST = 1 - 2**-24
 """The coordinate that clamping ends at: one is a texel beyond the last."""
@@ -160,7 +161,8 @@ def _lookup(v: Variables, tex: Tex) -> Instr:
         if tex.src("lod") is not None:
             tex.remove_src("lod")
     where = v.handle(Mode.UNIFORM, "tex", number, type)
-    folds = dict(v.key.folds).get(tex.sampler_index, ())
+    known = {index: rest for index, *rest in v.key.lookups}
+    folds, swizzle = known.get(number, ((), _RED))
     if dim is Dim.CUBE or tex.op == "lod" or tex.src("offset") is not None:
         folds = ()
     if (rectangle or folds) and tex.info.is_sampled:
@@ -168,7 +170,7 @@ def _lookup(v: Variables, tex: Tex) -> Instr:
     tex.add_tex_src("texture_deref", where.result)
     tex.dim = dim
     if tex.src("comparator") is not None and tex.op != "tg4":
-        _spread(v, tex)
+        _spread(v, tex, swizzle)
     return tex
 
 
@@ -195,10 +197,10 @@ def _fold(v: Variables, tex: Tex, where: Deref, folds: tuple[str, ...]) -> None:
     source.rewrite(b.vec(parts))
 
 
-def _spread(v: Variables, tex: Tex) -> None:
+def _spread(v: Variables, tex: Tex, swizzle: tuple[int, ...]) -> None:
     """A comparison's result, distributed by the view's swizzle."""
     b, old = v.b, tex.dest
-    chosen = dict(getattr(v.key, "swizzles", ())).get(tex.texture_index, (0, 0, 0, 3))
+    chosen = (0, 0, 0, 3) if swizzle == _RED else swizzle
     if old.num_components == 1 and chosen[0] == 0:
         return
     tex.dest = Def(tex, 1, 32)
