@@ -270,7 +270,7 @@ class VulkanContext(MemoryContext):
     def destroy_query(self, query: Handle) -> None:
         if query.active:
             self.end_query(query)
-        query.release()
+        query.segments.clear()
 
     def flush(self) -> Fence:
         self.raise_failure()

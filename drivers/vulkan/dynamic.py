@@ -80,7 +80,6 @@ class DynamicState:
         self._set: State = {}
         limits = context.device.physical.limits
         self._widths = tuple(limits.lineWidthRange)
-        self._wide = context.device.feature("wideLines")
         self._unrestricted = context.device.has("VK_EXT_depth_range_unrestricted")
 
     def forget(self) -> None:
@@ -161,16 +160,15 @@ class DynamicState:
             cull |= int(CullFace.BACK if side == 2 else CullFace.FRONT)
         yield "vkCmdSetCullMode", (cull,)
         yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
-        width = raster.line_width if self._wide else 1.0
-        yield "vkCmdSetLineWidth", (float(min(max(width, self._widths[0]), self._widths[1])),)
+        least, most = self._widths
+        yield "vkCmdSetLineWidth", (float(min(max(raster.line_width, least), most)),)
         yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
         offset = {PolygonMode.FILL: raster.offset_tri, PolygonMode.LINE: raster.offset_line,
                   PolygonMode.POINT: raster.offset_point}[fill]  # fmt: skip
         yield "vkCmdSetDepthBiasEnable", (int(offset),)
-        clamp = raster.offset_clamp if self.context.device.feature("depthBiasClamp") else 0.0
-        bias = raster.offset_units, clamp, raster.offset_scale
+        bias = raster.offset_units, raster.offset_clamp, raster.offset_scale
         yield "vkCmdSetDepthBias", tuple(map(float, bias))
-        if raster.line_stipple_enable and self.context.device.feature("stippledBresenhamLines"):
+        if raster.line_stipple_enable:
             stipple = raster.line_stipple_factor, raster.line_stipple_pattern & 0xFFFF
             yield "vkCmdSetLineStippleEXT", stipple
 

@@ -38,6 +38,11 @@ _KINDS: dict[str, tuple[int, int, int]] = {
     "feedback": (1000028004, 0, 2),
     "generated": (1000382000, 0, 1),
 }
+_KIND_OF = {
+    QueryType.PIPELINE_STATISTICS: "statistics", QueryType.PRIMITIVES_GENERATED: "generated",
+    QueryType.PRIMITIVES_EMITTED: "feedback", QueryType.SO_OVERFLOW_PREDICATE: "feedback",
+}  # fmt: skip
+_INDEXED = ("feedback", "generated")  # by vertex stream
 
 
 class _Pool:
@@ -100,24 +105,13 @@ class VulkanQuery:
         """Whether it counts samples, so that it may begin and end within a render pass."""
         return self.type in _OCCLUSION
 
-    def release(self) -> None:
-        """Release the segments."""
-        self.segments.clear()
-
     @property
     def kinds(self) -> tuple[tuple[str, int], ...]:
         """The Vulkan queries that it needs, and their vertex streams."""
-        if self.type in _OCCLUSION:
-            return (("occlusion", 0),)
-        if self.type is QueryType.PIPELINE_STATISTICS:
-            return (("statistics", 0),)
-        if self.type is QueryType.PRIMITIVES_GENERATED:
-            return (("generated", self.index),)
         if self.type is QueryType.SO_OVERFLOW_ANY_PREDICATE:
             return tuple(("feedback", stream) for stream in range(4))
-        if self.type in (QueryType.PRIMITIVES_EMITTED, QueryType.SO_OVERFLOW_PREDICATE):
-            return (("feedback", self.index),)
-        return ()
+        kind = "occlusion" if self.type in _OCCLUSION else _KIND_OF.get(self.type)
+        return () if kind is None else ((kind, self.index if kind in _INDEXED else 0),)
 
     def result(self) -> int | dict[str, int]:
         """The query's result; waits for the device."""
@@ -193,7 +187,7 @@ class Queries:
                 if segment is None:
                     segment = self._running[kind, index] = self._segment(kind)
                     number, pool = segment.number, segment.pool.handle
-                    if kind in ("feedback", "generated"):
+                    if kind in _INDEXED:
                         vk.vkCmdBeginQueryIndexedEXT(commands, pool, number, 0, index)
                     else:
                         vk.vkCmdBeginQuery(commands, pool, number, int(kind == "occlusion"))
@@ -203,7 +197,7 @@ class Queries:
         """End segments, because the render pass ends."""
         commands, vk = self.stream.batch.commands, self.vk
         for (kind, index), segment in self._running.items():
-            if kind in ("feedback", "generated"):
+            if kind in _INDEXED:
                 vk.vkCmdEndQueryIndexedEXT(commands, segment.pool.handle, segment.number, index)
             else:
                 vk.vkCmdEndQuery(commands, segment.pool.handle, segment.number)

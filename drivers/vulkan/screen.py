@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from gallette.compiler.errors import ResetError
+from gallette.compiler.nir.ir.modes import DRAWING, Stage
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
@@ -183,15 +184,8 @@ class VulkanScreen(MemoryScreen):
 
 def _caps(device: Device) -> Caps:
     limits, has, feature = device.physical.limits, device.has, device.feature
-    stages = {"vertex", "fragment", "compute"}
-    if feature("tessellationShader"):
-        stages |= {"tess_ctrl", "tess_eval"}
-    if feature("geometryShader"):
-        stages.add("geometry")
-    feedback = feature("transformFeedback") and feature("primitivesGeneratedQuery")
     counts = limits.framebufferColorSampleCounts & limits.framebufferDepthSampleCounts
     samples = [count for count in _SAMPLES if counts & count]
-    anisotropy = limits.maxSamplerAnisotropy if feature("samplerAnisotropy") else 1.0
     return Caps(
         glsl_version=460,
         fp64=feature("shaderFloat64"),
@@ -202,32 +196,32 @@ def _caps(device: Device) -> Caps:
         max_texture_array_layers=min(limits.maxImageArrayLayers, 1 << 11),
         max_texture_buffer_size=min(limits.maxTexelBufferElements, 1 << 27),
         max_render_targets=min(limits.maxColorAttachments, 8),
-        max_dual_source_render_targets=int(feature("dualSrcBlend")),
+        max_dual_source_render_targets=1,
         max_samplers=16,
-        max_viewports=16 if feature("multiViewport") else 1,
+        max_viewports=16,
         max_vertex_attribs=min(limits.maxVertexInputAttributes, 16),
         max_vertex_buffers=min(limits.maxVertexInputBindings, 16),
         max_varyings=min(limits.maxVertexOutputComponents // 4 - 2, 32),
         max_const_buffers=min(limits.maxPerStageDescriptorUniformBuffers, 15),
         max_shader_buffers=8,
         max_shader_images=8,
-        max_stream_output_buffers=4 if feedback else 0,
-        max_vertex_streams=4 if feedback and feature("geometryStreams") else 1,
+        max_stream_output_buffers=4,
+        max_vertex_streams=4,
         max_samples=max(samples) if len(samples) > 1 else 1,
         sample_positions=tuple(_SAMPLES[count] for count in samples) if len(samples) > 1 else (),
         max_clip_planes=min(limits.maxClipDistances, 8),
         max_point_size=limits.pointSizeRange[1],
         max_line_width=limits.lineWidthRange[1],
-        max_anisotropy=anisotropy,
+        max_anisotropy=limits.maxSamplerAnisotropy,
         max_lod_bias=limits.maxSamplerLodBias,
-        stages=frozenset(stages),
+        stages=frozenset(stage.value for stage in (*DRAWING, Stage.COMPUTE)),
         compute=True,
-        layered_rendering=feature("geometryShader") and feature("shaderOutputLayer"),
+        layered_rendering=True,
         seamless_cube_map=True,
-        depth_clip_disable=feature("depthClamp"),
-        indep_blend=feature("independentBlend"),
-        logic_op=feature("logicOp"),
-        polygon_mode=feature("fillModeNonSolid"),
+        depth_clip_disable=True,
+        indep_blend=True,
+        logic_op=True,
+        polygon_mode=True,
         depth_bounds=feature("depthBounds"),
         stencil_export=has("VK_EXT_shader_stencil_export"),
         filter_minmax=feature("samplerFilterMinmax"),
@@ -237,23 +231,13 @@ def _caps(device: Device) -> Caps:
 
 
 _NEEDS = (
-    ("tessellation", "tessellationShader"),
-    ("geometry shaders", "geometryShader"),
     ("doubles", "shaderFloat64"),
     ("64-bit integers", "shaderInt64"),
-    ("transform feedback", "transformFeedback"),
-    ("several viewports", "multiViewport"),
-    ("dual-source blending", "dualSrcBlend"),
     ("depth bounds test", "depthBounds"),
-    ("logic operations", "logicOp"),
     ("filters that take the smallest texel", "samplerFilterMinmax"),
-    ("border colours of any value", "customBorderColors"),
-    ("lines of Bresenham's rule", "bresenhamLines"),
-    ("line stipple", "stippledBresenhamLines"),
     ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
     ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
     ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
-    ("index bytes (the host widens them)", "indexTypeUint8"),
     ("the time in shaders", "shaderSubgroupClock"),
     ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
     ("coverage after early tests", "VK_EXT_post_depth_coverage"),

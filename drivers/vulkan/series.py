@@ -136,7 +136,7 @@ class Recorded:
             for slot in link.slots:
                 if slot.binding.type == DYNAMIC_UNIFORM:
                     self.record[slot.row, 0] = uniforms
-            made = batch.descriptor_set(link.layout.set_layout)
+            made = batch.descriptor_set(link.layout)
             device, at = context.device, int(self.record.ctypes.data)
             device.vk.vkUpdateDescriptorSetWithTemplate(
                 device.handle, made, link.layout.template, at
@@ -395,25 +395,21 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
     for slot in link.slots:
         kind, number = slot.what
         stage = bound.stages[slot.stage]
-        if slot.binding.type == DYNAMIC_UNIFORM:
-            block = stage.constants[0] if stage.constants else None
-            if block is None or block.buffer is not None:
-                return None
-        elif kind == "tex":
-            view = stage.view(number % 1000)
-            if view is None:
-                return None
-            resource = view.resource
-            if isinstance(resource, VulkanTexture):
-                textures.append((resource, range(view.first_level, view.last_level + 1)))
-            elif isinstance(resource, VulkanBuffer):
-                buffers.append((resource, resource.gpu))
+        found: Any = None
+        resource: Any = None
+        if kind == "tex":
+            found = stage.view(number % 1000)
+            resource = None if found is None else found.resource
         elif kind == "ubo" and number < len(stage.constants):
-            block = stage.constants[number]
-            if block is None or not isinstance(block.buffer, VulkanBuffer):
-                return None
-            buffers.append((block.buffer, block.buffer.gpu))
-        else:
+            found = stage.constants[number]
+            resource = None if found is None else found.buffer
+        if found is None:
+            return None
+        if isinstance(resource, VulkanTexture):
+            textures.append((resource, range(found.first_level, found.last_level + 1)))
+        elif isinstance(resource, VulkanBuffer) and slot.binding.type != DYNAMIC_UNIFORM:
+            buffers.append((resource, resource.gpu))
+        elif resource is not None or slot.binding.type != DYNAMIC_UNIFORM:
             return None
     if indexed is not None:
         if indexed.buffer is None:

@@ -55,9 +55,10 @@ class _Memory:
             self.device.drop("Memory", self.handle)
 
 
-_BUFFER_USAGE = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80 | 0x100
-"""Transfers, texel buffers, uniform, storage, index and vertex buffers, indirect parameters."""
-_STREAM_OUTPUT = 0x800 | 0x1000
+_BUFFER_USAGE = 0x1FF | 0x1800
+"""Transfers, texel buffers, uniform, storage, index and vertex buffers, indirect parameters, and
+transform feedback.
+"""
 
 
 class _Block:
@@ -113,7 +114,6 @@ class Allocator:
         self._lock = threading.Lock()  # contexts of several threads allocate
         self._free: dict[tuple[int, int, int], _Free] = {}
         self._blocks: dict[int, _Block] = {}  # the one that parts are taken of
-        self._usage = _BUFFER_USAGE | _STREAM_OUTPUT * device.feature("transformFeedback")
 
     def _kind(self, bits: int, mapped: bool) -> int:
         """The memory type that suits best."""
@@ -135,7 +135,7 @@ class Allocator:
     def _buffers(self, size: int) -> _Block:
         """A block that is one buffer usable for every purpose."""
         device, needs = self.device, make("VkMemoryRequirements")
-        buffer = device.new("Buffer", size=size, usage=self._usage)
+        buffer = device.new("Buffer", size=size, usage=_BUFFER_USAGE)
         device.vk.vkGetBufferMemoryRequirements(device.handle, buffer, byref(needs))
         kind = self._kind(needs.memoryTypeBits, mapped=True)
         return _Block(device, max(size, needs.size), kind, buffer)

@@ -72,7 +72,7 @@ def pipeline_key(
     samples = max(1, framebuffer.samples)
     lines = selection.lines or fill is PolygonMode.LINE
     line_mode = _line_mode(context, samples) if lines else _LINE_DEFAULT
-    stippled = lines and raster.line_stipple_enable and device.feature("stippledBresenhamLines")
+    stippled = lines and raster.line_stipple_enable
     stippled = stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH)
     min_samples = bound.min_samples if samples > 1 else 1
     logic_op = blend.logicop_enable
@@ -123,36 +123,30 @@ def _line_mode(context: VulkanContext, samples: int) -> int:
         return _LINE_SMOOTH
     if samples > 1 and raster.multisample and device.feature("rectangularLines"):
         return _LINE_RECTANGULAR
-    return _LINE_BRESENHAM if device.feature("bresenhamLines") else _LINE_DEFAULT
+    return _LINE_BRESENHAM
 
 
 def _rasterization(
     context: VulkanContext, fill: PolygonMode, line_mode: int, stippled: bool
 ) -> Row:
-    raster, device = context.bound.rasterizer.state, context.device
-    last = not raster.flatshade_first and device.feature("provokingVertexLast")
+    raster = context.bound.rasterizer.state
+    last = not raster.flatshade_first and context.device.feature("provokingVertexLast")
     chain = row(
         "PipelineRasterizationProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last)
     )
-    if device.feature("depthClipEnable"):
-        chain = row(
-            "PipelineRasterizationDepthClipStateCreateInfoEXT",
-            pNext=chain,
-            depthClipEnable=int(raster.depth_clip_near),
-        )
-    if device.has("VK_EXT_line_rasterization"):
-        chain = row(
-            "PipelineRasterizationLineStateCreateInfoEXT",
-            pNext=chain,
-            lineRasterizationMode=line_mode,
-            stippledLineEnable=int(stippled),
-            lineStippleFactor=1,
-            lineStipplePattern=0xFFFF,
-        )
+    clip = int(raster.depth_clip_near)
+    chain = row(
+        "PipelineRasterizationDepthClipStateCreateInfoEXT", pNext=chain, depthClipEnable=clip
+    )
+    chain = row(
+        "PipelineRasterizationLineStateCreateInfoEXT", pNext=chain,
+        lineRasterizationMode=line_mode, stippledLineEnable=int(stippled),
+        lineStippleFactor=1, lineStipplePattern=0xFFFF,
+    )  # fmt: skip
     return row(
         "PipelineRasterizationStateCreateInfo",
         pNext=chain,
-        depthClampEnable=int(raster.depth_clamp and device.feature("depthClamp")),
+        depthClampEnable=int(raster.depth_clamp),
         polygonMode=POLYGON_MODES[fill],
         lineWidth=1.0,
     )

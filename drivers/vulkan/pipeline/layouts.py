@@ -43,7 +43,7 @@ class Layout:
     """A pipeline layout with its descriptor set's layout and update template."""
 
     def __init__(self, device: Device, shape: tuple[tuple[int, int, int], ...]) -> None:
-        self.device = device
+        self.shape = shape
         bindings = [
             make("VkDescriptorSetLayoutBinding", binding=number, descriptorType=type,
                  descriptorCount=count, stageFlags=bit)

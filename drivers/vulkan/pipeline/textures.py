@@ -75,7 +75,7 @@ class Samplers:
             linear = bool(device.physical.format_features(found.number)[1] & 0x1000)
         border, chain = _border(state, format), None
         color = _STANDARD_BORDERS.get(border, 0) + integer
-        if border not in _STANDARD_BORDERS and device.feature("customBorderColors"):
+        if border not in _STANDARD_BORDERS:
             value = row("ClearColorValue", float32=border)
             if integer:
                 words = tuple(ctypes.c_int32(int(x)).value for x in border)
@@ -90,7 +90,7 @@ class Samplers:
             mode = 1 if state.reduction is Reduction.MIN else 2
             chain = row("SamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
         mips = state.min_mip_filter is not MipFilter.NONE
-        anisotropic = state.max_anisotropy > 1 and device.feature("samplerAnisotropy") and linear
+        anisotropic = state.max_anisotropy > 1 and linear
         hard = is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap")
         return row(
             "SamplerCreateInfo",
