@@ -138,9 +138,6 @@ class VulkanContext(MemoryContext):
         self.draws.forget_shader(handle)
         super().delete_shader_state(handle)
 
-    def rebound(self) -> None:
-        self.draws.dirty = True
-
     # -- work ------------------------------------------------------------------------------------
 
     def draw_vbo(self, info: DrawInfo) -> None:

@@ -38,14 +38,10 @@ class Draws:
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
         self.vk = context.device.vk
-        self.dirty = True
         self.descriptors = Descriptors(context)
         self.dynamic = DynamicState(context)
         self.feedback = Feedback(context)
-        self._chosen: tuple[Pipeline, Selection] | None = None
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
-        self._key: Any = None
-        self._facts: tuple[Any, tuple[Any, ...]] = None, ()
         self.plans: dict[Any, tuple[Any, ...]] = {}
         self.made: Any = None  # the last draw, if it may be made again (see `series`)
 
@@ -57,7 +53,6 @@ class Draws:
     def forget_shader(self, shader: Any) -> None:
         """Forget a deleted shader and everything made from it."""
         self._known.clear()
-        self._chosen, self.dirty, self._facts = None, True, (None, ())
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
 
@@ -132,30 +127,22 @@ class Draws:
     def _prepared(
         self, info: DrawInfo, mode: Primitive, fill: PolygonMode
     ) -> tuple[Pipeline, Selection]:
-        """The pipeline for the bound state; cached while nothing changes."""
+        """The pipeline for the bound state."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         layout = vertex_layout(bound)
         shaders = tuple(bound.shaders.values())
-        revisions = shaders, [bound.stages[stage].revision for stage in bound.shaders]
-        if self._facts[0] != revisions:
-            self._facts = revisions, texture_facts(bound)
-        textures = self._facts[1]
-        what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
-        if not self.dirty and self._key == what:
-            assert self._chosen is not None
-            return self._chosen
         whole = (
-            *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
+            mode, info.mode, fill, patch, layout, texture_facts(bound), self.feedback.wanted,
+            bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
             bound.framebuffer, bound.sample_mask, bound.min_samples, *shaders,
         )  # fmt: skip
-        self._key, self.dirty = what, False
-        self._chosen = self._known.get(whole)
-        if self._chosen is None:
+        found = self._known.get(whole)
+        if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._chosen = self._known[whole] = self._choose(info, mode, fill, patch)
-        return self._chosen
+            found = self._known[whole] = self._choose(info, mode, fill, patch)
+        return found
 
     def _choose(
         self, info: DrawInfo, mode: Primitive, fill: PolygonMode, patch: int

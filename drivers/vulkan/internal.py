@@ -114,12 +114,12 @@ class Internal:
         active, wanted = queries.active, feedback.wanted
         context.bound = Bound(_blend(0xF), _RASTER, _tests(False, 0), _NO_ELEMENTS)
         context.bound.stages = {stage: StageBindings() for stage in Stage}
-        queries.active, feedback.wanted, context.draws.dirty = [], False, True
+        queries.active, feedback.wanted = [], False
         try:
             yield context.bound
         finally:
             context.rendering.end()
-            context.bound, context.draws.dirty = kept, True
+            context.bound = kept
             queries.active, feedback.wanted = active, wanted
 
     def clear(
@@ -176,7 +176,6 @@ class Internal:
                 width, height, 1, max(1, surface.resource.desc.samples),
                 (one,) if color else (), None if color else one,
             )  # fmt: skip
-            context.draws.dirty = True
             context.draws.draw(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
     def destroy(self) -> None:

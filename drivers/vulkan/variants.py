@@ -39,7 +39,7 @@ _FOLDS = {
     Wrap.MIRROR_CLAMP_TO_BORDER: "mirror",
 }
 """What becomes of coordinates before a sampler clamps them to the border."""
-_RED = (0, 1, 2, 3)
+_RED: tuple[int, ...] = (0, 1, 2, 3)
 _QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 

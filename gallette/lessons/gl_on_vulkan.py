@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.drivers.vulkan import context as driver_context
 from gallette.drivers.vulkan import copies
-from gallette.drivers.vulkan.pipeline import keys
+from gallette.drivers.vulkan.pipeline import keys, vertices
 from gallette.drivers.vulkan.pipeline.cache import PipelineCache
 from gallette.state_tracker import GL, create_context
 
@@ -151,7 +151,7 @@ def wide(gl: Any, without: bool) -> None:
     gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows, GL.STATIC_DRAW)
     gl.enable_vertex_attrib_array(0)
     gl.vertex_attrib_l_pointer(0, 4, GL.DOUBLE, 0, None)
-    real = keys.vertex_input
+    real = vertices.vertex_input
 
     def one_slot(context: Any, link: Any) -> Any:
         name, *members = real(context, link)

@@ -34,10 +34,9 @@ _STANDARD_BORDERS: dict[tuple[float, ...], int] = {
     (1.0, 1.0, 1.0, 1.0): 4,
 }
 _CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
-_DUMMY_SHAPES = {"1D": (0, 1), "2D": (1, 1), "3D": (2, 1), "Cube": (1, 6), "2DRect": (1, 1),
-                 "2DMS": (1, 1), "ExternalOES": (1, 1)}  # fmt: skip
-_DUMMY_VIEWS = {"1D": (0, 4), "2D": (1, 5), "3D": (2, 2), "Cube": (3, 6), "2DRect": (1, 1),
-                "2DMS": (1, 5), "ExternalOES": (1, 1)}  # fmt: skip
+_SHAPES = {"1D": (0, 0, 4), "2D": (1, 1, 5), "3D": (2, 2, 2), "Cube": (1, 3, 6), "2DMS": (1, 1, 5),
+           "ExternalOES": (1, 1, 1)}  # fmt: skip
+"""By dimensions: VkImageType, and VkImageViewType without and with layers."""
 _DUMMY_FORMATS = {"f": 37, "i": 42, "u": 41}  # R8G8B8A8 as unorm, sint and uint
 
 
@@ -118,22 +117,14 @@ class Samplers:
         found = self._dummies.get(key)
         if found is None:
             dim, array, letter, shadow = shape
-            kind, layers = _DUMMY_SHAPES[dim]
-            view = _DUMMY_VIEWS[dim][int(array)]
+            layers, kind, view = 6 if dim == "Cube" else 1, _SHAPES[dim][0], _SHAPES[dim][1 + array]
             format = 124 if shadow else _DUMMY_FORMATS[letter]  # D16
             samples = 4 if dim == "2DMS" else 1
             image = DeviceImage(
-                self.device,
-                self.allocator,
-                flags=0x10 if dim == "Cube" else 0,
-                imageType=kind,
-                format=format,
-                extent=(1, 1, 1),
-                mipLevels=1,
-                arrayLayers=layers,
-                samples=samples,
+                self.device, self.allocator, flags=0x10 if dim == "Cube" else 0, imageType=kind,
+                format=format, extent=(1, 1, 1), mipLevels=1, arrayLayers=layers, samples=samples,
                 usage=0x2 | (0x8 if storage else 0x4) | (0x20 if shadow else 0),
-            )
+            )  # fmt: skip
             aspect = DEPTH if shadow else COLOR
             made = image.view(view, format, aspect, (0, 1), (0, layers))
             found = self._dummies[key] = image, made
@@ -223,7 +214,7 @@ def image_view(
     found = vulkan_format(format)
     assert found is not None
     dim, array, _, _ = shape
-    kind = _DUMMY_VIEWS[dim][int(array)]
+    kind = _SHAPES[dim][1 + array]
     if dim == "3D":
         layers = (0, 1)
     return texture.image.view(kind, found.number, COLOR, (level, 1), layers, usage=0x8)
