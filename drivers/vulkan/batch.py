@@ -44,11 +44,8 @@ class _Kit:
         handle = ctypes.c_void_p()
         device.vk.vkAllocateCommandBuffers(device.handle, byref(info), byref(handle))
         self.commands = handle.value or 0
-        self.submit = make(
-            "VkSubmitInfo",
-            commandBufferCount=1,
-            pCommandBuffers=array([handle.value], ctypes.c_void_p),
-        )
+        buffers = array([handle.value], ctypes.c_void_p)
+        self.submit = make("VkSubmitInfo", commandBufferCount=1, pCommandBuffers=buffers)
         self.begin = make("VkCommandBufferBeginInfo", flags=1)
         self.pools: list[int] = []
         self.sets: dict[Layout, list[int]] = {}
@@ -171,7 +168,7 @@ class Stream:
         self.after_submit: Callable[[], None] = lambda: None
         self._free: list[_Kit] = []
         self._running: list[Batch] = []
-        self._current: Batch | None = None
+        self.current: Batch | None = None  # the batch that is being recorded
         self.written = True  # something was, since the last barrier
         barrier = make("VkMemoryBarrier2", srcStageMask=0x10000, srcAccessMask=0x10000,
                        dstStageMask=0x10000, dstAccessMask=0x18000)  # fmt: skip
@@ -179,24 +176,19 @@ class Stream:
 
     @property
     def batch(self) -> Batch:
-        """The batch that is being recorded."""
-        if self._current is None:
+        """The batch that is being recorded, which begins with its first command."""
+        if self.current is None:
             for running in list(self._running):
                 running.is_done()
             kit = self._free.pop() if self._free else _Kit(self.device, self.allocator)
             self.device.vk.vkBeginCommandBuffer(kit.commands, byref(kit.begin))
-            self._current = Batch(self, kit)
+            self.current = Batch(self, kit)
             self.written = True
-        return self._current
-
-    @property
-    def current(self) -> Batch | None:
-        """The batch that is being recorded, if there is one."""
-        return self._current
+        return self.current
 
     def submit(self) -> Batch | None:
         """Submit the current batch; the next command begins a new one."""
-        batch = self._current
+        batch = self.current
         if batch is None:
             return self._running[-1] if self._running else None
         self.before_submit()
@@ -211,7 +203,7 @@ class Stream:
             kit = batch.kit
             device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
         batch.submitted = True
-        self._current = None
+        self.current = None
         self._running.append(batch)
         self.after_submit()
         return batch
@@ -233,17 +225,9 @@ class Stream:
         if image.prepared:
             return
         image.prepared = True
-        barrier = make(
-            "VkImageMemoryBarrier",
-            srcAccessMask=0,
-            dstAccessMask=0x18000,
-            oldLayout=0,
-            newLayout=1,
-            srcQueueFamilyIndex=0xFFFFFFFF,
-            dstQueueFamilyIndex=0xFFFFFFFF,
-            image=image.handle,
-            subresourceRange=(aspect, 0, 0xFFFFFFFF, 0, 0xFFFFFFFF),
-        )
+        whole = aspect, 0, 0xFFFFFFFF, 0, 0xFFFFFFFF
+        barrier = make("VkImageMemoryBarrier", dstAccessMask=0x18000, newLayout=1,
+                       image=image.handle, subresourceRange=whole)  # fmt: skip
         self.device.vk.vkCmdPipelineBarrier(
             self.batch.commands, 0x10000, 0x10000, 0, 0, None, 0, None, 1, byref(barrier)
         )

@@ -63,15 +63,15 @@ class Descriptors:
     def reside(self, link: Link) -> None:
         """Move the resources that a draw reads and writes to the device."""
         for slot in link.slots:
+            used: Any = None
             if slot.what[0] == "tex":
-                _, view, _ = self._view(slot)
-                if view is not None and isinstance(view.resource, VulkanTexture):
-                    levels = range(view.first_level, view.last_level + 1)
-                    self.context.on_device(view.resource, levels)
+                used = self._view(slot)[1]
             elif slot.what[0] == "img":
-                image = self._image_of(slot)
-                if image is not None and isinstance(image.resource, VulkanTexture):
-                    self.context.on_device(image.resource, (image.level,))
+                used = self._image_of(slot)
+            if used is not None and isinstance(used.resource, VulkanTexture):
+                image = slot.what[0] == "img"
+                levels = (used.level,) if image else range(used.first_level, used.last_level + 1)
+                self.context.on_device(used.resource, levels)
 
     def _view(self, slot: Slot) -> tuple[StageBindings, SamplerView | None, int]:
         bindings = self.context.bound.stages[slot.stage]

@@ -17,7 +17,7 @@ from typing import Any
 from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
 
 __all__ = ["Commands", "Row", "VulkanError", "address", "array", "built", "byref", "constant",
-           "listed", "make", "row", "struct"]  # fmt: skip
+           "exists", "listed", "make", "row", "struct"]  # fmt: skip
 
 address, byref = ctypes.addressof, ctypes.byref
 
@@ -77,6 +77,12 @@ def _type(code: str) -> Any:
     for size in reversed(sizes):
         made = made * int(size)
     return made
+
+
+def exists(name: str) -> bool:
+    """Whether there is a struct of that name."""
+    structs, _, _, aliases = _table()
+    return aliases.get(name, name) in structs
 
 
 @cache

@@ -15,36 +15,11 @@ from functools import partial
 from typing import Any
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.vulkan.api.binding import Commands, array, byref, listed, make
+from gallette.drivers.vulkan.api.binding import Commands, array, byref, exists, listed, make
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
 
 __all__ = ["EXTENSIONS", "NEEDED", "NEEDED_FEATURES", "Device"]
-
-EXTENSIONS: dict[str, str] = {
-    "VK_EXT_provoking_vertex": "VkPhysicalDeviceProvokingVertexFeaturesEXT",
-    "VK_EXT_depth_clip_control": "VkPhysicalDeviceDepthClipControlFeaturesEXT",
-    "VK_EXT_depth_clip_enable": "VkPhysicalDeviceDepthClipEnableFeaturesEXT",
-    "VK_EXT_line_rasterization": "VkPhysicalDeviceLineRasterizationFeaturesEXT",
-    "VK_EXT_custom_border_color": "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
-    "VK_EXT_robustness2": "VkPhysicalDeviceRobustness2FeaturesEXT",
-    "VK_EXT_vertex_attribute_divisor": "VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT",
-    "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
-    "VK_EXT_primitives_generated_query": "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
-    "VK_EXT_non_seamless_cube_map": "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
-    "VK_EXT_index_type_uint8": "VkPhysicalDeviceIndexTypeUint8FeaturesEXT",
-    "VK_EXT_image_2d_view_of_3d": "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",
-    "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
-    "VK_EXT_4444_formats": "VkPhysicalDevice4444FormatsFeaturesEXT",
-    "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
-    "VK_KHR_pipeline_executable_properties": (
-        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR"
-    ),
-    "VK_EXT_shader_stencil_export": "",
-    "VK_EXT_post_depth_coverage": "",
-    "VK_EXT_depth_range_unrestricted": "",
-}
-"""Extensions that are enabled where they are, with their structs of features."""
 
 NEEDED = (
     "VK_EXT_provoking_vertex", "VK_EXT_depth_clip_control", "VK_EXT_vertex_attribute_divisor",
@@ -52,6 +27,13 @@ NEEDED = (
     "VK_EXT_transform_feedback", "VK_EXT_primitives_generated_query", "VK_EXT_index_type_uint8",
 )  # fmt: skip
 """Extensions without which OpenGL's rules cannot be kept."""
+EXTENSIONS = (
+    *NEEDED, "VK_EXT_robustness2", "VK_EXT_non_seamless_cube_map", "VK_EXT_image_2d_view_of_3d",
+    "VK_EXT_shader_atomic_float", "VK_EXT_4444_formats", "VK_KHR_shader_clock",
+    "VK_KHR_pipeline_executable_properties", "VK_EXT_shader_stencil_export",
+    "VK_EXT_post_depth_coverage", "VK_EXT_depth_range_unrestricted",
+)  # fmt: skip
+"""Extensions that are enabled where they are, with all their features."""
 NEEDED_FEATURES = (
     "tessellationShader", "geometryShader", "geometryStreams", "multiViewport", "independentBlend",
     "dualSrcBlend", "logicOp", "fillModeNonSolid", "wideLines", "depthClamp", "depthBiasClamp",
@@ -71,7 +53,7 @@ class Device:
         self.live: dict[tuple[str, int], None] = {}  # what was made, in order
         self.instance, self.physical = instance, physical
         self.enabled = frozenset(EXTENSIONS) & physical.extensions
-        structs = [EXTENSIONS[name] for name in sorted(self.enabled) if EXTENSIONS[name]]
+        structs = [found for name in sorted(self.enabled) if (found := _features_of(name))]
         self.features = physical.features(*_CORE, *structs)
         self._told: dict[str, bool] = {}
         for link in (self.features.features, *self.features.kept):
@@ -160,3 +142,11 @@ class Device:
             self.handle = 0
             self.instance.devices -= 1
             self.instance.leave()
+
+
+def _features_of(extension: str) -> str:
+    """The name of an extension's struct of features, if it has one."""
+    _, vendor, *words = extension.split("_")
+    title = "".join(word.title() for word in words)
+    name = f"VkPhysicalDevice{title}Features{vendor}"
+    return name if exists(name) else ""

@@ -215,13 +215,8 @@ class DeviceBuffer(Used):
         """A view of texels."""
         key = (format, offset, size)
         if key not in self.views:
-            self.views[key] = self.device.new(
-                "BufferView",
-                buffer=self.handle,
-                format=format,
-                offset=self.offset + offset,
-                range=size,
-            )
+            self.views[key] = self.device.new("BufferView", buffer=self.handle, format=format,
+                                              offset=self.offset + offset, range=size)  # fmt: skip
         return self.views[key]
 
     def __del__(self) -> None:
@@ -247,29 +242,18 @@ class DeviceImage(Used):
         device.vk.vkBindImageMemory(device.handle, self.handle, memory, part.offset)
 
     def view(
-        self,
-        kind: int,
-        format: int,
-        aspect: int,
-        levels: tuple[int, int],
-        layers: tuple[int, int],
-        swizzle: tuple[int, int, int, int] = (0, 0, 0, 0),
-        usage: int = 0,
-    ) -> int:
+        self, kind: int, format: int, aspect: int, levels: tuple[int, int],
+        layers: tuple[int, int], swizzle: tuple[int, ...] = (0, 0, 0, 0), usage: int = 0,
+    ) -> int:  # fmt: skip
         """A view of some levels and layers (first and count of each)."""
         key = (kind, format, aspect, levels, layers, swizzle, usage)
         found = self.views.get(key)
         if found is None:
             more = make("VkImageViewUsageCreateInfo", usage=usage) if usage else None
             found = self.views[key] = self.device.new(
-                "ImageView",
-                pNext=more,
-                image=self.handle,
-                viewType=kind,
-                format=format,
-                components=swizzle,
-                subresourceRange=(aspect, *levels, *layers),
-            )
+                "ImageView", pNext=more, image=self.handle, viewType=kind, format=format,
+                components=swizzle, subresourceRange=(aspect, *levels, *layers),
+            )  # fmt: skip
         return found
 
     def __del__(self) -> None:

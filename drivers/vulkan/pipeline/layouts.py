@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -54,30 +55,20 @@ class Layout:
         )
         sets = ctypes.c_uint64(self.set_layout)
         push = make("VkPushConstantRange", stageFlags=0x3F, size=4 * PUSH_WORDS)
-        self.handle = device.new(
-            "PipelineLayout",
-            setLayoutCount=1,
-            pSetLayouts=sets,
-            pushConstantRangeCount=1,
-            pPushConstantRanges=push,
-        )
-        entries, row = [], 0
-        for number, (_, type, count) in enumerate(shape):
-            entries.append(
-                make("VkDescriptorUpdateTemplateEntry", dstBinding=number, descriptorCount=count,
-                     descriptorType=type, offset=24 * row, stride=24)
-            )  # fmt: skip
-            row += count
-        self.rows = row
-        self.template = 0
+        self.handle = device.new("PipelineLayout", setLayoutCount=1, pSetLayouts=sets,
+                                 pushConstantRangeCount=1, pPushConstantRanges=push)  # fmt: skip
+        first = [0, *accumulate(count for _, _, count in shape)]
+        entries = [
+            make("VkDescriptorUpdateTemplateEntry", dstBinding=number, descriptorCount=count,
+                 descriptorType=type, offset=24 * first[number], stride=24)
+            for number, (_, type, count) in enumerate(shape)
+        ]  # fmt: skip
+        self.rows, self.template = first[-1], 0
         if entries:
             self.template = device.new(
-                "DescriptorUpdateTemplate",
-                descriptorUpdateEntryCount=len(entries),
-                pDescriptorUpdateEntries=entries,
-                templateType=0,
-                descriptorSetLayout=self.set_layout,
-            )
+                "DescriptorUpdateTemplate", descriptorUpdateEntryCount=len(entries),
+                pDescriptorUpdateEntries=entries, descriptorSetLayout=self.set_layout,
+            )  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)

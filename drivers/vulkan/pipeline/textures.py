@@ -190,7 +190,7 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
         layers = (view.first_layer, 6 if view.target.is_cube else 1)
     kind = _VIEW_TYPES[view.target]
     number = found.number if found.aspect == COLOR else texture.format.number
-    return texture.image.view(kind, number, aspect, levels, layers, swizzle, 0x4)  # type: ignore[arg-type]
+    return texture.image.view(kind, number, aspect, levels, layers, swizzle, 0x4)
 
 
 def surface_view(texture: VulkanTexture, surface: Surface) -> int:
