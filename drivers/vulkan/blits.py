@@ -60,14 +60,9 @@ def _record(
 
 
 def copy_on_device(
-    context: VulkanContext,
-    dst: Resource,
-    dst_level: int,
-    origin: tuple[int, int, int],
-    src: Resource,
-    src_level: int,
-    box: Box,
-) -> bool:
+    context: VulkanContext, dst: Resource, dst_level: int, origin: tuple[int, int, int],
+    src: Resource, src_level: int, box: Box,
+) -> bool:  # fmt: skip
     """Copy between images of one format if the newer copies are the device's; returns whether it
     did.
     """

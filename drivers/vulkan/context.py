@@ -250,12 +250,9 @@ class VulkanContext(MemoryContext):
         self._change_query(query, begins=False)
 
     def _change_query(self, query: VulkanQuery, begins: bool) -> None:
-        inside = self.rendering.target is not None and query.counts_samples
-        if inside and not self.draws.feedback.running:
-            self.queries.change(query, begins)
-            return
-        self.rendering.end()
-        (self.queries.begin if begins else self.queries.end)(query)
+        if not query.counts_samples or self.draws.feedback.running:
+            self.rendering.end()
+        self.queries.change(query, begins, self.rendering.target is not None)
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.raise_failure()

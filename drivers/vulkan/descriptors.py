@@ -65,7 +65,7 @@ class Descriptors:
         for slot in link.slots:
             used: Any = None
             if slot.what[0] == "tex":
-                used = self._view(slot)[1]
+                used = self._view(slot)
             elif slot.what[0] == "img":
                 used = self._image_of(slot)
             if used is not None and isinstance(used.resource, VulkanTexture):
@@ -73,10 +73,8 @@ class Descriptors:
                 levels = (used.level,) if image else range(used.first_level, used.last_level + 1)
                 self.context.on_device(used.resource, levels)
 
-    def _view(self, slot: Slot) -> tuple[StageBindings, SamplerView | None, int]:
-        bindings = self.context.bound.stages[slot.stage]
-        number = slot.what[1] % 1000
-        return bindings, bindings.view(number), number
+    def _view(self, slot: Slot) -> SamplerView | None:
+        return self.context.bound.stages[slot.stage].view(slot.what[1] % 1000)
 
     def _image_of(self, slot: Slot) -> ImageView | None:
         images, number = self.context.bound.stages[slot.stage].images, slot.what[1] % 1000
@@ -210,12 +208,13 @@ class Descriptors:
     # -- textures and images ---------------------------------------------------------------------
 
     def _texture(self, batch: Batch, slot: Slot) -> Row:
-        bindings, view, number = self._view(slot)
+        view = self._view(slot)
         if slot.binding.type == _TEXELS:
             return self._texels(batch, view, 37)
         if view is None or not isinstance(view.resource, VulkanTexture):
             return self._dummy(batch, slot, storage=False)
-        state, key = bindings.sampler(number), (slot.stage, slot.what, slot.binding.shape)
+        state = self.context.bound.stages[slot.stage].sampler(slot.what[1] % 1000)
+        key = slot.stage, slot.what, slot.binding.shape
         last = self._sampled.get(key)
         if last is None or last[0] is not view or last[1] is not state:
             row = self._sampler_and_view(slot, view, view.resource, state)

@@ -77,8 +77,9 @@ class Draws:
 
     def _draw(self, info: DrawInfo) -> None:
         context, raster = self.context, self.context.bound.rasterizer.state
-        if not self.dynamic.can_draw():
-            return
+        width, height, _ = context.bound.viewports[0].scale
+        if width <= 0 or not height:
+            return  # nothing can be visible
         indexed = prepared(context, info)
         if indexed is not None and not indexed.count:
             return
@@ -115,7 +116,7 @@ class Draws:
         batch.keeps.add(pipeline)
         self.dynamic.set(batch.commands, state)
         self.descriptors.bind(batch, pipeline.link, 0)
-        self.feedback.begin(selection, mode)
+        self.feedback.begin(selection)
         getattr(self.vk, draw[0])(batch.commands, *draw[1])
         self.made = None
         if not side and not selection.writes_memory:
@@ -130,33 +131,24 @@ class Draws:
         """The pipeline for the bound state."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
-        layout = vertex_layout(bound)
-        shaders = tuple(bound.shaders.values())
         whole = (
-            mode, info.mode, fill, patch, layout, texture_facts(bound), self.feedback.wanted,
-            bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
-            bound.framebuffer, bound.sample_mask, bound.min_samples, *shaders,
+            mode, info.mode, fill, patch, vertex_layout(bound), texture_facts(bound),
+            self.feedback.wanted, bound.blend, bound.rasterizer, bound.depth_stencil_alpha,
+            bound.elements, bound.framebuffer, bound.sample_mask, bound.min_samples,
+            *bound.shaders.values(),
         )  # fmt: skip
         found = self._known.get(whole)
         if found is None:
+            selection = select(bound, info.mode, self.feedback.wanted)
+            programs, pipelines = selection.programs, self.context.screen.pipelines
+            if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
+                programs = with_control(programs, patch)
+            link = pipelines.link(programs)
+            key = pipeline_key(self.context, selection, link, mode, fill, patch)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[whole] = self._choose(info, mode, fill, patch)
+            found = self._known[whole] = pipelines.pipeline(programs, key), selection
         return found
-
-    def _choose(
-        self, info: DrawInfo, mode: Primitive, fill: PolygonMode, patch: int
-    ) -> tuple[Pipeline, Selection]:
-        """Variants and pipeline for a combination of state."""
-        bound = self.context.bound
-        samples = max(1, bound.framebuffer.samples)
-        selection = select(bound, info.mode, self.feedback.wanted, samples)
-        programs = selection.programs
-        if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
-            programs = with_control(programs, patch)
-        link = self.context.screen.pipelines.link(programs)
-        key = pipeline_key(self.context, selection, link, mode, fill, patch)
-        return self.context.screen.pipelines.pipeline(programs, key), selection
 
     def _pushed(self, info: DrawInfo) -> bytes:
         """The push constants: values for which Vulkan has no state or built-in."""

@@ -86,11 +86,6 @@ class DynamicState:
         """Forget everything set, because a new batch begins."""
         self._set.clear()
 
-    def can_draw(self) -> bool:
-        """Whether anything can be visible: not in a viewport without width."""
-        viewport = self.context.bound.viewports[0]
-        return viewport.scale[0] > 0 and viewport.scale[1] != 0
-
     def set(self, commands: int, state: State) -> None:
         """Record the rows that differ from what is set."""
         current, vk = self._set, self.vk

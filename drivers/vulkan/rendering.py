@@ -88,21 +88,15 @@ class Rendering:
 
 def layers_of(target: FramebufferState) -> int:
     """The number of layers drawn to: the least among the attachments."""
-    counts = [
-        surface.last_layer - surface.first_layer + 1
-        for surface in (*target.cbufs, target.zsbuf)
-        if surface is not None
-    ]
+    surfaces = [surface for surface in (*target.cbufs, target.zsbuf) if surface is not None]
+    counts = [surface.last_layer - surface.first_layer + 1 for surface in surfaces]
     return max(1, min(counts, default=target.layers))
 
 
 def clear_on_device(
-    context: VulkanContext,
-    flags: ClearFlags,
-    values: ClearValues,
-    scissor: ScissorState | None,
-    target: FramebufferState,
-) -> None:
+    context: VulkanContext, flags: ClearFlags, values: ClearValues,
+    scissor: ScissorState | None, target: FramebufferState,
+) -> None:  # fmt: skip
     """Clear attachments of a framebuffer."""
     rect = cleared_rect(target, scissor)
     if rect.maxx <= rect.minx or rect.maxy <= rect.miny:
@@ -133,18 +127,14 @@ def clear_on_device(
             context.internal.clear(zsbuf, bytes(16), 0, (stencil & 0xFF, bits), rect)
             aspect &= ~STENCIL
         if aspect:
-            value = make(
-                "VkClearValue", depthStencil=(min(max(values.depth, 0.0), 1.0), stencil & 0xFF)
-            )
+            depth = min(max(values.depth, 0.0), 1.0)
+            value = make("VkClearValue", depthStencil=(depth, stencil & 0xFF))
             attachments.append(make("VkClearAttachment", aspectMask=aspect, clearValue=value))
     if not attachments:
         return
     context.rendering.begin(target)
-    place = make(
-        "VkClearRect",
-        rect=((rect.minx, rect.miny), (rect.maxx - rect.minx, rect.maxy - rect.miny)),
-        layerCount=layers_of(target),
-    )
+    area = (rect.minx, rect.miny), (rect.maxx - rect.minx, rect.maxy - rect.miny)
+    place = make("VkClearRect", rect=area, layerCount=layers_of(target))
     context.device.vk.vkCmdClearAttachments(
         context.stream.batch.commands, len(attachments), byref(array(attachments)),
         1, byref(place),
@@ -152,12 +142,9 @@ def clear_on_device(
 
 
 def clear_rect_on_device(
-    context: VulkanContext,
-    surface: Surface,
-    flags: ClearFlags,
-    values: ClearValues,
+    context: VulkanContext, surface: Surface, flags: ClearFlags, values: ClearValues,
     rect: ScissorState,
-) -> bool:
+) -> bool:  # fmt: skip
     """Clear a rectangle of one surface; returns false if the device cannot draw to it."""
     found = vulkan_format(surface.format)
     if found is None:
@@ -167,13 +154,8 @@ def clear_rect_on_device(
     if not features & (0x80 if is_color else 0x200):
         return False
     width, height, _ = level_extent(surface.resource.desc, surface.level)
-    target = FramebufferState(
-        width,
-        height,
-        surface.last_layer - surface.first_layer + 1,
-        surface.resource.desc.samples,
-        (surface,) if is_color else (),
-        None if is_color else surface,
-    )
+    count, samples = surface.last_layer - surface.first_layer + 1, surface.resource.desc.samples
+    bound = ((surface,), None) if is_color else ((), surface)
+    target = FramebufferState(width, height, count, samples, *bound)
     clear_on_device(context, flags, values, rect, target)
     return True

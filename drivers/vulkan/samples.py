@@ -75,13 +75,8 @@ def _fetched(context: VulkanContext, texture: VulkanTexture, type: str) -> Any:
     """Every sample of the device's image as four words."""
     desc, stencil = texture.desc, type == "stencil"
     buffer, words = _words(context, texture)
-    view = SamplerView(
-        texture,
-        _linear(desc.format),
-        Target.TEXTURE_2D_ARRAY,
-        last_layer=desc.array_size - 1,
-        sample_stencil=stencil,
-    )
+    format, target, last = _linear(desc.format), Target.TEXTURE_2D_ARRAY, desc.array_size - 1
+    view = SamplerView(texture, format, target, last_layer=last, sample_stencil=stencil)
     planes, height, width, _ = words.shape
     sizes = np.array([width, height, texture.samples, 0], np.int32).tobytes()
     with context.internal.aside() as bound:

@@ -34,15 +34,9 @@ __all__ = ["VulkanScreen", "create_screen"]
 _SAMPLES = {1: ((0.5, 0.5),), 2: ((0.75, 0.75), (0.25, 0.25)),
             4: ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}  # fmt: skip
 """Vulkan's standard sample positions, which are the same for every device that has them."""
-_FEATURES = {
-    Bind.SAMPLER_VIEW: 0x1,
-    Bind.RENDER_TARGET: 0x80,
-    Bind.DEPTH_STENCIL: 0x200,
-    Bind.SHADER_IMAGE: 0x2,
-}
+_FEATURES = {Bind.SAMPLER_VIEW: 0x1, Bind.RENDER_TARGET: 0x80, Bind.DEPTH_STENCIL: 0x200,
+             Bind.SHADER_IMAGE: 0x2}  # fmt: skip
 _BUFFER_FEATURES = {Bind.SAMPLER_VIEW: 0x8, Bind.SHADER_IMAGE: 0x10, Bind.VERTEX_BUFFER: 0x40}
-
-
 _UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
@@ -115,42 +109,31 @@ class VulkanScreen(MemoryScreen):
                 return False
             return self._can_do(stored, target, samples, bind)
         found = vulkan_format(format)
-        if found is None:
+        if found is None or (samples > 1 and samples not in _SAMPLES):
             return False
-        if samples > 1 and samples not in _SAMPLES:
-            return False
-        if bind & Bind.DEPTH_STENCIL and not format.is_depth_stencil:
-            return False
-        if bind & Bind.RENDER_TARGET and format.is_depth_stencil:
+        if bind & (Bind.RENDER_TARGET if format.is_depth_stencil else Bind.DEPTH_STENCIL):
             return False
         _, optimal, buffers = self.device.physical.format_features(found.number)
         if target is Target.BUFFER:
             wanted = sum(bit for flag, bit in _BUFFER_FEATURES.items() if bind & flag)
             return buffers & wanted == wanted
         wanted = sum(bit for flag, bit in _FEATURES.items() if bind & flag) | 1
-        if optimal & wanted != wanted:
-            return False
-        if format.is_compressed and target in _UNCOMPRESSED:
+        if optimal & wanted != wanted or (format.is_compressed and target in _UNCOMPRESSED):
             return False
         return self._image_exists(format, target, samples)
 
     def _image_exists(self, format: Format, target: Target, samples: int) -> bool:
-        depth, layers = (1, 6 if target.is_cube else 1)
-        desc = ResourceDesc(target, format, 8, 8, depth, layers, samples=samples)
+        layers = 6 if target.is_cube else 1
+        desc = ResourceDesc(target, format, 8, 8, 1, layers, samples=samples)
         members = image_members(self.device, desc)
         if members is None:
             return False
         made = make("VkImageFormatProperties")
         try:
             self.instance.vk.vkGetPhysicalDeviceImageFormatProperties(
-                self.device.physical.handle,
-                members["format"],
-                members["imageType"],
-                0,
-                members["usage"],
-                members["flags"],
-                byref(made),
-            )
+                self.device.physical.handle, members["format"], members["imageType"], 0,
+                members["usage"], members["flags"], byref(made),
+            )  # fmt: skip
         except VulkanError:
             return False
         return bool(made.sampleCounts & max(1, samples))

@@ -137,10 +137,8 @@ def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
     """The kind of primitive that the last stage before the rasterizer emits."""
     geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
     if geometry is not None:
-        name = geometry.shader.info.output_primitive
-        return {"points": Primitive.POINTS, "line_strip": Primitive.LINES}.get(
-            name, Primitive.TRIANGLES
-        )
+        kinds = {"points": Primitive.POINTS, "line_strip": Primitive.LINES}
+        return kinds.get(geometry.shader.info.output_primitive, Primitive.TRIANGLES)
     if tess is not None:
         info = tess.shader.info
         if info.tess_point_mode:
@@ -149,9 +147,9 @@ def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
     return mode
 
 
-def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Selection:
+def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
     """Variants for the bound state."""
-    raster = bound.rasterizer.state
+    raster, samples = bound.rasterizer.state, max(1, bound.framebuffer.samples)
     chain = [bound.shaders[stage] for stage in _BEFORE if bound.shaders.get(stage) is not None]
     fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
     out = _rasterized(bound, mode)
@@ -187,12 +185,9 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
         wanted = _fragment_key(bound, fragment, out, samples)
         wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
         programs.append(_linked(bound, fragment, wanted, programs))
-    return Selection(
-        tuple(programs),
-        out in POINTS_AND_LINES and out is not Primitive.POINTS,
-        any(program.writes_memory for program in programs),
-        last,
-    )
+    lines = not polygons and out is not Primitive.POINTS
+    writes_memory = any(program.writes_memory for program in programs)
+    return Selection(tuple(programs), lines, writes_memory, last)
 
 
 def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> VulkanFragmentKey:
@@ -202,8 +197,7 @@ def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> Vu
     key = VulkanFragmentKey.of(
         shader.reads, raster, dsa, framebuffer, out, (), sample_shading=shading
     )
-    first = framebuffer.cbufs[0] if framebuffer.cbufs else None
-    alpha = first is not None and first.format.channels[0].name == "A"
+    alpha = any(first and first.format.channels[0].name == "A" for first in framebuffer.cbufs[:1])
     return replace(
         key,
         depth_only=False,

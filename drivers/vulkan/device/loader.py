@@ -162,10 +162,8 @@ class PhysicalDevice:
 
     def __init__(self, instance: Instance, handle: int) -> None:
         self.instance, self.handle = instance, handle
-        self.properties = self._asked(
-            "VkPhysicalDeviceProperties2", "vkGetPhysicalDeviceProperties2"
-        )
-        told = self.properties.properties
+        name = "PhysicalDeviceProperties2"
+        told = self._asked(f"Vk{name}", f"vkGet{name}").properties
         self.name: str = told.deviceName.decode(errors="replace")
         self.type: int = told.deviceType
         self.version = (told.apiVersion >> 22 & 0x7F, told.apiVersion >> 12 & 0x3FF)

@@ -59,13 +59,9 @@ def topology_class(topology: int) -> int:
 
 
 def pipeline_key(
-    context: VulkanContext,
-    selection: Selection,
-    link: Link,
-    mode: Primitive,
-    fill: PolygonMode,
+    context: VulkanContext, selection: Selection, link: Link, mode: Primitive, fill: PolygonMode,
     patch: int,
-) -> tuple[tuple[str, Row], ...]:
+) -> tuple[tuple[str, Row], ...]:  # fmt: skip
     """The state that is part of a pipeline: members of its create info."""
     bound, device = context.bound, context.device
     raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer

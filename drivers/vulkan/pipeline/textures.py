@@ -179,10 +179,8 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
     native = {Swizzle.ZERO: 1, Swizzle.ONE: 2}
     swizzle = tuple(native.get(s) or found.swizzle[int(s)] for s in view.swizzle)
     desc = texture.desc
-    levels = (
-        view.first_level,
-        max(1, min(view.last_level, desc.last_level) - view.first_level + 1),
-    )
+    last = min(view.last_level, desc.last_level)
+    levels = view.first_level, max(1, last - view.first_level + 1)
     layers = (view.first_layer, view.last_layer - view.first_layer + 1)
     if view.target is Target.TEXTURE_3D:
         layers = (0, 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+import numpy as np
+
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult
@@ -32,7 +34,7 @@ class _Interface(Interface):
 
     def __init__(self, b: ModuleBuilder, variables: Variables) -> None:
         self.opens = variables.opens
-        self.marks: list[tuple[Instruction, int, Open]] = []
+        self.marks: list[tuple[Instruction, Open]] = []
         self.bindings: dict[Open, Binding] = {}
         super().__init__(b, Types(b), variables.shader)
 
@@ -67,7 +69,7 @@ class _Interface(Interface):
     def _mark(self, id: int, decoration: str, what: Open) -> None:
         """Decorate with a number that is filled in later."""
         instr = self.b.put("decoration", "OpDecorate", id, value_of("Decoration", decoration), 0)
-        self.marks.append((instr, 2, what))
+        self.marks.append((instr, what))
 
 
 def emit(shader: Shader, key: Any) -> Program:
@@ -81,22 +83,27 @@ def emit(shader: Shader, key: Any) -> Program:
     b = ModuleBuilder()
     interface = _Interface(b, variables)
     module = write_module(b, interface, "main")
-    located = {what for _, _, what in interface.marks}
+    located = {what for _, what in interface.marks}
     inputs = {number for kind, number in located if kind == "in"}
     outputs = {number for kind, number in located if kind == "out"}
     wide: set[int] = set()
     if stage is Stage.VERTEX:
         wide = {number - varyings.WIDE for number in inputs if number >= varyings.WIDE}
         inputs = {number for number in inputs if number < varyings.WIDE}
-    return Program.of(
+    at, where = 5, {}
+    for instr in module.instructions:
+        where[id(instr)] = at
+        at += 1 + len(instr.words)
+    return Program(
         stage,
+        np.frombuffer(module.to_bytes(), "<u4").copy(),
+        tuple((where[id(instr)] + 3, what) for instr, what in interface.marks),
+        interface.bindings,
+        tuple(sorted(inputs)),
+        tuple(sorted(outputs)),
+        frozenset(wide),
+        frozenset(variables.doubles),
+        variables.writes_memory,
+        "first_vertex" in variables.read,
         module,
-        interface.marks,
-        bindings=interface.bindings,
-        inputs=tuple(sorted(inputs)),
-        outputs=tuple(sorted(outputs)),
-        wide_inputs=frozenset(wide),
-        doubles=frozenset(variables.doubles),
-        writes_memory=variables.writes_memory,
-        pushes_first="first_vertex" in variables.read,
     )
