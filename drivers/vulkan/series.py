@@ -417,7 +417,7 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
         buffers.append((indexed.buffer, indexed.buffer.gpu))
     zeros = context.screen.samplers.zeros()
     if any(isinstance(what, DeviceBuffer) and what is not zeros for what, _ in vertices):
-        return None  # converted from what was there
+        return None  # converted from the contents at that time
     moves = not any(program.pushes_first for program in link.programs)
     return Recorded(
         info, bound.framebuffer, bound.epoch, pipeline, state, vertices,

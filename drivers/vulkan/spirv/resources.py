@@ -149,7 +149,7 @@ def _lookup(v: Variables, tex: Tex) -> Instr:
     modes that Vulkan does not have are mirrored or clamped.
     """
     number, letter = tex.texture_index, tex.dest_type[0]
-    if tex.op in _QUERIES:  # of what the other lookups take for its type
+    if tex.op in _QUERIES:  # have the type of the other lookups of that texture
         others = [t for t in textures_of(v.shader.entry) if t.op not in _QUERIES]
         letter = next((t.dest_type[0] for t in others if t.texture_index == number), "f")
     base = _BASES.get(letter, Base.UINT)
