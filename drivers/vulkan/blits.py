@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from gallette.drivers.common.memory.blit import writes_everything
 from gallette.pipe.enums import Target
 from gallette.pipe.resource import Resource, level_extent
-from gallette.pipe.state import BlitInfo, Box, ScissorState
+from gallette.pipe.state import BlitInfo, Box, ScissorState, Surface
 
-from .api.binding import byref, struct
-from .memory.formats import COLOR
+from .api.binding import byref, make, struct
+from .memory.formats import COLOR, DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import GENERAL
+from .pipeline.textures import surface_view
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -39,15 +40,22 @@ def _layers(texture: VulkanTexture, level: int, box: Box) -> tuple[Any, Any, int
     return (aspect, level, box.z, box.depth), (box.x, box.y, 0), 1
 
 
+def _between_passes(
+    context: VulkanContext, src: VulkanTexture, src_level: int, dst: VulkanTexture, dst_level: int
+) -> None:
+    context.rendering.end()
+    context.on_device(src, (src_level,))
+    context.on_device(dst, (dst_level,), write=True)
+    context.stream.barrier()
+    context.stream.written = True
+
+
 def _record(
     context: VulkanContext, kind: str, src: VulkanTexture, src_level: int, box: Box,
     dst: VulkanTexture, dst_level: int, to: Box,
 ) -> None:  # fmt: skip
     """Record a "Copy" or a "Resolve"."""
-    context.rendering.end()
-    context.on_device(src, (src_level,))
-    context.on_device(dst, (dst_level,), write=True)
-    context.stream.barrier()
+    _between_passes(context, src, src_level, dst, dst_level)
     layers, at, depth = _layers(src, src_level, box)
     to_layers, to_at, _ = _layers(dst, dst_level, to)
     size = box.width, box.height, depth
@@ -56,7 +64,6 @@ def _record(
         context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
         1, byref(region),
     )  # fmt: skip
-    context.stream.written = True
 
 
 def copy_on_device(
@@ -106,14 +113,42 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
     if src.samples == dst.samples:
         origin = (d.x, d.y, d.z)
         return copy_on_device(context, dst, info.dst_level, origin, src, info.src_level, s)
-    # Resolves of integers and depth take one sample, which only the host chooses as it does.
-    if dst.samples > 1 or src.format.aspect != COLOR or src.desc.format.is_pure_integer:
+    depth = src.format.aspect != COLOR
+    moved = depth and (d.x, d.y) != (s.x, s.y)
+    if dst.samples > 1 or moved or src.desc.format.is_pure_integer:
         return False
     inside = _inside(src, info.src_level, s) and _inside(dst, info.dst_level, d)
     if not inside or dst.desc.target is Target.TEXTURE_3D:
         return False
-    _record(context, "Resolve", src, info.src_level, s, dst, info.dst_level, d)
+    if depth:
+        _resolve_depth(context, src, info.src_level, s, dst, info.dst_level, d)
+    else:
+        _record(context, "Resolve", src, info.src_level, s, dst, info.dst_level, d)
     return True
+
+
+def _resolve_depth(
+    context: VulkanContext, src: VulkanTexture, src_level: int, s: Box, dst: VulkanTexture,
+    dst_level: int, d: Box,
+) -> None:  # fmt: skip
+    """Resolve depth and stencil to the first samples, with a render pass that draws nothing."""
+    _between_passes(context, src, src_level, dst, dst_level)
+    places, last = ((src, src_level, s.z), (dst, dst_level, d.z)), s.depth - 1
+    views = [
+        surface_view(t, Surface(t, t.desc.format, level, z, z + last)) for t, level, z in places
+    ]
+    attachment = make(
+        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=GENERAL, resolveMode=1,
+        resolveImageView=views[1], resolveImageLayout=GENERAL,
+    )  # fmt: skip
+    rendering = make(
+        "VkRenderingInfo", renderArea=((s.x, s.y), (s.width, s.height)), layerCount=s.depth,
+        pDepthAttachment=attachment if src.format.aspect & DEPTH else None,
+        pStencilAttachment=attachment if src.format.aspect & STENCIL else None,
+    )  # fmt: skip
+    commands, vk = context.stream.batch.commands, context.device.vk
+    vk.vkCmdBeginRendering(commands, byref(rendering))
+    vk.vkCmdEndRendering(commands)
 
 
 def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:

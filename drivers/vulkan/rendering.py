@@ -67,15 +67,13 @@ class Rendering:
         colors = [self._attachment(surface) for surface in target.cbufs]
         zsbuf = target.zsbuf
         aspect = 0 if zsbuf is None else zsbuf.resource.format.aspect  # type: ignore[attr-defined]
+        area = (0, 0), (max(1, target.width), max(1, target.height))
         return make(
-            "VkRenderingInfo",
-            renderArea=((0, 0), (max(1, target.width), max(1, target.height))),
-            layerCount=layers_of(target),
-            colorAttachmentCount=len(colors),
-            pColorAttachments=colors or None,
+            "VkRenderingInfo", renderArea=area, layerCount=layers_of(target),
+            colorAttachmentCount=len(colors), pColorAttachments=colors,
             pDepthAttachment=self._attachment(zsbuf) if aspect & DEPTH else None,
             pStencilAttachment=self._attachment(zsbuf) if aspect & STENCIL else None,
-        )
+        )  # fmt: skip
 
     def _attachment(self, surface: Surface | None) -> Any:
         if surface is None:

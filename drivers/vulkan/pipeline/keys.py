@@ -83,12 +83,10 @@ def pipeline_key(
     )
     attachments, formats = _attachments(context)
     blending = row(
-        "PipelineColorBlendStateCreateInfo",
-        logicOpEnable=int(logic_op),
-        logicOp=int(blend.logicop) if logic_op else 0,
-        attachmentCount=len(attachments),
+        "PipelineColorBlendStateCreateInfo", logicOpEnable=int(logic_op),
+        logicOp=int(blend.logicop) * logic_op, attachmentCount=len(attachments),
         pAttachments=attachments,
-    )
+    )  # fmt: skip
     clip_control = row(
         "PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=int(not raster.clip_halfz)
     )
@@ -166,12 +164,10 @@ def _attachments(context: VulkanContext) -> tuple[tuple[Row, ...], Row]:
         assert isinstance(zsbuf.resource, VulkanTexture)
         number, aspect = zsbuf.resource.format.number, zsbuf.resource.format.aspect
     formats = row(
-        "PipelineRenderingCreateInfo",
-        colorAttachmentCount=len(colors),
-        pColorAttachmentFormats=tuple(colors),
-        depthAttachmentFormat=number if aspect & DEPTH else 0,
-        stencilAttachmentFormat=number if aspect & STENCIL else 0,
-    )
+        "PipelineRenderingCreateInfo", colorAttachmentCount=len(colors),
+        pColorAttachmentFormats=tuple(colors), depthAttachmentFormat=number * bool(aspect & DEPTH),
+        stencilAttachmentFormat=number * bool(aspect & STENCIL),
+    )  # fmt: skip
     return tuple(attachments), formats
 
 

@@ -63,7 +63,8 @@ class Samplers:
         return found
 
     def _described(self, state: SamplerState, format: Format | None, is_cube: bool) -> Row:
-        device, limits, modes = self.device, self.device.physical.limits, wraps(state)
+        device, limits = self.device, self.device.physical.limits
+        u, v, w = (_WRAPS[wrap] for wrap in wraps(state))
         found = None if format is None else vulkan_format(format)
         integer = format is not None and (
             format.is_pure_integer or (format.has_stencil and not format.has_depth)
@@ -79,11 +80,9 @@ class Samplers:
             if integer:
                 words = tuple(ctypes.c_int32(int(x)).value for x in border)
                 value = row("ClearColorValue", int32=words)
-            chain = row(
-                "SamplerCustomBorderColorCreateInfoEXT",
-                customBorderColor=value,
-                format=37 if found is None else found.number,
-            )
+            number = 37 if found is None else found.number
+            chain = row("SamplerCustomBorderColorCreateInfoEXT", customBorderColor=value,
+                        format=number)  # fmt: skip
             color = _CUSTOM_BORDER + integer
         if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
             mode = 1 if state.reduction is Reduction.MIN else 2
@@ -92,24 +91,18 @@ class Samplers:
         anisotropic = state.max_anisotropy > 1 and linear
         hard = is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap")
         return row(
-            "SamplerCreateInfo",
-            pNext=chain,
-            flags=4 * hard,
+            "SamplerCreateInfo", pNext=chain, flags=4 * hard, borderColor=color,
             magFilter=int(linear and state.mag_img_filter is Filter.LINEAR),
             minFilter=int(linear and state.min_img_filter is Filter.LINEAR),
             mipmapMode=int(linear and state.min_mip_filter is MipFilter.LINEAR),
-            addressModeU=_WRAPS[modes[0]],
-            addressModeV=_WRAPS[modes[1]],
-            addressModeW=_WRAPS[modes[2]],
+            addressModeU=u, addressModeV=v, addressModeW=w,
             mipLodBias=max(-16.0, min(state.lod_bias, limits.maxSamplerLodBias)),
             anisotropyEnable=int(anisotropic),
             maxAnisotropy=min(state.max_anisotropy, limits.maxSamplerAnisotropy),
-            compareEnable=int(state.compare_enabled),
-            compareOp=int(state.compare_func),
+            compareEnable=int(state.compare_enabled), compareOp=int(state.compare_func),
             minLod=max(state.min_lod, 0.0) if mips else 0.0,
             maxLod=max(state.max_lod, max(state.min_lod, 0.0)) if mips else 0.25,
-            borderColor=color,
-        )
+        )  # fmt: skip
 
     def dummy(self, shape: tuple[str, bool, str, bool], storage: bool) -> tuple[DeviceImage, int]:
         """An image of a shape with one texel, and a view of it."""

@@ -123,19 +123,14 @@ def vertex_input(context: VulkanContext, link: Link) -> Row:
         ]  # fmt: skip
     chain = None
     if divisors:
-        chain = row(
-            "PipelineVertexInputDivisorStateCreateInfoEXT",
-            vertexBindingDivisorCount=len(divisors),
-            pVertexBindingDivisors=tuple(divisors),
-        )
+        chain = row("PipelineVertexInputDivisorStateCreateInfoEXT", pVertexBindingDivisors=tuple(
+            divisors), vertexBindingDivisorCount=len(divisors))  # fmt: skip
     return row(
-        "PipelineVertexInputStateCreateInfo",
-        pNext=chain,
-        vertexBindingDescriptionCount=len(bindings),
-        pVertexBindingDescriptions=tuple(bindings),
+        "PipelineVertexInputStateCreateInfo", pNext=chain,
+        vertexBindingDescriptionCount=len(bindings), pVertexBindingDescriptions=tuple(bindings),
         vertexAttributeDescriptionCount=len(attributes),
         pVertexAttributeDescriptions=tuple(attributes),
-    )
+    )  # fmt: skip
 
 
 def vertex_inputs(

@@ -94,16 +94,10 @@ def emit(shader: Shader, key: Any) -> Program:
     for instr in module.instructions:
         where[id(instr)] = at
         at += 1 + len(instr.words)
+    words = np.frombuffer(module.to_bytes(), "<u4").copy()
+    marks = tuple((where[id(instr)] + 3, what) for instr, what in interface.marks)
     return Program(
-        stage,
-        np.frombuffer(module.to_bytes(), "<u4").copy(),
-        tuple((where[id(instr)] + 3, what) for instr, what in interface.marks),
-        interface.bindings,
-        tuple(sorted(inputs)),
-        tuple(sorted(outputs)),
-        frozenset(wide),
-        frozenset(variables.doubles),
-        variables.writes_memory,
-        "first_vertex" in variables.read,
-        module,
-    )
+        stage, words, marks, interface.bindings, tuple(sorted(inputs)), tuple(sorted(outputs)),
+        frozenset(wide), frozenset(variables.doubles), variables.writes_memory,
+        "first_vertex" in variables.read, module,
+    )  # fmt: skip
