@@ -87,9 +87,8 @@ def pipeline_key(
         logicOp=int(blend.logicop) * logic_op, attachmentCount=len(attachments),
         pAttachments=attachments,
     )  # fmt: skip
-    clip_control = row(
-        "PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=int(not raster.clip_halfz)
-    )
+    negative = int(not raster.clip_halfz)
+    clip_control = row("PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=negative)
     dynamic = (*_DYNAMIC_STATES, _DYNAMIC_STIPPLE) if stippled else _DYNAMIC_STATES
     found = [
         ("pNext", formats),
@@ -125,20 +124,16 @@ def _rasterization(
 ) -> Row:
     raster = context.bound.rasterizer.state
     last = not raster.flatshade_first and context.device.feature("provokingVertexLast")
+    kind, clip = "PipelineRasterization", int(raster.depth_clip_near)
+    chain = row(f"{kind}ProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last))
+    chain = row(f"{kind}DepthClipStateCreateInfoEXT", pNext=chain, depthClipEnable=clip)
     chain = row(
-        "PipelineRasterizationProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last)
-    )
-    clip = int(raster.depth_clip_near)
-    chain = row(
-        "PipelineRasterizationDepthClipStateCreateInfoEXT", pNext=chain, depthClipEnable=clip
-    )
-    chain = row(
-        "PipelineRasterizationLineStateCreateInfoEXT", pNext=chain,
+        f"{kind}LineStateCreateInfoEXT", pNext=chain,
         lineRasterizationMode=line_mode, stippledLineEnable=int(stippled),
         lineStippleFactor=1, lineStipplePattern=0xFFFF,
     )  # fmt: skip
     return row(
-        "PipelineRasterizationStateCreateInfo",
+        f"{kind}StateCreateInfo",
         pNext=chain,
         depthClampEnable=int(raster.depth_clamp),
         polygonMode=POLYGON_MODES[fill],
