@@ -10,8 +10,8 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
-from tests.conftest import native_context
 from tests.cases import Case, sections
+from tests.conftest import native_context
 from tests.glsl.shaders import compiled
 from tests.glsl.test_es_rules import STAGES
 
