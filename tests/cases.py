@@ -88,7 +88,7 @@ def sections(path: Path) -> dict[str, Section]:
     def finish() -> None:
         nonlocal text, answers
         if text:
-            assert answers, f"{path}:{start}: no answer"
+            assert answers and found, f"{path}:{start}: no answer, or in no section"
             section.cases.append(_case(section, start, text, answers))
         text, answers = [], []
 
@@ -100,7 +100,7 @@ def sections(path: Path) -> dict[str, Section]:
         if answers:
             finish()
         if not text:
-            if not line or line.startswith("# "):
+            if line in ("", "#") or line.startswith("# "):
                 continue
             if line.startswith("== "):
                 name, *words = line[3:].split()
