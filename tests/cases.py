@@ -25,6 +25,7 @@ import pytest
 
 __all__ = ["Case", "Section", "each", "sections"]
 
+_PLACE = re.compile(r"\$(?!\w)")
 _NAME = re.compile(r"\[([^\]]+)\](?: |$)")
 
 
@@ -42,7 +43,7 @@ class Case:
     @property
     def source(self) -> str:
         """The text in its template."""
-        return self.template.replace("$", self.text) if self.template else self.text
+        return _PLACE.sub(lambda _: self.text, self.template) if self.template else self.text
 
     @property
     def answer(self) -> str:

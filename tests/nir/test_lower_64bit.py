@@ -101,49 +101,11 @@ def integers(seed: int) -> np.ndarray[Any, Any]:
     return values
 
 
-BINARY = [
-    "iadd",
-    "isub",
-    "iadd_sat",
-    "isub_sat",
-    "uadd_sat",
-    "usub_sat",
-    "imul",
-    "idiv",
-    "udiv",
-    "imod",
-    "irem",
-    "umod",
-    "imin",
-    "imax",
-    "umin",
-    "umax",
-    "imul_high",
-    "umul_high",
-    "iand",
-    "ior",
-    "ixor",
-    "ieq",
-    "ine",
-    "ilt",
-    "ige",
-    "ult",
-    "uge",
-]
-UNARY = [
-    "ineg",
-    "iabs",
-    "isign",
-    "inot",
-    "bit_count",
-    "ufind_msb",
-    "ifind_msb",
-    "find_lsb",
-    "i2i32",
-    "u2u32",
-    "i2i16",
-    "u2u8",
-]
+BINARY = """iadd isub iadd_sat isub_sat uadd_sat usub_sat imul idiv udiv imod irem umod imin imax umin
+    umax imul_high umul_high iand ior ixor ieq ine ilt ige ult uge""".split()
+UNARY = (
+    """ineg iabs isign inot bit_count ufind_msb ifind_msb find_lsb i2i32 u2u32 i2i16 u2u8""".split()
+)
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -211,42 +173,9 @@ def check_double(name: str, widths: list[int], values: list[np.ndarray[Any, Any]
     assert not bad.size, f"{name}{[v[at] for v in values]}: {a[at]:#x} became {b[at]:#x}"
 
 
-DOUBLE_BINARY = [
-    "fadd",
-    "fsub",
-    "fmul",
-    "fdiv",
-    "fmin",
-    "fmax",
-    "flt",
-    "fge",
-    "feq",
-    "fneu",
-    "fmod",
-    "frem",
-]
-DOUBLE_UNARY = [
-    "fneg",
-    "fabs",
-    "fsat",
-    "fsign",
-    "frcp",
-    "fsqrt",
-    "frsq",
-    "ftrunc",
-    "ffloor",
-    "fceil",
-    "ffract",
-    "fround_even",
-    "frexp_sig",
-    "frexp_exp",
-    "f2f32",
-    "f2i32",
-    "f2u32",
-    "f2i64",
-    "f2u64",
-    "f2i16",
-]
+DOUBLE_BINARY = """fadd fsub fmul fdiv fmin fmax flt fge feq fneu fmod frem""".split()
+DOUBLE_UNARY = """fneg fabs fsat fsign frcp fsqrt frsq ftrunc ffloor fceil ffract fround_even frexp_sig
+    frexp_exp f2f32 f2i32 f2u32 f2i64 f2u64 f2i16""".split()
 
 
 @pytest.mark.parametrize("name", DOUBLE_BINARY)
