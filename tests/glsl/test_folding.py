@@ -13,8 +13,8 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-3, -1e-8, 3.7e9, -1e30, float("in
 FLOATS = [*SPECIAL, 0.3, -0.7, 2.0, 100.25]
 INTS = [0, 1, -1, 7, -8, 31, 0x7FFFFFFF, -0x80000000]
 
-UNARY = """radians degrees sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log exp2 log2
-    sqrt inversesqrt abs sign floor ceil trunc round roundEven fract length normalize""".split()
+UNARY = """radians degrees sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log
+    exp2 log2 sqrt inversesqrt abs sign floor ceil trunc round roundEven fract length normalize"""
 BINARY = ["atan", "pow", "mod", "min", "max", "step", "distance", "dot", "reflect"]
 TERNARY = ["clamp", "mix", "smoothstep", "fma", "faceforward"]
 INTEGER = {
@@ -86,7 +86,7 @@ def check_floats(names: list[str], arity: int, step: int) -> None:
         assert not named
 
 
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("name", UNARY.split())
 def test_functions_of_one_float(name: str) -> None:
     check_floats([name], 1, 1)
 
