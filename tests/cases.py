@@ -10,7 +10,8 @@
     -> answer
     -> a second answer
 
-A case with one line has its answer on the same line, and `\\n` in it is a new line.
+A case with one line has its answer on the same line, and `\\n` in it is a new line. In a section
+with the option `list` every line is a case, and nothing is said of what is expected.
 """
 
 from __future__ import annotations
@@ -113,6 +114,12 @@ def sections(path: Path) -> dict[str, Section]:
                 section.template += ("\n" if section.template else "") + line[2:]
                 continue
             start = number
+            if "list" in section.options:
+                assert found, f"{path}:{number}: in no section"
+                section.cases.append(
+                    _case(section, start, line.replace("\\n", "\n").split("\n"), [])
+                )
+                continue
             given, arrow, answer = line.rpartition(" ->")
             if arrow and answer[:1] in ("", " "):
                 text, answers = given.replace("\\n", "\n").split("\n"), [answer[1:]]

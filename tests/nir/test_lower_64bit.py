@@ -172,8 +172,8 @@ def check_double(name: str, widths: list[int], values: list[np.ndarray[Any, Any]
 
 
 DOUBLE_BINARY = """fadd fsub fmul fdiv fmin fmax flt fge feq fneu fmod frem"""
-DOUBLE_UNARY = """fneg fabs fsat fsign frcp fsqrt frsq ftrunc ffloor fceil ffract fround_even frexp_sig
-    frexp_exp f2f32 f2i32 f2u32 f2i64 f2u64 f2i16"""
+DOUBLE_UNARY = """fneg fabs fsat fsign frcp fsqrt frsq ftrunc ffloor fceil ffract fround_even
+    frexp_sig frexp_exp f2f32 f2i32 f2u32 f2i64 f2u64 f2i16"""
 
 
 @pytest.mark.parametrize("name", DOUBLE_BINARY.split())

@@ -1,4 +1,4 @@
-"""What two stages learn from each other, rule by rule: what is still stored, what is still loaded."""
+"""What two stages learn from each other, rule by rule: what is still stored and loaded."""
 
 from __future__ import annotations
 

@@ -88,16 +88,9 @@ def test_modules_that_cannot_be(case: Case) -> None:
 
 def test_control_flow_nested_too_deeply_is_refused() -> None:
     levels = range(121)
-    code = "\n".join(
-        [
-            *(
-                f"OpSelectionMerge %m{k} None\nOpBranchConditional %true %a{k} %m{k}\n%a{k} = OpLabel"
-                for k in levels
-            ),
-            "OpReturn",
-            *(f"%m{k} = OpLabel\nOpReturn" for k in reversed(levels)),
-        ]
-    )
+    opened = "OpSelectionMerge %m{0} None\nOpBranchConditional %true %a{0} %m{0}\n%a{0} = OpLabel\n"
+    code = "".join(opened.format(k) for k in levels) + "OpReturn\n"
+    code += "".join(f"%m{k} = OpLabel\nOpReturn\n" for k in reversed(levels))
     with pytest.raises(SpirvError, match="control flow is nested too deeply"):
         read(code, TYPES)
 

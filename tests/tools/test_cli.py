@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from gallette.cli import COMMANDS, command_parser, main
-from gallette.commands import diff, run, trace
+from gallette.commands import run, trace
 from gallette.compiler.errors import GalletteError
 from gallette.egl import launch
 from gallette.state_tracker import GL
@@ -71,40 +71,6 @@ def test_drivers_that_are_not_there(
     assert told.out == "" and told.err.startswith(message)
 
 
-DIFFS: list[tuple[list[str], tuple[object, ...]]] = [
-    # what is said; what is compared: scenes, drivers, tolerance, options, cluster, time limit
-    (["blur"], (["blur"], "numpipe", "noop", 1.0, {}, "", None)),
-    (["blur", "life"], (["blur", "life"], "numpipe", "noop", 1.0, {}, "", None)),
-    (["blur", "--driver", "jit"], (["blur"], "jit", "noop", 1.0, {}, "", None)),
-    (["blur", "--tolerance", "2.5"], (["blur"], "numpipe", "noop", 2.5, {}, "", None)),
-    (
-        ["blur", "--option", "budget=1"],
-        (["blur"], "numpipe", "noop", 1.0, {"budget": "1"}, "", None),
-    ),
-    (
-        ["blur", "--option", "budget=1", "--option", "fuse_ffma=x=y", "--option", "budget=3"],
-        (["blur"], "numpipe", "noop", 1.0, {"budget": "3", "fuse_ffma": "x=y"}, "", None),
-    ),
-    (["blur", "--cluster", "local:2"], (["blur"], "numpipe", "noop", 1.0, {}, "local:2", None)),
-]
-
-
-@pytest.mark.parametrize(("said", "wanted"), DIFFS)
-def test_what_is_said_of_a_comparison_is_what_is_compared(
-    said: list[str], wanted: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[object, ...]] = []
-
-    def run_diffs(*arguments: object) -> diff.DiffReport:
-        asked.append(arguments)
-        return diff.DiffReport("ours", "theirs", "", "", 1.0, "", [])
-
-    monkeypatch.setattr(diff, "run_diffs", run_diffs)
-    monkeypatch.setattr("gallette.commands.diff.default_driver", lambda: "numpipe")
-    assert main(["diff", "--against", "noop", *said]) == 0
-    assert asked == [wanted]
-
-
 TRACED: list[tuple[list[str], list[str]]] = [
     # what is said; driver, capture and frames of the process, and the program's arguments
     ([], ["numpipe", "mine.gcap", ""]),
@@ -146,48 +112,6 @@ def test_what_is_said_of_a_program_is_what_is_recorded(
     assert main(arguments) == status
     assert commands == [[wanted[0], str(tmp_path / wanted[1]), *wanted[2:]]] * 2
     assert capsys.readouterr().out == f"told: {wanted[1]}\n"
-
-
-TOLD: list[tuple[list[str], tuple[object, ...]]] = [
-    ([], ("traced", "numpipe", None, "shown", False)),
-    (["--all"], ("traced", "numpipe", None, "shown", True)),
-    (["--json", "f.json"], ("traced", "numpipe", Path("f.json"), "shown", False)),
-    (["--driver", "noop", "--html", "f"], ("traced", "noop", None, "page", Path("f"))),
-    (["-o", "f.gcap"], ("recorded", Path("f.gcap"), "numpipe")),
-]
-
-
-@pytest.mark.parametrize(("said", "wanted"), TOLD)
-def test_what_is_said_of_a_scene_is_what_is_traced(
-    said: list[str], wanted: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[object] = []
-
-    def traced(target: str, driver: str, file: Path | None) -> str:
-        seen.extend(("traced", driver, file))
-        return f"the story of {target}"
-
-    def shown(out: object, story: str, everything: bool) -> None:
-        assert story == "the story of blur"
-        seen.extend(("shown", everything))
-
-    def page(story: str, path: Path) -> Path:
-        assert story == "the story of blur"
-        seen.extend(("page", path))
-        return path
-
-    def recorded(target: str, path: Path, driver: str) -> str:
-        seen.extend(("recorded", path, driver))
-        return target
-
-    monkeypatch.setattr(trace, "default_driver", lambda: "numpipe")
-    monkeypatch.setattr(trace, "trace_target", traced)
-    monkeypatch.setattr(trace, "_print", shown)
-    monkeypatch.setattr("gallette.reports.html.write_trace", page)
-    monkeypatch.setattr(trace, "record_target", recorded)
-    monkeypatch.setattr(trace, "_summary", lambda out, path: None)
-    assert main(["trace", "blur", *said]) == 0
-    assert tuple(seen) == wanted
 
 
 def test_shaders_from_standard_input(
