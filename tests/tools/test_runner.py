@@ -22,7 +22,7 @@ from gallette.piglit_subset.results import Entry, Run, merge, read_run, write_ru
 from gallette.piglit_subset.shader_test import parse_file, parse_text
 from gallette.piglit_subset.suite import Shard, find_tests, some_bundled
 from gallette.piglit_subset.summary import pass_rate, summarise
-from gallette.running import judge_run, known_failures, known_list
+from gallette.running import known_failures, known_list
 
 pytestmark = pytest.mark.native
 
@@ -202,34 +202,6 @@ def test_the_list_of_known_failures_is_rewritten(tmp_path: Path) -> None:
     assert known.update(run, path) == (["a@3"], ["a@2"])
     assert path.read_text() == "# kept\na/1  slow\n\nb/1  elsewhere\na/3  seen: died\n"
     assert known.judge(run, known.load(path)).ok
-
-
-def test_what_is_said_of_a_judged_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Known failures are named, surprises too; flaky tests fail the run, an update never does."""
-    path = tmp_path / "x.txt"
-    monkeypatch.setattr("gallette.running.known_list", lambda driver: path)
-    monkeypatch.setenv("COLUMNS", "400")
-    path.write_text("a/1  slow\na/2  wrong [bold]\n")
-    run = Run("x", {"a@1": Entry("fail"), "a@[2]": Entry("pass")})
-    assert judge_run(run)
-    assert capsys.readouterr().out.split() == ["known", "a/1:", "slow"]
-    run.tests["a@2"] = Entry("pass")
-    assert not judge_run(run)
-    assert (
-        "unexpected pass a/2: it is on the list of known failures of x" in capsys.readouterr().out
-    )
-    del run.tests["a@2"]
-    run.tests["b"] = Entry("pass", attempts={"pass": 2, "fail": 1})
-    assert run.tests["b"].flaky and not judge_run(run)
-    assert "1 flaky: not the same result every time" in capsys.readouterr().out
-    run.tests["c"] = Entry("crash", "died")
-    assert judge_run(run, update=True)
-    said = capsys.readouterr().out
-    assert f"{path}: 1 added, 0 removed" in said and "Replace what was seen" in said
-    assert path.read_text().endswith("c  seen: died\n")
-    assert known.load(tmp_path / "none.txt") == {}
 
 
 def test_files_of_results_that_are_none(tmp_path: Path) -> None:
