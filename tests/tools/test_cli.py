@@ -154,7 +154,7 @@ def test_help_does_not_import_the_stack(gallette) -> None:
 def test_the_list_of_scenes_and_benchmarks(gallette) -> None:
     assert "shadow_map" in gallette("diff", "--list").stdout
     assert "small_draws" in gallette("bench", "--list").stdout
-    assert "probe all rgba" in gallette("piglit", "commands").stdout
+    assert "all rgba R G B A" in gallette("piglit", "commands").stdout
 
 
 def test_a_debug_flag_that_does_not_exist(gallette) -> None:
