@@ -38,13 +38,17 @@ _GATHERED = (
 )
 
 
-_NOTHING = [(name, getattr(ShaderInfo(), name)) for name in _GATHERED]
+_NOTHING = {name: getattr(ShaderInfo(), name) for name in _GATHERED}
+_PLAIN = [item for item in _NOTHING.items() if not isinstance(item[1], set)]
+_SETS = [name for name, value in _NOTHING.items() if isinstance(value, set)]
 
 
 def _blank(info: ShaderInfo) -> None:
     """Reset the facts that are gathered."""
-    for name, value in _NOTHING:
-        setattr(info, name, set() if value.__class__ is set else value)
+    for name, value in _PLAIN:
+        setattr(info, name, value)
+    for name in _SETS:
+        setattr(info, name, set())
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
