@@ -14,8 +14,8 @@ from gallette.capture.snapshot import Snapshots, take_snapshots
 from gallette.capture.targets import record_target
 from gallette.cli import main
 from gallette.drivers.faulty import FAULTS
+from gallette.pipe import enums, state
 from gallette.pipe.enums import (
-    BlendFactor,
     BlendFunc,
     ClearFlags,
     CompareFunc,
@@ -38,12 +38,11 @@ from gallette.pipe.state import (
     RenderTargetBlend,
     SamplerState,
     SamplerView,
-    ScissorState,
     StencilState,
-    VertexBuffer,
     VertexElement,
     ViewportState,
 )
+from tests.cases import sections
 
 
 @pytest.fixture(scope="module")
@@ -161,122 +160,12 @@ def drawn(mode: Primitive, count: int, **others: Any) -> DrawInfo:
     return DrawInfo(mode, count=count, **others)
 
 
-MISTAKES: list[tuple[str, Any, Any]] = [
-    ("half_pixel", VIEW, replace(VIEW, translate=(1.5, 2.5, 3.0))),
-    ("depth_range", VIEW, replace(VIEW, scale=(4.0, 5.0, 6.0 * 0.99))),
-    ("upside_down", VIEW, replace(VIEW, scale=(4.0, -5.0, 6.0))),
-    ("culls_wrong_side", PLAIN, None),
-    ("culls_wrong_side", BACK, FRONT),
-    ("culls_wrong_side", FRONT, BACK),
-    ("culls_unasked", PLAIN, BACK),
-    ("culls_unasked", BACK, None),
-    ("no_clip_planes", PLAIN, None),
-    ("no_clip_planes", replace(PLAIN, clip_plane_enable=5), PLAIN),
-    ("depth_bias", PLAIN, replace(BIASED, offset_units=200.0)),
-    ("depth_bias", BIASED, replace(BIASED, offset_units=205.0)),
-    ("thick_lines", PLAIN, replace(PLAIN, line_width=3.0)),
-    ("large_points", PLAIN, None),
-    ("large_points", replace(PLAIN, point_size_per_vertex=True), PLAIN),
-    ("depth_func", DepthStencilAlphaState(), None),
-    ("depth_func", depths(CompareFunc.LESS), depths(CompareFunc.GREATER)),
-    ("depth_func", depths(CompareFunc.LEQUAL), depths(CompareFunc.LESS)),
-    ("depth_func", depths(CompareFunc.EQUAL), depths(CompareFunc.LESS)),
-    ("depth_func", depths(CompareFunc.ALWAYS), None),
-    ("no_depth_write", DepthStencilAlphaState(), None),
-    ("no_depth_write", DEEP, replace(DEEP, depth_writemask=False)),
-    ("no_depth_write", replace(DEEP, depth_writemask=False), None),
-    ("no_depth_test", DepthStencilAlphaState(), None),
-    ("no_depth_test", DEEP, depths(CompareFunc.ALWAYS)),
-    ("no_depth_test", depths(CompareFunc.ALWAYS), None),
-    ("no_stencil_test", DEEP, None),
-    ("no_stencil_test", MARKED, stencils(func=CompareFunc.ALWAYS)),
-    ("no_stencil_test", stencils(func=CompareFunc.ALWAYS), None),
-    ("stencil_keeps", DEEP, None),
-    ("stencil_keeps", MARKED, stencils(zpass_op=StencilOp.KEEP)),
-    ("stencil_keeps", stencils(zpass_op=StencilOp.KEEP), None),
-    ("blend_factor", BlendState(), None),
-    ("blend_factor", MIXED, blends(rgb_dst_factor=BlendFactor.ONE)),
-    (
-        "blend_factor",
-        blends(rgb_src_factor=BlendFactor.SRC_ALPHA),
-        blends(rgb_dst_factor=BlendFactor.ONE),
-    ),
-    ("no_blending", BlendState(), None),
-    ("no_blending", MIXED, blends(blend_enable=False)),
-    ("blend_subtracts", BlendState(), None),
-    ("blend_subtracts", MIXED, blends(rgb_func=BlendFunc.SUBTRACT)),
-    ("loses_blue", MIXED, blends(colormask=0b1011)),
-    ("loses_blue", blends(colormask=0b0011), None),
-    (
-        "filters_wrong",
-        (TEXTURE, None),
-        (replace(TEXTURE, min_img_filter=Filter.LINEAR, mag_img_filter=Filter.NEAREST), None),
-    ),
-    ("filters_wrong", (None, None), None),
-    (
-        "wraps_wrong",
-        (None, TEXTURE),
-        (None, replace(TEXTURE, wrap_s=Wrap.CLAMP_TO_EDGE, wrap_t=Wrap.REPEAT)),
-    ),
-    ("level_bias", (TEXTURE,), (replace(TEXTURE, lod_bias=1.0),)),
-    (
-        "shadow_compare",
-        (TEXTURE, SHADOW),
-        (TEXTURE, replace(SHADOW, compare_func=CompareFunc.GREATER)),
-    ),
-    ("shadow_compare", (TEXTURE,), None),
-    ("swaps_red_and_blue", (PICTURE, ALPHA, None), (SWAPPED, ALPHA, None)),
-    ("swaps_red_and_blue", (ALPHA,), None),
-    ("attribute_offset", (), None),
-    ("attribute_offset", ELEMENTS, (ELEMENTS[0], replace(ELEMENTS[1], src_offset=12))),
-    ("buffer_offset", (), None),
-    ("buffer_offset", (None,), None),
-    ("buffer_offset", (VertexBuffer(THING, 4, 0),), None),
-    (
-        "buffer_offset",
-        (VertexBuffer(THING, 4, 12), VertexBuffer(THING, 0, 8)),
-        (VertexBuffer(THING, 16, 12), VertexBuffer(THING, 0, 8)),
-    ),
-    ("loses_last_primitive", drawn(Primitive.TRIANGLES, 3), None),
-    ("loses_last_primitive", drawn(Primitive.TRIANGLES, 6), drawn(Primitive.TRIANGLES, 3)),
-    ("loses_last_primitive", drawn(Primitive.LINES, 4), drawn(Primitive.LINES, 2)),
-    ("loses_last_primitive", drawn(Primitive.POINTS, 2), drawn(Primitive.POINTS, 1)),
-    ("loses_last_primitive", drawn(Primitive.POINTS, 1), None),
-    ("loses_last_primitive", drawn(Primitive.LINE_STRIP, 4), drawn(Primitive.LINE_STRIP, 3)),
-    ("loses_instance", drawn(Primitive.POINTS, 1), None),
-    (
-        "loses_instance",
-        drawn(Primitive.POINTS, 1, instance_count=2),
-        drawn(Primitive.POINTS, 1, instance_count=1),
-    ),
-    ("index_bias", drawn(Primitive.POINTS, 1), None),
-    (
-        "index_bias",
-        drawn(Primitive.POINTS, 1, index_size=2, index_bias=3),
-        drawn(Primitive.POINTS, 1, index_size=2, index_bias=4),
-    ),
-    (
-        "clear_colour",
-        (ClearFlags.COLOR, (0.25, 0.5, 0.75, 1.0), 1.0, 7),
-        (ClearFlags.COLOR, (0.25, 0.5 + 1.5 / 255, 0.75, 1.0), 1.0, 7),
-    ),
-    (
-        "clear_depth",
-        (ClearFlags.DEPTH, (0.0,) * 4, 0.5, 7),
-        (ClearFlags.DEPTH, (0.0,) * 4, 0.25, 7),
-    ),
-    (
-        "clear_forgotten",
-        (ClearFlags.DEPTH | ClearFlags.COLOR, (0.0,) * 4, 0.5, 7),
-        (ClearFlags.COLOR, (0.0,) * 4, 0.5, 7),
-    ),
-    ("blit_flips", COPIED, replace(COPIED, src_box=Box(1, 7, 3, 4, -5, 6))),
-    ("scissor_off_by_one", ScissorState(1, 2, 9, 8), ScissorState(1, 2, 8, 8)),
-    ("scissor_off_by_one", ScissorState(9, 2, 9, 8), None),
-]
+MISTAKES = sections(Path(__file__).with_name("faults.txt"))["mistakes"].cases
 
 
 def test_a_mistake_changes_what_it_says_and_nothing_else() -> None:
-    for name, given, wrong in MISTAKES:
-        assert FAULTS[name].spoil(given) == wrong, name
-    assert {name for name, _, _ in MISTAKES} == set(FAULTS)
+    known = {**vars(enums), **vars(state), **globals()}
+    for case in MISTAKES:
+        given, wrong = eval(case.text, known), eval(case.answer, known)
+        assert FAULTS[case.name].spoil(given) == wrong, case.line
+    assert {case.name for case in MISTAKES} == set(FAULTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from gallette.capture.container import MAGIC, CaptureReader, CaptureWriter, cont
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.enums import GL
 from tests.capture.captured import captured
+from tests.cases import Case, each
 from tests.conftest import native_context
 
 FACTS: dict[str, Any] = {
@@ -22,8 +24,6 @@ FACTS: dict[str, Any] = {
     "size": [4, 4], "samples": 0,
 }  # fmt: skip
 CONTEXT = [["@context", 1, FACTS], ["@current", 1]]
-ASCII = GL.PROGRAM_FORMAT_ASCII_ARB
-PINNED = GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD
 RGBA = [GL.RGBA, GL.UNSIGNED_BYTE]
 
 
@@ -47,153 +47,46 @@ def buffer(target: int, size: int = 16) -> list[Any]:
 
 # -- what is refused at once -----------------------------------------------------------------------
 
-WINDOW = ["@window", [7, [4, 4], 0, GL.RGBA8, GL.NONE], None]
-REFUSED: dict[str, tuple[list[Any], str]] = {
-    "no name": ([[3]], r"record 1: it has no name"),
-    "no list": ([{"a": 1}], r"broken records: b'.*' is not a list"),
-    "no such function": ([["Nothing", []]], r"record 1: OpenGL has no function glNothing"),
-    "no such record": ([["@nothing"]], r"record 1: there are no records @nothing"),
-    "too few arguments": ([["Viewport", [1, 2, 3]]], r"glViewport\(.*\) has other arguments"),
-    "too many arguments": ([["Flush", [1]]], r"glFlush\(\) has other arguments"),
-    "a text for a number": ([["Enable", ["x"]]], r"cap cannot be 'x'"),
-    "a number that C does not hold": ([["Enable", [1 << 32]]], r"cap cannot be 4294967296"),
-    "a fraction of an index": ([["Enable", [0.5]]], r"cap cannot be 0\.5"),
-    "half a character": ([["ObjectLabel", [1, 2, 3, "\ud800"]]], r"label cannot be '\\ud800'"),
-    "an address that is no number": (
-        [["VertexPointer", [2, GL.FLOAT, 0, {"@": "here"}]]], r"ptr cannot be \{'@': 'here'\}",
-    ),
-    "numbers that are none": ([["Vertex2fv", [[0.5, None]]]], r"v cannot be \[0\.5, None\]"),
-    "more texts than there are": (
-        [["ShaderSource", [1, 9, ["text"], None]]], r"9 texts are 1",
-    ),
-    "a result that is none": ([["Flush", [], {"m": [[1]]}]], r"the result 'm' cannot be \[\[1\]\]"),
-    "a context of half the facts": (
-        [["@context", 1, {"driver": "numpipe"}]], r"@context cannot be",
-    ),
-    "a call before a context": ([["Flush", []]], r"call 1 has no context"),
-    "a window before a context": ([WINDOW], r"a record @window has no context"),
-    "a context that was not made": ([["@current", 2]], r"context 2 becomes current, but"),
-    "a context made twice": ([*CONTEXT, CONTEXT[0]], r"context 1 is one too many"),
-    "a call after the context's end": (
-        [*CONTEXT, ["@context", 2, FACTS], ["@release", 1], ["Flush", []]],
-        r"call 1 has no context",
-    ),
-    "a window of no format": (
-        [*CONTEXT, ["@window", [7, [4, 4], 0, 9, 5], None]], r"windows have no formats 0x9 and 0x5",
-    ),
-    "a window too large": (
-        [*CONTEXT, ["@window", [7, [32768, 32768], 0, GL.RGBA8, 0], None]], r"32768 x 32768 pixels",
-    ),
-    "a context too large": (
-        [["@context", 1, {**FACTS, "size": [32768, 32768]}]], r"32768 x 32768 pixels",
-    ),
-    "an unknown driver": (
-        [["@context", 1, {**FACTS, "driver": "nothing"}]], r"unknown driver 'nothing'",
-    ),
-    "a resource that is not there": (
-        [*CONTEXT, ["Vertex2fv", [{"b": "00"}]]], r"resource 00 is missing",
-    ),
-    "more words for hits than memory": (
-        [*CONTEXT, ["SelectBuffer", [1 << 30, {"@": 4096}]]], r"wants 1073741824 words",
-    ),
-    "a write beyond what is mapped": (
-        [*CONTEXT, *buffer(GL.ARRAY_BUFFER),
-         ["MapBuffer", [GL.ARRAY_BUFFER, GL.WRITE_ONLY], {"r": 1}],
-         ["@map", 1, 0, 16, 2], ["@write", 1, 8, content_hash(bytes(16))]],
-        r"bytes 8\+16 of buffer 1 are written, but 0\+16 are mapped",
-    ),
-}  # fmt: skip
+HOSTILE = Path(__file__).with_name("hostile.txt")
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_no_program_can_have_done_is_refused(case: str, tmp_path: Path) -> None:
-    records, message = REFUSED[case]
-    path = written(tmp_path / "a.gcap", records, (bytes(16),))
-    with pytest.raises(GalletteError, match=message):
+def records_of(case: Case, here: int = 0) -> list[Any]:
+    """The records of a case, a line each."""
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [placed(v) for v in value]
+        if isinstance(value, dict):
+            return FACTS if "FACTS" in value else {k: placed(v) for k, v in value.items()}
+        if value == "HERE":
+            return here
+        named = isinstance(value, str) and value.startswith("GL_")
+        return getattr(GL, value[3:]) if named else value
+
+    lines = case.text.splitlines()
+    head = CONTEXT if lines[0] == "context" else []
+    return [*head, *(placed(json.loads(line)) for line in lines[bool(head) :])]
+
+
+@each(HOSTILE, "refused")
+def test_what_no_program_can_have_done_is_refused(case: Case, tmp_path: Path) -> None:
+    path = written(tmp_path / "a.gcap", records_of(case), (bytes(16),))
+    with pytest.raises(GalletteError, match=case.answer):
         replay(path)
 
 
 # -- addresses -------------------------------------------------------------------------------------
 
-# Calls that would read or write at the address "HERE", whose memory must stay as it is.
-ADDRESSES: dict[str, list[Any]] = {
-    "an image is read": [["ReadPixels", [0, 0, 4, 4, *RGBA, {"@": "HERE"}]]],
-    "a texture is read": [
-        ["TexImage2D", [GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, *RGBA, [7] * 16]],
-        ["GetTexImage", [GL.TEXTURE_2D, 0, *RGBA, {"@": "HERE"}], {"w": "no text"}],
-        ["GetnTexImage", [GL.TEXTURE_2D, 0, *RGBA, 64, {"@": "HERE"}], {"w": ""}],
-        ["ReadPixels", [0, 0, 4, 4, *RGBA, {"@": "HERE"}]],
-    ],
-    "a client array is drawn": [
-        ["EnableClientState", [GL.VERTEX_ARRAY]],
-        ["VertexPointer", [2, GL.FLOAT, 0, {"@": "HERE"}]],
-        ["DrawArrays", [GL.POINTS, 0, 8]],
-    ],
-    "an element of a client array": [
-        ["EnableClientState", [GL.VERTEX_ARRAY]],
-        ["VertexPointer", [2, GL.FLOAT, 0, {"@": "HERE"}]],
-        ["Begin", [GL.POINTS]],
-        ["ArrayElement", [3]],
-        ["End", []],
-    ],
-    "a client array whose memory was an argument": [
-        ["EnableClientState", [GL.VERTEX_ARRAY]],
-        ["VertexPointer", [2, GL.FLOAT, 0, [1, 2, 3, 4]]],
-        ["DrawArrays", [GL.POINTS, 0, 1]],
-    ],
-    "a draw beyond what was recorded": [
-        ["EnableClientState", [GL.VERTEX_ARRAY]],
-        ["VertexPointer", [2, GL.FLOAT, 0, {"@": 1 << 20}]],
-        ["DrawArrays", [GL.POINTS, 0, 1 << 20], {"m": [[1 << 20, content_hash(bytes(16))]]}],
-    ],
-    "indices": [["DrawElements", [GL.POINTS, 4, GL.UNSIGNED_BYTE, {"@": "HERE"}]]],
-    "addresses of indices": [
-        ["MultiDrawElements", [GL.POINTS, [3], GL.UNSIGNED_BYTE, ["HERE"], 1]],
-    ],
-    "a short argument": [["LoadMatrixf", [[1, 2, 3]]]],
-    "an image shorter than its size": [
-        ["TexImage2D", [GL.TEXTURE_2D, 0, GL.RGBA8, 64, 64, 0, *RGBA, [1, 2, 3, 4]]],
-    ],
-    "rows longer than the image": [
-        ["PixelStorei", [GL.UNPACK_ROW_LENGTH, 1 << 20]],
-        ["TexImage2D", [GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, *RGBA, [7] * 16]],
-    ],
-    "more data than there are": [
-        ["BindBuffer", [GL.ARRAY_BUFFER, 1]],
-        ["BufferData", [GL.ARRAY_BUFFER, 1 << 20, [1, 2, 3], GL.STATIC_DRAW]],
-    ],
-    "a text of the caller's memory": [
-        ["ProgramStringARB", [GL.VERTEX_PROGRAM_ARB, ASCII, 64, {"@": "HERE"}]],
-    ],
-    "memory that becomes a buffer": [
-        ["BindBuffer", [PINNED, 1]],
-        ["BufferData", [PINNED, 64, {"@": "HERE"}, GL.STREAM_COPY]],
-    ],
-    "an argument that becomes a buffer": [
-        ["BindBuffer", [PINNED, 1]],
-        ["BufferData", [PINNED, 4, [1, 2, 3, 4], GL.STREAM_COPY]],
-    ],
-    "lists": [["CallLists", [8, GL.UNSIGNED_BYTE, {"@": "HERE"}]]],
-}  # fmt: skip
 
-
-def _placed(value: Any, here: int) -> Any:
-    if isinstance(value, list):
-        return [_placed(v, here) for v in value]
-    if isinstance(value, dict):
-        return {k: _placed(v, here) for k, v in value.items()}
-    return here if value == "HERE" else value
-
-
-@pytest.mark.parametrize("case", ADDRESSES)
-def test_addresses_of_a_file_are_not_followed(case: str, tmp_path: Path) -> None:
+@each(HOSTILE, "addresses")
+def test_addresses_of_a_file_are_not_followed(case: Case, tmp_path: Path) -> None:
     room = np.full(4096, 5, np.uint8)
-    calls = [["ClearColor", [1, 1, 1, 1]], ["Clear", [GL.COLOR_BUFFER_BIT]], *ADDRESSES[case]]
-    records = [*CONTEXT, *_placed(calls, room.ctypes.data)]
+    calls = [["ClearColor", [1, 1, 1, 1]], ["Clear", [GL.COLOR_BUFFER_BIT]]]
+    records = [*CONTEXT, *calls, *records_of(case, room.ctypes.data)]
     done = replay(written(tmp_path / "a.gcap", records, (bytes(16),)))
     assert (room == 5).all()
     assert len(done.errors) == 1
-    assert "where the capture has no memory" in done.errors[0]
+    assert case.answer in done.errors[0]
 
 
 @pytest.mark.native

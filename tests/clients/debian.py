@@ -29,84 +29,6 @@ NATIVE = {
     "LIBGL_ALWAYS_SOFTWARE": "1",
     "GALLIUM_DRIVER": "llvmpipe",
 }
-_FILES = {
-    "cube.obj": """\
-v 0 0 0
-v 1 0 0
-v 1 1 0
-v 0 1 0
-v 0 0 1
-v 1 0 1
-v 1 1 1
-v 0 1 1
-f 1 4 3 2
-f 5 6 7 8
-f 1 2 6 5
-f 2 3 7 6
-f 3 4 8 7
-f 4 1 5 8
-""",
-    "tetrahedron.obj": """\
-v 0 0 0
-v 1 0 0
-v 0 1 0
-v 0 0 1
-f 1 3 2
-f 1 2 4
-f 1 4 3
-f 2 3 4
-""",
-    "cube.scad": "difference() { cube(10, center = true); sphere(6); }\n",
-    "window.py": """\
-from ctypes import CDLL, c_float, c_void_p
-glfw, gl = CDLL("libglfw.so.3"), CDLL("libGL.so.1")
-glfw.glfwCreateWindow.restype = c_void_p
-glfw.glfwInit()
-window = c_void_p(glfw.glfwCreateWindow(320, 240, b"GLFW", None, None))
-glfw.glfwMakeContextCurrent(window)
-while not glfw.glfwWindowShouldClose(window):
-    gl.glClear(0x4000)
-    gl.glBegin(4)
-    for x, y, color in ((-0.8, -0.7, (1, 0, 0)), (0.8, -0.7, (0, 1, 0)), (0, 0.8, (0, 0, 1))):
-        gl.glColor3f(*map(c_float, color))
-        gl.glVertex2f(c_float(x), c_float(y))
-    gl.glEnd()
-    glfw.glfwSwapBuffers(window)
-    glfw.glfwPollEvents()
-""",
-    "project.godot": """\
-config_version=4
-[application]
-run/main_scene="res://main.tscn"
-[display]
-window/size/width=320
-window/size/height=240
-""",
-    "main.tscn": """\
-[gd_scene load_steps=2 format=2]
-[sub_resource type="CubeMesh" id=1]
-[node name="Scene" type="Spatial"]
-[node name="Cube" type="MeshInstance" parent="."]
-mesh = SubResource( 1 )
-[node name="Camera" type="Camera" parent="."]
-transform = Transform( 0.8, -0.3, 0.52, 0, 0.87, 0.5, -0.6, -0.4, 0.69, 3, 2.8, 4 )
-[node name="Light" type="DirectionalLight" parent="."]
-transform = Transform( 1, 0, 0, 0, 0.5, 0.87, 0, -0.87, 0.5, 0, 4, 0 )
-""",
-    "scene.qml": """\
-import QtQuick
-Window { width: 320; height: 240; visible: true
-    Rectangle { anchors.fill: parent; gradient: Gradient {
-        GradientStop { position: 0; color: "navy" }
-        GradientStop { position: 1; color: "orange" } } }
-    Text { anchors.centerIn: parent; text: "Qt Quick"; font.pixelSize: 40; color: "white"
-        NumberAnimation on rotation { from: 0; to: 360; duration: 2000; loops: -1 } } }
-""",
-    "workbench.py": """\
-import bpy
-bpy.context.preferences.view.show_splash = False
-""",
-}
 
 
 @dataclass(frozen=True)
@@ -188,8 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     print("| program | steps of 255 allowed | pictures |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file, text in _FILES.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        shutil.copytree(LIST.with_name("files"), folder, dirs_exist_ok=True)
         ready, told = os.pipe()
         screen = ["-screen", "0", "640x480x24", "-displayfd", str(told)]
         server = subprocess.Popen(["Xvfb", *screen], pass_fds=[told], stderr=subprocess.DEVNULL)

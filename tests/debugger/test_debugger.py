@@ -16,52 +16,10 @@ from gallette.compiler.errors import GalletteError
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
 from gallette.debugger.records import Line, Session, Step
 
-FRAGMENT = """#version 330
-in vec2 place;
-uniform float zero;
-out vec4 color;
-float half_of(float whole) {
-    float result = whole * 0.5;
-    return result;
-}
-void main() {
-    float unused = place.x * 3.0;
-    float bright = 0.0;
-    for (int i = 0; i < 3; i++) {
-        bright += half_of(place.x) * zero;
-    }
-    if (place.x > 0.0) {
-        bright = half_of(place.y);
-    }
-    float bad = log(zero - 1.0);
-    color = vec4(bright, dFdx(place.x), bad, 1.0);
-}
-"""
-TEST = f"""[require]
-GLSL >= 3.30
-[vertex shader]
-#version 330
-in vec4 piglit_vertex;
-out vec2 place;
-void main() {{
-    gl_Position = piglit_vertex;
-    place = piglit_vertex.xy;
-}}
-[fragment shader]
-{FRAGMENT}
-[test]
-uniform float zero 0
-clear color 0 0 0 0
-clear
-draw rect -1 -1 2 2
-"""
-
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path: Path = tmp_path_factory.mktemp("debugger") / "a.shader_test"
-    path.write_text(TEST)
-    return str(path)
+def target() -> str:
+    return str(Path(__file__).with_name("steps.shader_test"))
 
 
 @pytest.fixture(scope="module")

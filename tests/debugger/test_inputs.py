@@ -19,111 +19,13 @@ from gallette.compiler.errors import GalletteError
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
 from gallette.debugger.records import Session
 from gallette.debugger.terminal import HELP, Stepper
+from tests.cases import Case, each, sections
 
-HEAD = """[require]
-GL >= 4.5
-GLSL >= 4.50
-SIZE 8 8
-[vertex shader]
-#version 450
-in vec4 piglit_vertex;
-out vec2 smooth_one;
-noperspective out vec2 straight;
-centroid out vec2 inside;
-sample out vec2 sampled;
-flat out vec2 flat_one;
-flat out ivec2 numbers;
-flat out dvec2 wide;
-void main() {
-    gl_Position = vec4(piglit_vertex.xy, 0.0, 1.0 + 0.5 * piglit_vertex.x) * 1.5;
-    smooth_one = piglit_vertex.xy * 3.0;
-    straight = piglit_vertex.yx;
-    inside = piglit_vertex.xy + 4.0;
-    sampled = piglit_vertex.xy + 5.0;
-    flat_one = piglit_vertex.xy * 0.3;
-    numbers = ivec2(piglit_vertex.xy * 10.0);
-    wide = dvec2(piglit_vertex.xy) / 3.0LF;
-}
-[fragment shader]
-#version 450
-in vec2 smooth_one;
-noperspective in vec2 straight;
-centroid in vec2 inside;
-sample in vec2 sampled;
-flat in vec2 flat_one;
-flat in ivec2 numbers;
-flat in dvec2 wide;
-layout(location = 0) out vec4 color;
-"""
-TAIL = """
-[test]
-texture rgbw 0 (4, 4)
-texparameter 2D mag linear
-texture miptree 1
-texture integer 2 (4, 4) (16, 1) GL_RGBA8I
-texture shadow2D 3 (8, 8)
-texparameter 2D compare_func greater
-texture rgbw 2DArray 4 (2, 2, 4)
-texture storage 5 2D GL_RGBA32UI (1 8 8)
-image texture 5 GL_RGBA32UI
-uniform int a 0
-uniform int mipped 1
-uniform int whole 2
-uniform int shadow 3
-uniform int layers 4
-uniform int store 5
-uniform int empty 9
-ssbo 0 64
-ssbo 0 subdata float 8 0.75
-clear color 0 0 0 0
-clear
-draw rect -0.6 -0.5 1.2 1.1
-"""
-FLOATS: dict[str, str] = {
-    "smooth": "color = vec4(smooth_one, dFdx(smooth_one.x), fwidth(smooth_one.y));",
-    "straight": "color = vec4(straight, dFdy(straight));",
-    "centroid": "color = vec4(inside, interpolateAtCentroid(smooth_one));",
-    "sample": "color = vec4(sampled, interpolateAtSample(smooth_one, 0));",
-    "offset": "color = vec4(interpolateAtOffset(smooth_one, vec2(0.25, -0.125)),"
-    " interpolateAtOffset(straight, vec2(-0.5, smooth_one.x * 0.1)));",
-    "flat": "color = vec4(flat_one, vec2(numbers));",
-    "wide": "color = vec4(wide, vec2(wide * 3.0LF));",
-    "place": "color = vec4(gl_FragCoord.xy, gl_FragCoord.zw);",
-    "facing": "color = vec4(gl_FrontFacing, gl_PrimitiveID, gl_SampleID, gl_HelperInvocation);",
-    "texture": "color = texture(a, smooth_one);",
-    "bias": "color = texture(mipped, straight * 0.3, 1.0);",
-    "lod": "color = textureLod(mipped, straight, 2.2);",
-    "asked lod": "color = vec4(textureQueryLod(mipped, smooth_one * 2.0), 0.0, 1.0);",
-    "gradients": "color = textureGrad(mipped, straight, vec2(0.3, 0.0), vec2(0.0, 0.4));",
-    "offset of texels": "color = textureOffset(a, smooth_one, ivec2(1, -1));",
-    "fetched": "color = texelFetch(a, ivec2(gl_FragCoord.xy) & 3, 0);",
-    "size": "color = vec4(textureSize(mipped, 1), textureQueryLevels(mipped), 1.0);",
-    "gathered": "color = textureGather(a, straight, 1);",
-    "gathered places": "const ivec2 at[4] = ivec2[](ivec2(0), ivec2(1, 2), ivec2(-3, 1), ivec2(2));"
-    " color = textureGatherOffsets(a, straight, at, 2);",
-    "compared": "color = vec4(texture(shadow, vec3(straight, 0.3)),"
-    " textureLod(shadow, vec3(straight, 0.7), 0.0), 0.0, 1.0);",
-    "gathered comparisons": "color = textureGather(shadow, straight, 0.4);",
-    "layers": "color = texture(layers, vec3(straight, 2.0));",
-    "whole numbers": "color = vec4(texelFetch(whole, ivec2(gl_FragCoord.xy) & 3, 0));",
-    "nothing there": "color = texture(empty, straight) + 0.25;",
-    "units in turn": "int i = int(gl_FragCoord.x) & 1; color = texture(both[i], straight);",
-    "buffer": "color = vec4(words[2], words[3], float(words.length()), 1.0);",
-    "uniforms": "color = vec4(a_float, several[1], several[int(gl_FragCoord.x) & 1], 1.0);",
-}
-DECLARED = """
-uniform sampler2D a;
-uniform sampler2D mipped;
-uniform isampler2D whole;
-uniform sampler2DShadow shadow;
-uniform sampler2DArray layers;
-uniform sampler2D empty;
-uniform sampler2D both[2];
-layout(rgba32ui) uniform uimage2D store;
-layout(std430, binding = 0) buffer Words { float words[]; };
-uniform float a_float = 0.5;
-uniform float several[2] = float[](0.1, 0.2);
-"""
+FILE = Path(__file__).with_name("inputs.txt")
+HEAD, DECLARED, TAIL, VERTICES, COMPUTE = (
+    f"{sections(FILE)[name].template}\n"
+    for name in ("head", "declared", "tail", "vertices", "compute")
+)
 
 
 def written(folder: Path, body: str, tail: str = TAIL, head: str = HEAD) -> str:
@@ -140,9 +42,9 @@ def written(folder: Path, body: str, tail: str = TAIL, head: str = HEAD) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("what", FLOATS)
-def test_the_interpreter_computes_what_the_driver_did(what: str, tmp_path: Path) -> None:
-    target = written(tmp_path, FLOATS[what])
+@each(FILE, "fragments")
+def test_the_interpreter_computes_what_the_driver_did(case: Case, tmp_path: Path) -> None:
+    target = written(tmp_path, case.text)
     for x, y in ((3, 4), (4, 2)):
         session, history = debug_fragment(target, x, y)[:2]
         assert session.note == ""
@@ -150,16 +52,8 @@ def test_the_interpreter_computes_what_the_driver_did(what: str, tmp_path: Path)
         theirs = session.driver_outputs["colour 0"]
         assert session.outputs["data0"] == pytest.approx(theirs, rel=2e-6, abs=1e-6), (x, y)
         assert len(history.events) >= 1
-    if what == "place":
-        assert session.outputs["data0"][:2] == [4.5, 2.5]
-    if what == "nothing there":  # black, with alpha 1
-        assert session.outputs["data0"] == [0.25, 0.25, 0.25, 1.25]
-    if what == "size":
-        assert session.outputs["data0"] == [4, 4, 4, 1]
-    if what == "buffer":
-        assert session.outputs["data0"] == [0.75, 0, 16, 1]
-    if what == "facing":
-        assert session.outputs["data0"][:1] == [1.0]
+    wanted = [] if "driver" in case.answer else case.numbers
+    assert session.outputs["data0"][: len(wanted)] == wanted
 
 
 def test_where_nothing_is_written(tmp_path: Path) -> None:
@@ -204,51 +98,10 @@ draw rect -1 -1 2 2
     assert session.driver_outputs["colour 0"] == values
 
 
-VERTICES = """[require]
-GL >= 4.5
-GLSL >= 4.50
-SIZE 8 8
-[vertex shader]
-#version 450
-in vec2 corner;
-in ivec2 number;
-in uint natural;
-in dvec2 wide;
-out vec4 one;
-flat out ivec4 two;
-uniform float scale;
-void main() {
-    gl_Position = vec4(corner * scale, 0.0, 1.0);
-    one = vec4(vec2(wide), float(gl_VertexID), float(gl_InstanceID));
-    two = ivec4(number, int(natural), gl_BaseVertexARB);
-}
-[fragment shader]
-#version 450
-in vec4 one;
-flat in ivec4 two;
-out vec4 color;
-void main() { color = one + vec4(two); }
-[vertex data]
-corner/float/2 number/int/2 natural/uint/1 wide/double/2
--1.0 -1.0  -7 8  4000000000  0.1 0.2
- 1.0 -1.0  -5 6  2           0.3 0.4
--1.0  1.0  -3 4  3           0.5 0.6
-[test]
-uniform float scale 0.5
-clear color 0 0 0 0
-clear
-draw arrays instanced GL_TRIANGLES 0 3 2
-"""
-
-
 @pytest.mark.parametrize(("vertex", "instance"), [(0, 0), (1, 1), (2, 0)])
 def test_a_vertex_has_its_attributes(vertex: int, instance: int, tmp_path: Path) -> None:
     path = tmp_path / "a.shader_test"
-    path.write_text(
-        VERTICES.replace("#version 450\nin vec2 corner",
-                         "#version 450\n#extension GL_ARB_shader_draw_parameters : enable\n"
-                         "in vec2 corner")
-    )  # fmt: skip
+    path.write_text(VERTICES)
     session = debug_vertex(str(path), vertex, instance=instance)
     rows = [
         ([-1, -1], [-7, 8, 4000000000 - (1 << 32), 0], [0.1, 0.2]),
@@ -263,39 +116,6 @@ def test_a_vertex_has_its_attributes(vertex: int, instance: int, tmp_path: Path)
     assert known["corner"].values == corner
     assert known["scale"].values == [0.5]
     assert session.lane == 0
-
-
-COMPUTE = """[require]
-GL >= 4.3
-GLSL >= 4.30
-[compute shader]
-#version 430
-layout(local_size_x = 2, local_size_y = 2) in;
-layout(rgba32f) uniform image2D picture;
-layout(std430, binding = 1) buffer Words { uint first; int second; uint third; };
-layout(binding = 0, offset = 4) uniform atomic_uint counted;
-shared uint sum;
-void main() {
-    if (gl_LocalInvocationIndex == 0u) sum = 0u;
-    barrier();
-    atomicAdd(sum, gl_LocalInvocationIndex);
-    barrier();
-    uint whole = sum;
-    atomicMax(second, -int(gl_GlobalInvocationID.x));
-    atomicCompSwap(third, 5u, 6u);
-    atomicCounterIncrement(counted);
-    imageStore(picture, ivec2(gl_GlobalInvocationID.xy),
-               vec4(gl_WorkGroupID.x, gl_LocalInvocationID.y, gl_NumWorkGroups.xy));
-    if (gl_GlobalInvocationID == uvec3(3, 1, 0)) first = whole;
-}
-[test]
-atomic counters 2
-texture storage 0 2D GL_RGBA32F (1 4 4)
-image texture 0 GL_RGBA32F
-uniform int picture 0
-ssbo 1 16
-compute 2 2 1
-"""
 
 
 def test_a_compute_invocation_has_its_numbers_and_neighbours(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from pathlib import Path
 from string import Template
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from gallette.compiler.glsl import LinkedProgram, LinkOptions, link_program
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage
+from tests.cases import Case, sections
 from tests.glsl.shaders import compiled
 
 Doubles = npt.NDArray[np.float64]
@@ -36,11 +38,7 @@ VECTORS = {
 
 @dataclass(frozen=True)
 class Form:
-    """How a shader gets at a matrix.
-
-    $M is its type, $V stands for its components, $T is the type of its transpose, $I that of a
-    square matrix it can be multiplied by, and $R are the names of a column's components backwards.
-    """
+    """How a shader gets at a matrix: a line of `matrices.txt`."""
 
     expression: str
     outside: str = ""
@@ -48,61 +46,14 @@ class Form:
     parameter: str = ""
 
 
-STRUCT = "struct S_$M { float f; $M m; };"
-MAKE = "$M make_$M() { $M m = $M($V); m[0] *= one; return m; }"
-LAYOUT = "{ $M m; $M a[3]; layout(row_major) $M r; S_$M s; }"
-MEMORY = f"{STRUCT} layout(std430) buffer Memory_$M {LAYOUT} memory_$M;"
-BLOCK = f"{STRUCT} layout(std140) uniform Block_$M {LAYOUT} block_$M;"
+def form(case: Case) -> Form:
+    expression, *parts = case.text.split(" | ")
+    return Form(expression, **dict(part.split(": ", 1) for part in parts))
 
-WHOLE = {
-    "a local": Form("m", MAKE, "$M m = make_$M();"),
-    "a result": Form("make_$M()", MAKE),
-    "a parameter": Form("m", parameter="$M m"),
-    "an element": Form("a[1]", MAKE, "$M a[3]; a[1] = make_$M();"),
-    "an element by a variable": Form("a[two]", MAKE, "$M a[3]; a[2] = make_$M();"),
-    "an element of a constant": Form("$M[2]($M(0), $M($V))[two - 1]"),
-    "a member": Form("s.m", STRUCT + MAKE, "S_$M s; s.m = make_$M();"),
-    "a member of a result": Form(
-        "make_S_$M().m", STRUCT + "S_$M make_S_$M() { return S_$M(1.0, $M($V)); }"
-    ),
-    "a constant": Form("constant_$M", "const $M constant_$M = $M($V);"),
-    "a constructor": Form("$M($V)"),
-    "a uniform": Form("uniform_$M", "uniform $M uniform_$M = $M($V);"),
-    "an element of a uniform": Form(
-        "uniform_$M[two]", "uniform $M uniform_$M[3] = $M[3]($M(0), $M(1), $M($V));"
-    ),
-    "shared memory": Form("shared_$M", "shared $M shared_$M;", "shared_$M = $M($V);"),
-    "a uniform block": Form("block_$M.m", BLOCK),
-    "a uniform block by rows": Form("block_$M.r", BLOCK),
-    "an element of a uniform block": Form("block_$M.a[two]", BLOCK),
-    "a member in a uniform block": Form("block_$M.s.m", BLOCK),
-    "a storage block": Form("memory_$M.m", MEMORY, "memory_$M.m = $M($V);"),
-    "a storage block by rows": Form("memory_$M.r", MEMORY, "memory_$M.r = $M($V);"),
-    "an element of a storage block": Form("memory_$M.a[two]", MEMORY, "memory_$M.a[2] = $M($V);"),
-    "a member in a storage block": Form("memory_$M.s.m", MEMORY, "memory_$M.s.m = $M($V);"),
-    "a choice of locals": Form("one > 0.0 ? m : n", inside="$M m = $M($V), n = $M(7);"),
-    "a choice of uniforms": Form(
-        "one > 0.0 ? uniform_$M : zero_$M", "uniform $M uniform_$M = $M($V), zero_$M;"
-    ),
-    "a choice of results": Form("one < 0.0 ? $M(7) : make_$M()", MAKE),
-    "a product": Form("m * 1", MAKE, "$M m = make_$M();"),
-    "a product of matrices": Form("m * unit_$M", "uniform $I unit_$M = $I(1);", "$M m = $M($V);"),
-    "a sum": Form("m + m", inside="$M m = $M($V) / 2;"),
-    "an opposite": Form("-uniform_$M", "uniform $M uniform_$M = -$M($V);"),
-    "a transpose": Form("transpose(n)", inside="$T n = transpose($M($V));"),
-    "an assignment": Form("n = m", inside="$M m = $M($V), n;"),
-    "a list": Form("(two, m)", inside="$M m = $M($V);"),
-    "what an argument leaves": Form(
-        "m", "void put_$M(out $M m) { m = $M($V); }", "$M m; put_$M(m);"
-    ),
-}
-COLUMN_BY_COLUMN = {
-    "columns": Form("m[{}]", inside="$M m = $M($V);"),
-    "columns in a block": Form("block_$M.m[{}]", BLOCK),
-    "columns by a variable": Form("m[{} * two / 2]", MAKE, "$M m = make_$M();"),
-    "swizzled columns": Form("m[{}].$R.$R", MAKE, "$M m = make_$M();"),
-}
-FORMS = WHOLE | COLUMN_BY_COLUMN
+
+_SECTIONS = sections(Path(__file__).with_name("matrices.txt"))
+COLUMN_BY_COLUMN = {case.name for case in _SECTIONS["column_by_column"].cases}
+FORMS = {case.name: form(case) for each in _SECTIONS.values() for case in each.cases}
 
 
 def values_of(columns: int, rows: int) -> Doubles:

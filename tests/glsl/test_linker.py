@@ -1,12 +1,14 @@
 """The linker: what matches, what does not, and the tables a GL implementation reads."""
 
 import struct
+from pathlib import Path
 
 import pytest
 
 from gallette.compiler.glsl import CompileOptions, LinkedProgram, compile_shader
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from tests.cases import Case, each
 from tests.glsl.shaders import link
 
 V, F, G = Stage.VERTEX, Stage.FRAGMENT, Stage.GEOMETRY
@@ -29,118 +31,6 @@ def uniforms(program: LinkedProgram) -> dict[str, tuple[int, int]]:
 
 
 # -- what must not link --------------------------------------------------------------------------
-
-BAD = [
-    ("no main", [(V, "#version 430\nvoid f() {}")], "have no main()"),
-    ("undefined function", [vertex("void f();", "f();")], "'void f()' is called but not defined"),
-    (
-        "two definitions",
-        [vertex("void f() {}"), (V, "#version 430\nvoid f() {}")],
-        "is defined in two vertex shaders",
-    ),
-    ("unwritten input", [vertex(""), fragment("in vec4 v;", "v")], "is not written by"),
-    (
-        "types differ",
-        [vertex("out vec3 v;", "v = p.xyz;"), fragment("in vec4 v;", "v")],
-        "'v' is 'vec3' in the vertex shader and 'vec4' in the fragment shader",
-    ),
-    (
-        "interpolation differs",
-        [vertex("flat out vec4 v;", "v = p;"), fragment("in vec4 v;", "v")],
-        "'v' is 'flat' in one stage and 'smooth' in the next",
-    ),
-    (
-        "uniform types differ",
-        [vertex("uniform vec3 u;", "gl_Position.xyz += u;"), fragment("uniform vec4 u;", "u")],
-        "uniform 'u' is 'vec3' in one stage and 'vec4' in another",
-    ),
-    (
-        "blocks differ",
-        [
-            vertex("uniform B { vec4 a; };", "gl_Position += a;"),
-            fragment("uniform B { vec4 a; float b; };", "a"),
-        ],
-        "block 'B' is declared differently in different stages",
-    ),
-    (
-        "interface blocks differ",
-        [vertex("out B { vec4 a; } b;", "b.a = p;"), fragment("in B { vec3 a; } b;", "b.a.xyzz")],
-        "member 'a' of block 'B' is 'vec4' in one stage and 'vec3' in the next",
-    ),
-    (
-        "initialisers differ",
-        [
-            vertex("uniform float u = 1.0;", "gl_Position *= u;"),
-            fragment("uniform float u = 2.0;", "vec4(u)"),
-        ],
-        "two different initializers",
-    ),
-    (
-        "explicit locations collide",
-        [
-            vertex(""),
-            fragment(
-                "layout(location = 3) uniform vec4 a; layout(location = 3) uniform vec4 b;", "a + b"
-            ),
-        ],
-        "share location 3",
-    ),
-    (
-        "too many vectors",
-        [vertex("out vec4 v[40];", "v[0] = p; v[39] = p;"), fragment("in vec4 v[40];", "v[39]")],
-        "too many varyings",
-    ),
-    (
-        "geometry without vertex",
-        [
-            (
-                G,
-                "#version 430\nlayout(points) in; layout(points, max_vertices = 1) out;"
-                "void main() { EmitVertex(); }",
-            )
-        ],
-        "a geometry shader needs a vertex shader",
-    ),
-    (
-        "geometry without layout",
-        [vertex(""), (G, "#version 430\nvoid main() { EmitVertex(); }")],
-        "declare no input primitive",
-    ),
-    (
-        "compute with others",
-        [vertex(""), (Stage.COMPUTE, "#version 430\nlayout(local_size_x = 1) in; void main() {}")],
-        "cannot be linked with other stages",
-    ),
-    (
-        "outputs share a location",
-        [
-            vertex(""),
-            (
-                F,
-                "#version 430\nlayout(location = 0) out vec4 a; layout(location = 0) out vec4 b;"
-                "void main() { a = b = vec4(1.0); }",
-            ),
-        ],
-        "share location 0",
-    ),
-    (
-        "recursion across shaders",
-        [
-            vertex("void f();", "f();"),
-            (V, "#version 430\nvoid g(); void f() { g(); }"),
-            (V, "#version 430\nvoid f(); void g() { f(); }"),
-        ],
-        "calls itself",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parts", "message"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
-def test_refused(parts: list[tuple[Stage, str]], message: str) -> None:
-    program = link(*parts)
-    assert not program.ok
-    assert message in program.info_log
-    assert not program.shaders
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -305,52 +195,23 @@ def test_defaults_of_buffer_and_stream_speak_for_what_comes_after_them() -> None
     ]  # fmt: skip
 
 
-PER_VERTEX = {  # how the block is declared -> what is captured, by buffer and offset; or a message
-    "layout(xfb_buffer = 2) out gl_PerVertex { layout(xfb_offset = 16) vec4 gl_Position; };": {
-        "gl_Position": (2, 16)
-    },
-    "layout(xfb_offset = 8) out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };": {
-        "gl_Position": (0, 8),
-        "gl_PointSize": (0, 24),
-    },
-    "layout(xfb_buffer = 1) out; out gl_PerVertex { float gl_PointSize;"
-    "layout(xfb_offset = 4, xfb_buffer = 1) vec4 gl_Position; };": {"gl_Position": (1, 4)},
-    "layout(xfb_offset = 0) out gl_PerVertex { float gl_ClipDistance[2]; float gl_PointSize;"
-    "vec4 gl_Position; };": {
-        "gl_ClipDistance": (0, 0),
-        "gl_PointSize": (0, 8),
-        "gl_Position": (0, 12),
-    },
-    "out gl_PerVertex { layout(xfb_offset = 0, xfb_buffer = 2) vec4 gl_Position; };": (
-        "a member cannot have another xfb_buffer than its block"
-    ),
-    "layout(xfb_buffer = 4) out gl_PerVertex { vec4 gl_Position; };": "exceeds the limit",
-    "layout(xfb_offset = 6) out gl_PerVertex { vec4 gl_Position; };": "a multiple of 4",
-    "out gl_PerVertex { layout(xfb_offset = 6) vec4 gl_Position; };": "a multiple of 4",
-    "layout(xfb_stride = 6) out gl_PerVertex { vec4 gl_Position; };": "a multiple of 4",
-    "layout(xfb_offset = 0) out gl_PerVertex { vec4 gl_Position; float gl_ClipDistance[]; };": (
-        "need a size"
-    ),
-}
-
-
-@pytest.mark.parametrize("declared", PER_VERTEX, ids=range(len(PER_VERTEX)))
-def test_the_built_in_block_is_captured_as_any_other(declared: str) -> None:
+@each(Path(__file__).with_name("captured.txt"))
+def test_the_built_in_block_is_captured_as_any_other(case: Case) -> None:
     """Mesa overlooks what is said of it, so nothing here is compared with it."""
     writes = "gl_Position = vec4(0.0);"
-    writes += "gl_PointSize = 1.0;" if "Size" in declared else ""
-    writes += "gl_ClipDistance[1] = 1.0;" if "Clip" in declared else ""
-    source = f"#version 440\n{declared} void main() {{ {writes} }}"
-    wanted = PER_VERTEX[declared]
-    if isinstance(wanted, str):
+    writes += "gl_PointSize = 1.0;" if "Size" in case.text else ""
+    writes += "gl_ClipDistance[1] = 1.0;" if "Clip" in case.text else ""
+    source = f"#version 440\n{case.text} void main() {{ {writes} }}"
+    if "=" not in case.answer:
         compiled = compile_shader(V, [source], CompileOptions())
         assert not compiled.ok
-        assert wanted in compiled.info_log
+        assert case.answer in compiled.info_log
         return
     program = link((V, source))
     assert program.ok, program.info_log
     assert program.xfb is not None
-    assert {v.name: (v.buffer, v.offset) for v in program.xfb.varyings} == wanted
+    found = [f"{v.name}={v.buffer},{v.offset}" for v in program.xfb.varyings]
+    assert sorted(found) == sorted(case.answer.split())
 
 
 def test_unknown_feedback_varyings_are_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,37 +12,15 @@ import pytest
 from gallette.compiler.glsl import CompileOptions, compile_shader
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
+from tests.cases import sections
 from tests.conftest import native_context
 
-PLACES = {
-    "global": "float {name}; void main() {{}}",
-    "second": "float fine, {name}; void main() {{}}",
-    "constant": "const float {name} = 1.0; void main() {{}}",
-    "array": "float {name}[2]; void main() {{}}",
-    "input": "in vec4 {name}; void main() {{}}",
-    "output": "out vec4 {name}; void main() {{}}",
-    "uniform": "uniform vec4 {name}; void main() {{}}",
-    "sampler": "uniform sampler2D {name}; void main() {{}}",
-    "local": "void main() {{ float {name}; }}",
-    "second local": "void main() {{ float fine, {name}; }}",
-    "in a loop": "void main() {{ for (int {name} = 0; false; ) {{}} }}",
-    "in a condition": "void main() {{ while (bool {name} = false) {{}} }}",
-    "parameter": "void f(float {name}) {{}} void main() {{}}",
-    "second parameter": "void f(float fine, float {name}) {{}} void main() {{}}",
-    "parameter of a prototype": "void f(float {name}); void main() {{}}",
-    "function": "void {name}() {{}} void main() {{}}",
-    "prototype": "void {name}(); void main() {{}}",
-    "structure": "struct {name} {{ float x; }}; void main() {{}}",
-    "member": "struct S {{ float {name}; }}; void main() {{}}",
-    "second member": "struct S {{ float fine, {name}; }}; void main() {{}}",
-    "block": "uniform {name} {{ float x; }}; void main() {{}}",
-    "member of a block": "uniform B {{ float {name}; }}; void main() {{}}",
-    "instance": "uniform B {{ float x; }} {name}; void main() {{}}",
-    "array of instances": "uniform B {{ float x; }} {name}[2]; void main() {{}}",
-    "macro": "#define {name} 1\nvoid main() {{}}",
-    "macro with parameters": "#define {name}(x) x\nvoid main() {{}}",
-    "parameter of a macro": "#define fine({name}) 1\nvoid main() {{}}",
-}
+_SECTIONS = sections(Path(__file__).with_name("nesting.txt"))
+PLACES, CLOSED, THEN = (
+    {case.name: case.text for case in _SECTIONS[name].cases}
+    for name in ("places", "closed", "then")
+)
+CLOSED["nothing"] = ""
 NAMES = {"plain": "some", "reserved": "gl_Some", "doubled": "so__me", "doubled first": "__some",
          "capitals": "GL_some", "long": "n" * 1024, "too long": "n" * 1025}  # fmt: skip
 VERSIONS = {"330": ("core", (4, 5)), "300 es": ("es", (3, 0))}
@@ -69,7 +48,7 @@ def natively(version: str, sources: list[str]) -> Iterator[bool]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", NAMES)
 def test_names(kind: str, version: str) -> None:
-    sources = [HEADS[version] + text.format(name=NAMES[kind]) for text in PLACES.values()]
+    sources = [HEADS[version] + text.replace("NAME", NAMES[kind]) for text in PLACES.values()]
     wanted = natively(version, sources)
     found = {place: accepted(version, s) for place, s in zip(PLACES, sources, strict=True)}
     wrong = {p for (p, f), w in zip(found.items(), wanted, strict=True) if f != w}
@@ -87,33 +66,6 @@ UNLIKE = {
 }
 """Where the native GL takes what ours does not, and why."""
 
-CLOSED = {
-    "nothing": "",
-    "if": "if (x > 0.0) { x += 1.0; }",
-    "if else": "if (x > 0.0) { x += 1.0; } else { x -= 1.0; }",
-    "for": "for (int i = 0; i < 3; i++) { x += 1.0; }",
-    "for and break": "for (int i = 0; i < 3; i++) { if (x > 2.0) break; x += 1.0; }",
-    "while": "while (x < 3.0) { x += 1.0; }",
-    "do": "do { x += 1.0; } while (x < 3.0);",
-    "switch": "switch (n) { case 0: x += 1.0; break; default: x -= 1.0; }",
-    "loop in switch": "switch (n) { case 0: while (x < 3.0) x += 1.0; break; default: break; }",
-    "switch in loop": "for (int i = 0; i < 3; i++) switch (n) { case 0: x += 1.0; break; }",
-    "two loops": "for (int i = 0; i < 3; i++) { while (x < 2.0) { x += 1.0; } }",
-    "block": "{ x += 1.0; }",
-    "a function": "x += f(x);",
-}
-THEN = {
-    "break": "break;",
-    "continue": "continue;",
-    "break in if": "if (x > 1.0) break;",
-    "break in switch": "switch (n) { case 1: break; }",
-    "continue in switch": "switch (n) { case 1: continue; }",
-    "break in loop": "while (x < 9.0) { x += 1.0; break; }",
-    "continue in loop": "while (x < 9.0) { x += 1.0; continue; }",
-    "continue in switch in loop": "while (x < 9.0) { switch (n) { case 1: continue; } x += 1.0; }",
-    "case": "case 0: x = 1.0;",
-    "default": "default: x = 1.0;",
-}
 BODY = """#version 330
 uniform int n; in float given; out vec4 color;
 float f(float y) {{ for (;;) {{ if (y > 3.0) return y; y += 1.0; }} }}
@@ -126,7 +78,7 @@ def test_what_was_closed_is_left(before: str) -> None:
     sources = [BODY.format(before=CLOSED[before], then=text) for text in THEN.values()]
     found = {name: accepted("330", s) for name, s in zip(THEN, sources, strict=True)}
     assert found == dict(zip(THEN, natively("330", sources), strict=True))
-    inside = {"break in switch", "break in loop", "continue in loop", "continue in switch in loop"}
+    inside = {case.name for case in _SECTIONS["then"].cases if case.answer == "taken"}
     assert {name for name, ok in found.items() if ok} == inside
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gallette.compiler.glsl.parse.lexer import number_value
+from tests.cases import Case, each
 
 SUFFIXES = {"": ("int", 32), "u": ("uint", 32), "l": ("int64_t", 64), "ul": ("uint64_t", 64)}
 
@@ -41,28 +43,15 @@ def test_an_integer_that_does_not_fit_is_refused(suffix: str) -> None:
             )
 
 
-@pytest.mark.parametrize(
-    ("word", "message"),
-    [
-        ("08", "'08' is not a valid octal number"),
-        ("0129", "'0129' is not a valid octal number"),
-        ("9" * 41, "integer '999999999999...' is too large"),
-        ("9" * 40, f"integer '{'9' * 40}' does not fit 32 bits"),
-        ("0x", "'0x' is not a number"),
-        ("0xg", "'0xg' is not a number"),
-        ("1uu", "'1uu' is not a number"),
-        ("1lu", "'1lu' is not a number"),
-        ("1x", "'1x' is not a number"),
-        ("1e", "'1e' is not a number"),
-        ("1.0e", "'e' is not a suffix of a floating-point number"),
-        ("1.5h", "'h' is not a suffix of a floating-point number"),
-        ("1.5lF", "'lF' is not a suffix of a floating-point number"),
-        ("1.5u", "'u' is not a suffix of a floating-point number"),
-        ("1" * 41 + "x", f"'{'1' * 40}' is not a number"),
-    ],
-)
-def test_invalid_numbers_are_reported(word: str, message: str) -> None:
-    assert number_value(word) == message
+@each(Path(__file__).with_name("numbers.txt"))
+def test_invalid_numbers_are_reported(case: Case) -> None:
+    assert number_value(case.text) == case.answer
+
+
+def test_long_words_are_reported_in_part() -> None:
+    assert number_value("9" * 41) == "integer '999999999999...' is too large"
+    assert number_value("9" * 40) == f"integer '{'9' * 40}' does not fit 32 bits"
+    assert number_value("1" * 41 + "x") == f"'{'1' * 40}' is not a number"
 
 
 FRACTIONS = ["1.0", "1.", ".5", "0.1", "1e3", "1E3", "1e+3", "1e-3", "2.5e2", ".25E-1", "010.5"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
+from tests.cases import Case, each
 from tests.conftest import native_context
 from tests.glsl.shaders import compiled
 
@@ -79,30 +81,9 @@ def test_the_same_are_on_native_gl(api: str) -> None:
     gl.release()
 
 
-# Functions by name, whom each calls; is there a way back to one of them?
-CALLS = {
-    "a b c": False,
-    "a:b b:c c": False,
-    "a:bc b:c c": False,
-    "a:a b c": True,
-    "a b:b c": True,
-    "a b c:c": True,
-    "a:b b c:c": True,
-    "b a:b c:c": True,
-    "a:b b:a c": True,
-    "a:b b:c c:a": True,
-    "a:c b:a c:b": True,
-    "a:bc b c:b d:d": True,
-    "a:bc b:d c:d d": False,
-    "a:bcd b:cd c:d d:b": True,
-    "a b c d:abc": False,
-    "a b c d:abcd": True,
-}
-
-
-@pytest.mark.parametrize("calls", CALLS)
-def test_recursion_is_found_wherever_it_is(calls: str) -> None:
-    pairs = [word.partition(":")[::2] for word in calls.split()]
+@each(Path(__file__).with_name("nesting.txt"), "calls")
+def test_recursion_is_found_wherever_it_is(case: Case) -> None:
+    pairs = [word.partition(":")[::2] for word in case.text.split()]
     bodies = [
         f"void {name}() {{ {' '.join(f'{x}();' for x in called)} }}" for name, called in pairs
     ]
@@ -110,6 +91,6 @@ def test_recursion_is_found_wherever_it_is(calls: str) -> None:
     for order in (bodies, bodies[::-1]):
         text = "\n".join(("#version 330", *declared, *order, "void main() { a(); }"))
         result = compiled(Stage.FRAGMENT, text)
-        assert result.ok != CALLS[calls]
-        if CALLS[calls]:
+        assert result.ok == (case.answer == "none")
+        if case.answer == "recursion":
             assert "calls itself" in result.info_log

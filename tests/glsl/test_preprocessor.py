@@ -6,109 +6,102 @@ import math
 import operator
 import random
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.errors import Span
+from gallette.compiler.glsl import CompileOptions, compile_shader
+from gallette.compiler.glsl.diagnostics import Diagnostic, Log
 from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.compiler.glsl.parse import preprocessor
 from gallette.compiler.glsl.parse.keywords import classify
 from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Settings
+from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.nir.ir import Stage
+from tests.cases import Case, each
+
+FILE = Path(__file__).with_name("preprocessor.txt")
 
 
-def tokens(text: str, **settings: object) -> str:
+def read(text: str, **settings: Any) -> tuple[Any, Log]:
     log = Log()
-    result = preprocess(text, "t", Settings(api="compat", **settings), log)  # type: ignore[arg-type]
+    return preprocess(text, "t", Settings(**{"api": "compat"} | settings), log), log
+
+
+def tokens(text: str, **settings: Any) -> str:
+    result, log = read(text, **settings)
     assert log.error_count == 0, log.text
     return " ".join(t[1] for t in result.tokens)
 
 
 def messages(text: str) -> list[str]:
-    log = Log()
-    preprocess(text, "t", Settings(api="compat"), log)
-    return [d.message for d in log.diagnostics if d.severity == "error"]
+    return [d.message for d in read(text)[1].diagnostics if d.severity == "error"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("#define A 1\nA B", "1 B"),
-        ("#define F(x, y) x + y\nF(1, (2, 3))", "1 + ( 2 , 3 )"),
-        ("#define F(x) x\nF\n(3)", "3"),
-        ("#define F(x) x\nF;", "F ;"),
-        ("#define A A B\nA", "A B"),
-        ("#define A B\n#define B A\nA B", "A B"),
-        ("#define F(x) x F(x)\nF(F(1))", "1 F ( 1 ) F ( 1 F ( 1 ) )"),
-        ("#define CAT(a, b) a##b\nCAT(fo, o) CAT(1, 2)", "foo 12"),
-        ("#define E(x) x##y\nE()", "y"),
-        ("a /* b\nc */ d // e\nf", "a d f"),
-        ("#define A 1 \\\n + 2\nA", "1 + 2"),
-        ("__LINE__\n__LINE__", "1 2"),
-        ("#line 41\n__LINE__", "42"),
-        ("__FILE__", "0"),
-        ("#line 41 7\n__FILE__", "7"),
-        ("#line 41 7\n#line 3\n__FILE__", "7"),
-        ("#version 330\n#line 41\n__LINE__", "41"),
-        ("#version 130\n__VERSION__", "130"),
-        ("__VERSION__", "110"),
-        ("#if 1 + 2 * 3 == 7 && defined(X) || !defined Y\nyes\n#endif", "yes"),
-        ("#if FOO\nno\n#else\nnothing is zero\n#endif", "nothing is zero"),
-        ("#if FOO == 0 && !FOO && FOO + 1 && !-FOO && FOO\nno\n#endif", ""),
-        ("#if FOO == 0 && !FOO && FOO + 1 && !-FOO\nyes\n#endif", "yes"),
-        ("#if 0\nbad '@'\n#elif 1\nyes\n#elif 1\nno\n#else\nno\n#endif", "yes"),
-        ("#ifdef GL_ARB_gpu_shader5\nyes\n#endif\n#ifndef Q\nno Q\n#endif", "yes no Q"),
-        ("#if 0\n#if 1\na\n#else\nb\n#endif\nc\n#endif\nd", "d"),
-        ("#if (7 / 2) == 3 && (-7 % 3) == -1 && (1 << 4 >> 2) == 4 && ~0 == -1\nok\n#endif", "ok"),
-        ("#define f(x) (x)\n#define g f\ng(1)", "( 1 )"),
-        ("#undef nothing\n#pragma optimize(on)\na", "a"),
-    ],
-)
-def test_expansion(text: str, expected: str) -> None:
-    assert tokens(text) == expected
+@each(FILE, "tokens")
+def test_tokens(case: Case) -> None:
+    assert tokens(case.source) == case.answer
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("#if 1\n", "#if without #endif"),
-        ("#endif", "#endif without #if"),
-        ("#else", "#else without #if"),
-        ("#if 1\n#else\n#else\n#endif", "#else after #else"),
-        ("#define A 1\n#define A 2", "macro 'A' is already defined differently"),
-        ("#define GL_foo", "macro names beginning with 'GL_' are reserved: 'GL_foo'"),
-        ("#define __LINE__ 3", "'__LINE__' cannot be redefined"),
-        ("#define F(a, a) a", "macro 'F' has two parameters 'a'"),
-        ("#define F(a) a\nF(1, 2)", "macro 'F' takes 1 arguments, 2 given"),
-        ("#define F(a) a\nF(1", "arguments of macro 'F' are not closed"),
-        ("#error no luck", "#error no luck"),
-        ("int a;\n#version 330", "#version must come first, before anything but comments"),
-        (
-            "int a;\n#extension all : warn",
-            "#extension must come before everything but other directives",
-        ),
-        ("#version 331", "GLSL 3.31 is not supported"),
-        ("#version 300", "GLSL 3.00 is not supported"),
-        ("#version 330 full", "unexpected 'full' after #version"),
-        ("#extension GL_ARB_nothing : require", "extension 'GL_ARB_nothing' is not supported"),
-        ("#extension all : enable", "'all' cannot be used with 'enable'"),
-        ("#if 1 / 0\n#endif", "division by zero in preprocessor expression"),
-        ("#if (1\n#endif", "expected ')' in preprocessor expression"),
-        ("#fi", "unknown directive '#fi'"),
-        ("a $ b", "unexpected character '$'"),
-        ("/* a", "comment is not closed"),
-        ("#define CAT(a, b) a##b\nCAT(+, -)", "'##' does not make one token: '+-'"),
-        ("#define CAT(a, b) a##b\nCAT($,)", "'##' does not make one token: '$'"),
-    ],
-)
-def test_errors(text: str, expected: str) -> None:
-    assert expected in messages(text)
+@each(FILE, "errors")
+def test_errors(case: Case) -> None:
+    assert case.answer in messages(case.source)
 
 
-def test_equal_redefinition_is_allowed() -> None:
-    assert tokens("#define A 1 + 2\n#define A 1  +  2\nA") == "1 + 2"
+@each(FILE, "versions_compat", "versions_core", "versions_es")
+def test_versions(case: Case) -> None:
+    log = read(case.source, api=case.options["api"])[1]
+    assert [d.message for d in log.diagnostics] == list(filter(None, case.answers))
+
+
+@each(FILE, "version_hints")
+def test_hints_for_versions(case: Case) -> None:
+    log = read(case.source, api="core", version_limit=330, es_version_limit=300)[1]
+    assert [d.hint for d in log.diagnostics] == [case.answer]
+
+
+def places(text: str) -> str:
+    """Where the errors of a shader of two sources are said to be."""
+    options = CompileOptions(api="compat")
+    found = compile_shader(Stage.FRAGMENT, text, options, ("main", "other")).diagnostics
+    return " ".join(str(d.span) for d in found if d.severity == "error")
+
+
+@each(FILE, "places")
+def test_places_of_errors(case: Case) -> None:
+    assert places(case.source) == case.answer
+
+
+@each(FILE, "misplaced_words")
+def test_what_has_no_place_in_a_text_is_one_error(case: Case) -> None:
+    result, log = read(case.source)
+    found = classify(result.tokens, result.language, log)
+    assert [t[:2] for t in found] == [("id", word) for word in case.answers[0].split()]
+    (told,) = log.diagnostics
+    assert told.message == case.answers[1]
+    assert told.span is not None and told.span.column == 3
+
+
+@each(FILE, "extra_text")
+def test_extra_text_is_a_warning_with_its_place(case: Case) -> None:
+    result, log = read(case.source)
+    found = [f"{d.span.line}:{d.span.column} {d.message}" for d in log.diagnostics if d.span]
+    assert (" ".join(t[1] for t in result.tokens), *found) == case.answers
+    assert {d.severity for d in log.diagnostics} == {"warning"}
+
+
+@each(FILE, "conditions_that_cannot_be")
+def test_conditions_that_cannot_be_are_skipped_as_if_false(case: Case) -> None:
+    """After twenty errors the rest of the text is not read."""
+    assert case.answer in messages(case.source)
+    assert "x" not in [t[1] for t in read(case.source)[0].tokens]
+    if "#endif without" not in case.answer and "after" not in case.answer:
+        many = messages("\n".join([case.source] * 30))
+        assert 20 <= len(many) <= 22 and set(many[:20]) == {case.answer}
 
 
 def test_an_extension_macro_is_defined_only_where_supported() -> None:
@@ -349,59 +342,57 @@ def test_words_keep_their_places_whatever_stands_beside_them(text: str) -> None:
     assert log.error_count == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "left", "said"),
-    [
-        ("a goto b", ["a", "goto", "b"], "'goto' is a reserved word in GLSL 1.10"),
-        ("a # b", ["a", "b"], "unexpected '#'"),
-        ("a ## b", ["a", "b"], "unexpected '##'"),
-    ],
-)
-def test_what_has_no_place_in_a_text_is_one_error(text: str, left: list[str], said: str) -> None:
-    log = Log()
-    result = preprocess(text, "t", Settings(api="compat"), log)
-    found = classify(result.tokens, result.language, log)
-    assert [t[:2] for t in found] == [("id", word) for word in left]
-    (told,) = log.diagnostics
-    assert told.message == said
-    assert told.span is not None and told.span.column == 3
+def test_an_extension_can_be_taken_back() -> None:
+    name = "GL_ARB_gpu_shader5"
+    head = "#version 330\n"
+    for lines, has in (
+        ([f"{name} : enable"], True),
+        ([f"{name} : enable", f"{name} : disable"], False),
+        ([f"{name} : disable"], False),
+        ([f"{name} : enable", "all : disable"], False),
+        ([f"{name} : enable", f"{name} : disable", f"{name} : require"], True),
+        (["all : warn"], True),
+    ):
+        text = head + "".join(f"#extension {line}\n" for line in lines)
+        log = Log()
+        lang = preprocess(text, "t", Settings(api="core"), log).language
+        assert (lang.has("ARB_gpu_shader5"), log.error_count) == (has, 0), lines
 
 
-@pytest.mark.parametrize(
-    ("text", "told", "left"),
-    [
-        ("#ifdef A B\nx\n#else\ny\n#endif", ["1:10 extra text after #ifdef"], "y"),
-        ("#ifndef A B\nx\n#endif", ["1:11 extra text after #ifndef"], "x"),
-        ("#if 1\nx\n#endif A", ["3:8 extra text after #endif"], "x"),
-        ("#if 0\nx\n#else A B\ny\n#endif", ["3:7 extra text after #else"], "y"),
-    ],
-)
-def test_extra_text_is_a_warning_with_its_place(text: str, told: list[str], left: str) -> None:
-    log = Log()
-    result = preprocess(text, "t", Settings(api="compat"), log)
-    found = [f"{d.span.line}:{d.span.column} {d.message}" for d in log.diagnostics]
-    assert found == told and {d.severity for d in log.diagnostics} == {"warning"}
-    assert " ".join(t[1] for t in result.tokens) == left
+def test_before_glsl_330_a_line_says_where_it_stands_itself() -> None:
+    text = "#line 40\n" + "int a = 1.5;\n"
+    assert places("#version 130\n" + text) == "main:41:9"
+    assert places("#version 330\n" + text) == "main:40:9"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("#if\nx\n#endif", "#if without an expression"),
-        ("#ifdef 3\nx\n#endif", "#ifdef needs a macro name"),
-        ("#ifndef\nx\n#endif", "#ifndef needs a macro name"),
-        ("#if 0\n#elif\nx\n#endif", "#if without an expression"),
-        ("#endif", "#endif without #if"),
-        ("#if 1\n#else\n#else\n#endif", "#else after #else"),
-        ("#if 1\n#else\n#elif 1\n#endif", "#elif after #else"),
-    ],
-)
-def test_conditions_that_cannot_be_are_skipped_as_if_false(text: str, message: str) -> None:
-    """After twenty errors nobody reads on."""
-    assert message in messages(text)
-    log = Log()
-    result = preprocess(text, "t", Settings(api="compat"), log)
-    assert "x" not in [t[1] for t in result.tokens]
-    if "#endif without" not in message and "after" not in message:
-        many = messages("\n".join([text] * 30))
-        assert 20 <= len(many) <= 22 and set(many[:20]) == {message}
+def test_a_map_of_no_text_has_one_place() -> None:
+    sources = SourceMap()
+    assert (sources.span(5, 9), sources.line_text(3), sources.text_line(3)) == (Span(1, 1), "", 0)
+    base, text = sources.add("a", "one\ntwo three\n")
+    assert (base, text) == (0, "one\ntwo three\n")
+    assert [sources.text_line(i) for i in (0, 3, 4, 5, 13, 2)] == [1, 1, 2, 2, 2, 1]
+    assert sources.span(4, 7) == Span(2, 1, 4, "a")
+    assert sources.span(8, 99) == Span(2, 5, 10, "a")
+    assert (sources.line_text(9), sources.line(9)) == ("two three", 2)
+    base, _ = sources.add("b", "four\n")
+    assert sources.span(base + 1, base + 2) == Span(1, 2, 3, "b")
+    assert sources.text_line(base + 1) == 1
+    assert not sources.has_overrides
+
+
+def test_messages_without_a_place_are_their_text() -> None:
+    assert str(Diagnostic("error", "no main")) == "error: no main"
+    assert str(Diagnostic("warning", "odd", hint="do this")) == "warning: odd\n  do this"
+
+
+def test_twenty_errors_of_directives_end_it() -> None:
+    """Of each kind that goes on behind an error."""
+    for line in (
+        "#define GL_x 1\n",
+        "#ifdef\n#endif\n",
+        "#if 0\n#elif (\n#endif\n",
+        "#if (\n#endif\n",
+    ):
+        log = Log()
+        preprocess("#version 330\n" + line * 40, "t", Settings(api="core"), log)
+        assert log.error_count == 20, line

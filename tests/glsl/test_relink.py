@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping
-
-import pytest
+from pathlib import Path
 
 from gallette.compiler.glsl import CompiledShader, LinkOptions, link_program
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.text.printer import print_shader
+from tests.cases import Case, each
 from tests.glsl.shaders import compiled, fingerprint
 
 V, F, G = Stage.VERTEX, Stage.FRAGMENT, Stage.GEOMETRY
-VERTEX = "#version 430\nin vec4 p; out vec4 v; void main() { gl_Position = p; v = p; }"
 
 
 def outcome(shaders: tuple[CompiledShader, ...]) -> str:
@@ -32,74 +31,10 @@ def outcome(shaders: tuple[CompiledShader, ...]) -> str:
     return "\n".join(texts)
 
 
-SETS = {
-    "an array one shader leaves open": [
-        (
-            F,
-            "#version 430\nfloat a[]; out vec4 c; float f(); void main() { c = vec4(f() + a[1]); }",
-        ),
-        (F, "#version 430\nfloat a[5]; float f() { a[4] = 2.0; return a[4]; }"),
-        (F, "#version 430\nfloat a[3]; float f() { a[2] = 2.0; return a[2]; }"),
-    ],
-    "an array in a block without a size": [
-        (
-            V,
-            "#version 430\nbuffer B { float n; float a[]; }; void main() { gl_Position.x = a[1]; }",
-        ),
-        (F, "#version 430\nbuffer B { float n; float a[]; }; void main() { a[7] = n; }"),
-        (F, "#version 430\nbuffer B { float n; float a[]; }; void main() { a[2] = n; }"),
-    ],
-    "the size of gl_TexCoord": [
-        (V, "void main() { gl_Position = gl_Vertex; gl_TexCoord[2] = vec4(1.0); }"),
-        (F, "void main() { gl_FragColor = gl_TexCoord[2]; }"),
-        (F, "varying vec4 gl_TexCoord[5]; void main() { gl_FragColor = gl_TexCoord[4]; }"),
-    ],
-    "the primitive of a geometry shader": [
-        (
-            G,
-            "#version 430\nlayout(points, max_vertices = 1) out; in vec4 v[]; void f();"
-            "void main() { gl_Position = v[0] + gl_in[0].gl_Position; f(); EmitVertex(); }",
-        ),
-        (G, "#version 430\nlayout(triangles) in; in vec4 v[]; void f() { gl_Position += v[2]; }"),
-        (G, "#version 430\nlayout(points) in; in vec4 v[]; void f() { gl_Position += v[0]; }"),
-        (V, VERTEX),
-    ],
-    "who writes an output": [
-        (F, "#version 430\nout vec4 c; void f(); void main() { f(); }"),
-        (F, "#version 430\nout vec4 c; void f() { c = vec4(1.0); }"),
-        (F, "void f() { gl_FragColor = vec4(1.0); }"),
-    ],
-    "qualifiers of a built-in": [
-        (V, "#version 430\nvoid f(); in vec4 p; void main() { gl_Position = p; f(); }"),
-        (V, "#version 430\ninvariant gl_Position; void f() { gl_Position *= 2.0; }"),
-        (V, "#version 430\nvoid f() { gl_Position *= 2.0; }"),
-    ],
-    "locations of block members": [
-        (
-            V,
-            "#version 430\nlayout(location = 2) out B { vec4 a; vec4 b; } o; in vec4 p;"
-            "void main() { gl_Position = p; o.a = p; o.b = p; }",
-        ),
-        (
-            F,
-            "#version 430\nlayout(location = 2) in B { vec4 a; vec4 b; } i; out vec4 c;"
-            "void main() { c = i.a + i.b; }",
-        ),
-    ],
-    "initialisers of a uniform": [
-        (V, "#version 430\nuniform float u; in vec4 p; void main() { gl_Position = p * u; }"),
-        (F, "#version 430\nuniform float u = 2.0; out vec4 c; void main() { c = vec4(u); }"),
-        (
-            F,
-            "#version 430\nlayout(location = 3) uniform int u; out int c; void main() { c = u; }",
-        ),
-    ],
-}
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_links_do_not_disturb_each_other(name: str) -> None:
-    sources = SETS[name]
+@each(Path(__file__).with_name("relinked.txt"))
+def test_links_do_not_disturb_each_other(case: Case) -> None:
+    parts = [part.partition("\n") for part in f"\n{case.text}".split("\n@")[1:]]
+    sources = [(Stage(stage), source) for stage, _, source in parts]
 
     def fresh() -> list[CompiledShader]:
         shaders = [compiled(stage, source) for stage, source in sources]

@@ -6,70 +6,15 @@ writes nothing.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compute import Local, Program
 
-KERNEL = """OpCapability Addresses
-OpCapability Kernel
-OpCapability Int64
-OpCapability Int16
-OpCapability Int8
-OpMemoryModel Physical64 OpenCL
-OpEntryPoint Kernel %main "main" %place %lane
-OpDecorate %place BuiltIn GlobalInvocationId
-OpDecorate %lane BuiltIn LocalInvocationId
-%void = OpTypeVoid
-%bool = OpTypeBool
-%u64 = OpTypeInt 64 0
-%u32 = OpTypeInt 32 0
-%u16 = OpTypeInt 16 0
-%u8 = OpTypeInt 8 0
-{vector}
-%three = OpTypeVector %u64 3
-%ids = OpTypePointer Input %three
-%array = OpTypePointer CrossWorkgroup {element}
-%shared = OpTypePointer Workgroup {element}
-%fn = OpTypeFunction %void %array %array %shared
-%place = OpVariable %ids Input
-%lane = OpVariable %ids Input
-%u64_0 = OpConstant %u64 0
-%u64_1 = OpConstant %u64 1
-%u64_3 = OpConstant %u64 3
-%group = OpConstant %u32 2
-%fence = OpConstant %u32 272
-%main = OpFunction %void None %fn
-%to = OpFunctionParameter %array
-%from = OpFunctionParameter %array
-%between = OpFunctionParameter %shared
-%start = OpLabel
-%xyz = OpLoad %three %place
-%i = OpCompositeExtract %u64 %xyz 0
-%uvw = OpLoad %three %lane
-%mine = OpCompositeExtract %u64 %uvw 0
-%neighbour = OpBitwiseXor %u64 %mine %u64_1
-%p = OpInBoundsPtrAccessChain %array %from %i
-%x = OpLoad {element} %p Aligned {bytes}
-%q = OpInBoundsPtrAccessChain %shared %between %mine
-OpStore %q %x Aligned {bytes}
-OpControlBarrier %group %group %fence
-%r = OpInBoundsPtrAccessChain %shared %between %neighbour
-%y = OpLoad {element} %r Aligned {bytes}
-%z = OpIAdd {element} %x %y
-%rest = OpBitwiseAnd %u64 %i %u64_3
-%some = OpINotEqual %bool %rest %u64_0
-OpSelectionMerge %end None
-OpBranchConditional %some %then %end
-%then = OpLabel
-%s = OpInBoundsPtrAccessChain %array %to %i
-OpStore %s %z Aligned {bytes}
-OpBranch %end
-%end = OpLabel
-OpReturn
-OpFunctionEnd
-"""
+KERNEL = Path(__file__).with_name("elements.spvasm").read_text()
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
@@ -18,7 +20,10 @@ from gallette.compiler.spirv.read.printing import Printf, formats, text_of
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from gallette.compute import Image, Program, Sampler
 from gallette.compute.kernels import FRONT
+from tests.cases import Case, each
 
+FILE = Path(__file__).with_name("single.txt")
+Words = npt.NDArray[np.uint32]
 HEAD = """OpCapability Addresses
 OpCapability Kernel
 OpCapability Int64
@@ -73,6 +78,29 @@ def module(
     )
 
 
+def read(case: Case) -> tuple[Module, Words]:
+    """The module of a case, and what its argument holds at first."""
+    before, _, code = f"\n{case.text}".partition("\ncode")
+    parts: dict[str, str] = {}
+    types, o = "", np.zeros(0, np.uint32)
+    for line in before.splitlines():
+        word, colon, text = line.partition(": ")
+        if line.startswith("o = "):
+            o = np.array(line[4:].split(), np.uint32)
+        elif colon:
+            parts[word] = f"{parts.get(word, '')}{text}\n".lstrip()
+        else:
+            types += f"{line}\n"
+    return module(code, types, **{word: text.strip() for word, text in parts.items()}), o
+
+
+@each(FILE, "results")
+def test_results(case: Case) -> None:
+    made, o = read(case)
+    ran(made, o)
+    assert o.tolist() == case.numbers
+
+
 def ran(made: Module, *arguments: Any, grid: Any = 1, block: Any = 1) -> None:
     with Program(made) as program:
         program.kernel("kernel")(*arguments, grid=grid, block=block)
@@ -80,91 +108,6 @@ def ran(made: Module, *arguments: Any, grid: Any = 1, block: Any = 1) -> None:
 
 def at(name: str, index: int) -> str:
     return f"{name} = OpInBoundsPtrAccessChain %ptr %o %wide{index}\n"
-
-
-def test_pointers_go_back_and_are_compared() -> None:
-    code = f"""{at("%p", 3)}{at("%q", 1)}
-        %back = OpInBoundsPtrAccessChain %ptr %p %minus2
-        %same = OpPtrEqual %bool %back %q
-        %other = OpPtrEqual %bool %p %q
-        %differs = OpPtrNotEqual %bool %p %q
-        %equals = OpPtrNotEqual %bool %back %q
-        %a = OpSelect %uint %same %n1 %n0
-        %b = OpSelect %uint %other %n2 %n0
-        %c = OpSelect %uint %differs %n4 %n0
-        %d = OpSelect %uint %equals %n8 %n0
-        %ab = OpIAdd %uint %a %b
-        %cd = OpIAdd %uint %c %d
-        %all = OpIAdd %uint %ab %cd
-        OpStore %back %all"""
-    o = np.arange(5, dtype=np.uint32)
-    ran(module(code, "%long = OpTypeInt 64 1\n%minus2 = OpConstant %long -2"), o)
-    assert o.tolist() == [0, 5, 2, 3, 4]
-
-
-def test_pointers_are_kept_in_memory_and_made_of_numbers() -> None:
-    """To a local variable's part, and to what a number says."""
-    code = f"""%v = OpVariable %places Function
-        %array = OpVariable %p_row Function
-        %w = OpVariable %local Function %n7
-        %second = OpInBoundsAccessChain %local %array %n1
-        OpStore %second %n5
-        %third = OpInBoundsPtrAccessChain %local %second %wide1
-        OpStore %third %n9
-        OpStore %v %second
-        %again = OpLoad %local %v
-        %x = OpLoad %uint %again
-        %next = OpInBoundsPtrAccessChain %local %again %wide1
-        %y = OpLoad %uint %next
-        %number = OpConvertPtrToU %ulong %o
-        %further = OpIAdd %ulong %number %wide4
-        %there = OpConvertUToPtr %ptr %further
-        OpStore %there %x
-        {at("%p", 2)}OpStore %p %y
-        %chosen = OpSelect %local %true %w %again
-        %z = OpLoad %uint %chosen
-        OpStore %o %z"""
-    types = """%row = OpTypeArray %uint %n4
-        %p_row = OpTypePointer Function %row
-        %places = OpTypePointer Function %local"""
-    o = np.zeros(4, np.uint32)
-    ran(module(code, types), o)
-    assert o.tolist() == [7, 5, 9, 0]
-
-
-def test_a_pointer_is_used_after_a_branch_with_one_continuing_side() -> None:
-    """What a branch made is made again behind it; a branch on it, too."""
-    code = """%id = OpLoad %ulong3 %where
-        %i = OpCompositeExtract %ulong %id 0
-        %odd = OpBitwiseAnd %ulong %i %wide1
-        %is_odd = OpIEqual %bool %odd %wide1
-        OpSelectionMerge %behind None
-        OpBranchConditional %is_odd %gone %on
-        %gone = OpLabel
-        OpUnreachable
-        %on = OpLabel
-        %p = OpInBoundsPtrAccessChain %ptr %o %i
-        %q = OpInBoundsPtrAccessChain %ptr %p %wide1
-        %large = OpUGreaterThan %bool %i %wide3
-        OpBranch %behind
-        %behind = OpLabel
-        OpStore %q %n9
-        OpBranchConditional %large %more %end
-        %more = OpLabel
-        OpStore %p %n8
-        OpBranch %end
-        %end = OpLabel"""
-    made = module(
-        code,
-        "%in = OpTypePointer Input %ulong3\n%where = OpVariable %in Input",
-        interface="%where",
-        decorations="OpDecorate %where BuiltIn GlobalInvocationId",
-    )
-    o = np.arange(8, dtype=np.uint32)
-    # An invocation that is not to get there may do anything: only even ones are started.
-    with Program(made) as program:
-        program.kernel("kernel")(o, grid=1)
-    assert o.tolist() == [0, 9, 2, 3, 4, 5, 6, 7]
 
 
 BUILTINS = {
@@ -230,50 +173,6 @@ def test_parts_of_a_number_that_is_split() -> None:
     both = np.concatenate([x, np.zeros(4, np.float32)])
     ran(module(code, parameters="%x:%floats"), both)
     assert both.tolist() == [*np.modf(x)[0], *np.modf(x)[1]]
-
-
-def test_vectors_are_loaded_from_locals() -> None:
-    """What lies behind a pointer to one element is the array's next one."""
-    code = """%array = OpVariable %p_row Function
-        %first = OpInBoundsAccessChain %local %array %n0
-        %second = OpInBoundsAccessChain %local %array %n1
-        %third = OpInBoundsAccessChain %local %array %n2
-        OpStore %first %n11
-        OpStore %second %n12
-        OpStore %third %n13
-        %two = OpExtInst %uint2 %opencl vloadn %wide0 %second !2
-        %turned = OpVectorShuffle %uint2 %two %two 1 0
-        %none = OpExtInst %void %opencl vstoren %turned %wide1 %o"""
-    types = "%row = OpTypeArray %uint %n4\n%p_row = OpTypePointer Function %row"
-    o = np.zeros(5, np.uint32)
-    ran(module(code, types), o)
-    assert o.tolist() == [0, 0, 13, 12, 0]
-
-
-@pytest.mark.parametrize("order", ["stored, then changed", "changed, then stored"])
-def test_vectors_are_stored_into_locals(order: str) -> None:
-    change = "%none = OpExtInst %void %opencl vstoren %pair %wide0 %second"
-    store = "OpStore %third %n13"
-    code = f"""%array = OpVariable %p_row Function
-        %first = OpInBoundsAccessChain %local %array %n0
-        %second = OpInBoundsAccessChain %local %array %n1
-        %third = OpInBoundsAccessChain %local %array %n2
-        OpStore %first %n11
-        OpStore %second %n12
-        {store if order.startswith("stored") else change}
-        {change if order.startswith("stored") else store}
-        %a = OpLoad %uint %first
-        %b = OpLoad %uint %second
-        %c = OpLoad %uint %third
-        {at("%p", 1)}{at("%q", 2)}OpStore %o %a
-        OpStore %p %b
-        OpStore %q %c"""
-    types = """%row = OpTypeArray %uint %n4
-        %p_row = OpTypePointer Function %row
-        %pair = OpConstantComposite %uint2 %n7 %n8"""
-    o = np.zeros(3, np.uint32)
-    ran(module(code, types), o)
-    assert o.tolist() == [11, 7, 8 if order.startswith("stored") else 13]
 
 
 # -- images ---------------------------------------------------------------------------------------
@@ -347,48 +246,10 @@ def test_the_layer_of_an_image_is_rounded_and_clamped(layer: str, wanted: int) -
     assert [where[1:4] for where in seen] == [(1, 0, wanted)]
 
 
-REFUSED = [
-    # code, further types, parameters, what is said
-    ("OpStore %o %n1", "%p = OpTypePointer Private %uint", "%o:%p",
-     "pointers to storage class Private are not supported"),
-    ("", "%big = OpConstant %uint 1025\n%row = OpTypeArray %uint %big\n"
-     "%p = OpTypePointer Function %row", "%x:%p", "an argument of 4100 bytes"),
-    ("", "%event = OpTypeStruct %uint", "%x:%event", "an argument of type struct"),
-    ("%x = OpLoad %uint %v", "%p = OpTypePointer UniformConstant %uint\n"
-     "%v = OpVariable %p UniformConstant %w\n%w = OpVariable %p UniformConstant", "%o:%ptr",
-     "the initial value %.* is no constant"),
-    ("%x = OpSelect %row %true %rows %rows", "%row = OpTypeStruct %ptr\n", "%o:%ptr",
-     "is used where it is not defined"),
-    ("%x = OpSelect %img %true %i %i", IMAGES.format(layer="f0", layered=0), "%i:%img",
-     "this cannot be chosen at run time"),
-    ("%x = OpLoad %uint %n1", "", "%o:%ptr", "%.* is no pointer"),
-    ("OpCopyMemorySized %o %o %most", "%most = OpConstant %uint 4097", "%o:%ptr",
-     "a copy of 4097 bytes is too long"),
-    ("%x = OpConvertPtrToU %ulong %in_place", "%p = OpTypePointer Input %uint\n"
-     "%in_place = OpVariable %p Input", "%o:%ptr", "expected a pointer to memory"),
-    ("%x = OpLoad %uint %in_place", "%p = OpTypePointer Input %uint\n"
-     "%in_place = OpVariable %p Input", "%o:%ptr", "built-in LaunchIdNV is not supported here"),
-    ("%x = OpExtInst %void %opencl vstore_half_r %half_of %wide0 %o !2",
-     "%half_of = OpConstant %float 1", "%o:%halves", "only rounding to the nearest is supported"),
-    ("%x = OpImageSampleImplicitLod %uint4 %i %at", IMAGES.format(layer="f0", layered=0),
-     "%i:%img", "kernels look images up with a sampler and an explicit level"),
-    ("%si = OpSampledImage %both %i %n1\n%x = OpImageSampleExplicitLod %uint4 %si %f0 Lod %f0",
-     IMAGES.format(layer="f0", layered=0), "%i:%img", "1 coordinates, expected 2"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("code", "types", "parameters", "message"), REFUSED)
-def test_kernels_that_cannot_be(code: str, types: str, parameters: str, message: str) -> None:
-    places = "in_place" in code
-    made = module(
-        code,
-        types,
-        parameters,
-        interface="%in_place" if places else "",
-        decorations="OpDecorate %in_place BuiltIn LaunchIdNV" if places else "",
-    )
-    with pytest.raises(SpirvError, match=message):
-        spirv_to_nir(made).unref()
+@each(FILE, "refused")
+def test_kernels_that_cannot_be(case: Case) -> None:
+    with pytest.raises(SpirvError, match=case.answer):
+        spirv_to_nir(read(case)[0]).unref()
 
 
 # -- printing -------------------------------------------------------------------------------------

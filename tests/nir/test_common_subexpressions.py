@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,120 +10,23 @@ import pytest
 from gallette.compiler.nir.ir.instrs import Deref, Tex
 from gallette.compiler.nir.rewrite.expressions import expression_key
 from gallette.compiler.nir.text.parser import parse
+from tests.cases import Case, each, sections
 
-HEAD = """shader fragment
-type $T = struct "T" { int a; int b }
-var shader_temp int[4] list
-var shader_temp int[4] other
-var shader_temp $T pair
-var uniform sampler2D map
-impl main {
-    32 %zero = load_const (0)
-    32 %one = load_const (1)
-    32x2 %p = @load_input (%zero)
-    32x2 %q = @load_input (%one)
-    32 %s = mov %p.x
-    32 %t = mov %p.y
-    1 %c = ilt %s, %t
-    1 %d = ilt %t, %s
-    64 %far = @load_input (%zero) (location=VARYING.VAR9)
-    32 %list = deref_var &list (shader_temp int[4])
-    32 %pair = deref_var &pair (shader_temp $T)
-"""
-INSTRUCTIONS = {
-    # what is said once and again -> what differs from it in one thing
-    "32x2 %{} = iadd %p, %q": [
-        "32x2 %{} = isub %p, %q",
-        "32x2 %{} = iadd %p, %p",
-        "32x2 %{} = iadd %q, %q",
-        "32x2 %{} = iadd %p.yx, %q",
-        "32x2 %{} = iadd %p, %q.yx",
-        "32 %{} = iadd %p.x, %q.x",
-        "32x3 %{} = iadd %p.xyy, %q.xyy",
-    ],
-    "32x2 %{} = isub %p, %q": ["32x2 %{} = isub %q, %p"],
-    "32x2 %{} = ineg %p": ["32x2 %{} = ineg %q", "32x2 %{} = ineg %p.xx", "32x2 %{} = inot %p"],
-    "32 %{} = bcsel %c, %s, %t": [
-        "32 %{} = bcsel %d, %s, %t",
-        "32 %{} = bcsel %c, %t, %s",
-        "32 %{} = bcsel %c, %s, %s",
-        "32 %{} = bcsel %c, %s, %p.x",
-        "32 %{} = bcsel %c, %q.x, %t",
-        "32 %{} = bcsel %c, %q.y, %t",
-    ],
-    "32x2 %{} = load_const (7, 8)": [
-        "32x2 %{} = load_const (8, 7)",
-        "32x2 %{} = load_const (7, 7)",
-        "64x2 %{} = load_const (7, 8)",
-        "32x3 %{} = load_const (7, 8, 8)",
-        "32 %{} = load_const (7)",
-    ],
-    "32x2 %{} = @load_input (%one) (base=2)": [
-        "32x2 %{} = @load_input (%one) (base=3)",
-        "32x2 %{} = @load_input (%one) (component=2)",
-        "32x2 %{} = @load_input (%zero) (base=2)",
-        "32x3 %{} = @load_input (%one) (base=2)",
-        "64x2 %{} = @load_input (%one) (base=2)",
-        "32x2 %{} = @load_output (%one) (base=2)",
-        "32x2 %{} = @load_ubo (%one, %one)",
-    ],
-    "32x2 %{} = @load_ubo (%zero, %one)": [
-        "32x2 %{} = @load_ubo (%one, %zero)",
-        "32x2 %{} = @load_ubo (%zero, %s)",
-        "32x2 %{} = @load_ubo (%s, %one)",
-    ],
-    "32 %{} = deref_var &list (shader_temp int[4])": [
-        "32 %{} = deref_var &other (shader_temp int[4])"
-    ],
-    "32 %{} = deref_array &%list[%s] (shader_temp int)": [
-        "32 %{} = deref_array &%list[%t] (shader_temp int)"
-    ],
-    "32 %{} = deref_struct &%pair.0 (shader_temp int)": [
-        "32 %{} = deref_struct &%pair.1 (shader_temp int)"
-    ],
-    "64 %{} = deref_cast %far (global int[4]) stride=4": [
-        "64 %{} = deref_cast %far (global int[4]) stride=8",
-        "64 %{} = deref_cast %far (ssbo int[4]) stride=4",
-        "64 %{} = deref_cast %far (global uint[4]) stride=4",
-        "64 %{} = deref_cast %far (global int[3]) stride=4",
-    ],
-    "32x4 %{} = tex 2D float32 (coord=%p)": [
-        "32x4 %{} = tex 2D float32 (coord=%q)",
-        "32x4 %{} = tg4 2D float32 (coord=%p)",
-        "32x4 %{} = tex 2DRect float32 (coord=%p)",
-        "32x4 %{} = tex 2D int32 (coord=%p)",
-        "32x3 %{} = tex 2D float32 (coord=%p)",
-        "32x4 %{} = tex 2D float32 (coord=%p, comparator=%s)",
-        "32x4 %{} = tex 2D float32 (coord=%p, offset=%p)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (texture=1)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (sampler=1)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (component=1)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (is_shadow)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (is_array, coord_components=2)",
-        "32x4 %{} = tex 2D float32 (coord=%p) (tg4_offsets=((1, 0), (0, 1), (1, 1), (0, 0)))",
-    ],
-    "32x4 %{} = tex 2D float32 (coord=%p, min_lod=%s)": [
-        "32x4 %{} = txb 2D float32 (coord=%p, bias=%s)",
-        "32x4 %{} = tex 2D float32 (coord=%p, comparator=%s)",
-    ],
-}
+FILE = Path(__file__).with_name("expressions.txt")
 
 
 def keys(*lines: str) -> list[Any]:
     """What `cse` compares of instructions of one shader."""
-    text = HEAD + "\n".join(line.format(f"x{i}") for i, line in enumerate(lines)) + "\n}"
-    shader = parse(text)
+    code = "\n".join(line.format(f"x{i}") for i, line in enumerate(lines))
+    shader = parse(sections(FILE)["expressions"].template.replace("\n$\n", f"\n{code}\n"))
     return [expression_key(instr) for instr in list(shader.entry.first.instrs())[-len(lines) :]]
 
 
-@pytest.mark.parametrize(
-    "line",
-    INSTRUCTIONS,
-    ids=[k.split("= ")[1].split()[0] + f"-{i}" for i, k in enumerate(INSTRUCTIONS)],
-)
-def test_one_thing_that_differs_makes_two(line: str) -> None:
-    for other in INSTRUCTIONS[line]:
-        first, second, again = keys(line, other, line)
+@each(FILE)
+def test_one_thing_that_differs_makes_two(case: Case) -> None:
+    line = case.text.replace("%r", "%{}")
+    for other in case.answers:
+        first, second, again = keys(line, other.replace("%r", "%{}"), line)
         assert first == again, line
         assert first != second, other
     assert first is not None

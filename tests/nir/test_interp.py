@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,9 +17,9 @@ from gallette.compiler.nir.interp.interpreter import (
 )
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.text.parser import parse
+from tests.cases import Case, each
 
 LANES = 8
-LANE = np.arange(LANES)
 
 
 def run(body: str, *, header: str = "", **environment: object) -> Result:
@@ -28,285 +31,51 @@ def run(body: str, *, header: str = "", **environment: object) -> Result:
     return interpret(parse(text), Environment(LANES, **environment))  # type: ignore[arg-type]
 
 
-def out(value: str, slot: int = 0) -> str:
+def out(value: str, slot: int | str = 0) -> str:
     name = f"FRAG.DATA{slot}"
     return f"@store_output ({value}, %zero) (location={name}, write_mask=x)"
 
 
-def ints(result: Result, slot: int = 0) -> list[int]:
-    return [int(v) for v in result.outputs[FragResult.DATA0 + slot, 0].astype(np.int32)]
+def given(lines: list[str]) -> tuple[str, dict[int, bytes], list[str]]:
+    """Declarations, what buffers hold, code."""
+    header, buffers, code = "", {}, []
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word in ("var", "type"):
+            header += f"{line}\n"
+        elif word == "ssbo":
+            number, _, words = rest.partition(" = ")
+            buffers[int(number)] = np.array(words.split(), np.uint32).tobytes()
+        elif word == "out":
+            code.append(out(*rest.split()))
+        else:
+            code.append(line)
+    return header, buffers, code
 
 
-def test_a_phi_selects_by_the_predecessor_of_each_lane() -> None:
-    result = run(
-        f"""32 %four = load_const (4)
-        1 %c = ilt %lane, %four
-        if %c {{
-        block a:
-        32 %x = iadd %lane, %four
-        }} else {{
-        block b:
-        }}
-        block e:
-        32 %r = phi a: %x, b: %zero
-        {out("%r")}"""
-    )
-    assert ints(result) == [4, 5, 6, 7, 0, 0, 0, 0]
+def answers(result: Result, buffers: dict[int, bytes]) -> Iterator[str]:
+    """As they stand in the file."""
+    for slot, component in sorted(result.outputs):
+        if component == 0 and slot <= FragResult.DATA7:
+            row = result.outputs[slot, 0].astype(np.int32)
+            wrote = np.broadcast_to(result.written.get((slot, 0), True), LANES)
+            words = (str(v) if w else "-" for v, w in zip(row, wrote, strict=True))
+            yield f"{slot - FragResult.DATA0}: {' '.join(words)}"
+    if not result.alive.all():
+        yield "left: " + " ".join(str(int(v)) for v in result.alive)
+    for number in buffers:
+        words = map(str, result.buffers["ssbo", number].view(np.uint32))
+        yield f"ssbo {number}: {' '.join(words)}"
 
 
-def test_lanes_leave_a_loop_one_after_the_other_and_keep_their_values() -> None:
-    result = run(
-        f"""loop {{
-        block h:
-        32 %i = phi start: %zero, n: %k
-        32 %sum = phi start: %zero, n: %s
-        1 %c = ige %i, %lane
-        if %c {{
-        break
-        }}
-        block n:
-        32 %s = iadd %sum, %i
-        32 %k = iadd %i, %one
-        }}
-        {out("%sum")}"""
-    )
-    assert ints(result) == [n * (n - 1) // 2 for n in range(LANES)]
-
-
-def test_continue_skips_the_rest_of_the_body() -> None:
-    result = run(
-        f"""32 %d = deref_var &odd (shader_temp int)
-        loop {{
-        block h:
-        32 %i = phi start: %zero, skip: %k, n: %k
-        1 %c = ige %i, %lane
-        if %c {{
-        break
-        }}
-        block m:
-        32 %k = iadd %i, %one
-        32 %bit = iand %i, %one
-        1 %even = ieq %bit, %zero
-        if %even {{
-        block skip:
-        continue
-        }}
-        block n:
-        32 %v = @load_deref (%d)
-        32 %w = iadd %v, %one
-        @store_deref (%d, %w) (write_mask=x)
-        }}
-        32 %r = @load_deref (%d)
-        {out("%r")}""",
-        header="var shader_temp int odd",
-    )
-    assert ints(result) == [n // 2 for n in range(LANES)]
-
-
-def test_phis_of_one_block_read_before_any_of_them_writes() -> None:
-    result = run(
-        f"""32 %three = load_const (3)
-        loop {{
-        block h:
-        32 %i = phi start: %zero, n: %k
-        32 %a = phi start: %one, n: %b
-        32 %b = phi start: %lane, n: %a
-        1 %c = ige %i, %three
-        if %c {{
-        break
-        }}
-        block n:
-        32 %k = iadd %i, %one
-        }}
-        {out("%a")}
-        {out("%b", 1)}"""
-    )
-    assert ints(result) == list(range(LANES))
-    assert ints(result, 1) == [1] * LANES
-
-
-def test_a_discarded_lane_writes_nothing_more() -> None:
-    result = run(
-        f"""32 %four = load_const (4)
-        1 %c = ilt %lane, %four
-        @discard_if (%c)
-        @store_ssbo (%lane, %zero, %zero) (write_mask=x)
-        {out("%lane")}""",
-        ssbos={0: bytes(4)},
-    )
-    assert result.alive.tolist() == [False] * 4 + [True] * 4
-    assert not result.written[FragResult.DATA0, 0][:4].any()
-    assert result.buffers["ssbo", 0].view(np.uint32)[0] == LANES - 1
-
-
-def test_a_demoted_lane_continues_as_a_helper() -> None:
-    result = run(
-        f"""32 %four = load_const (4)
-        1 %c = ilt %lane, %four
-        @demote_if (%c)
-        1 %h = @is_helper_invocation ()
-        32 %r = b2i32 %h
-        {out("%r")}"""
-    )
-    assert ints(result) == [1] * 4 + [0] * 4
-    assert result.alive.tolist() == [False] * 4 + [True] * 4
-
-
-def test_memory_out_of_range_reads_zero_and_is_not_written() -> None:
-    result = run(
-        f"""32 %four = load_const (4)
-        32 %o = imul %lane, %four
-        32 %v = @load_ssbo (%zero, %o)
-        {out("%v")}
-        @store_ssbo (%lane, %zero, %o) (write_mask=x)""",
-        ssbos={0: np.array([7, 7, 7], np.uint32).tobytes()},
-    )
-    assert ints(result) == [7, 7, 7, 0, 0, 0, 0, 0]
-    assert result.buffers["ssbo", 0].view(np.uint32).tolist() == [0, 1, 2]
-
-
-def test_atomics_happen_lane_after_lane() -> None:
-    result = run(
-        f"""32 %old = @ssbo_atomic (%zero, %zero, %lane) (atomic_op=iadd)
-        {out("%old")}""",
-        ssbos={0: bytes(4)},
-    )
-    assert ints(result) == [n * (n - 1) // 2 for n in range(LANES)]
-    assert result.buffers["ssbo", 0].view(np.uint32)[0] == sum(range(LANES))
-
-
-def test_compare_and_exchange_stores_only_on_a_match() -> None:
-    result = run(
-        f"""32 %old = @ssbo_atomic_swap (%zero, %zero, %lane, %one) (atomic_op=xchg)
-        {out("%old")}""",
-        ssbos={0: np.array([3], np.uint32).tobytes()},
-    )
-    assert ints(result) == [3, 3, 3, 3, 1, 1, 1, 1]
-
-
-def test_an_array_index_out_of_range_reads_zero_and_writes_nothing() -> None:
-    result = run(
-        f"""32 %d = deref_var &a (shader_temp int[4])
-        32 %e = deref_array &%d[%lane] (shader_temp int)
-        32 %v = iadd %lane, %one
-        @store_deref (%e, %v) (write_mask=x)
-        32 %r = @load_deref (%e)
-        {out("%r")}""",
-        header="var shader_temp int[4] a",
-    )
-    assert ints(result) == [1, 2, 3, 4, 0, 0, 0, 0]
-
-
-def test_block_variables_are_their_buffers() -> None:
-    result = run(
-        f"""32 %d = deref_var &b (ssbo $B)
-        32 %t = deref_struct &%d.1 (ssbo uint[:4])
-        32 %e = deref_array &%t[%lane] (ssbo uint)
-        32 %v = @load_deref (%e)
-        {out("%v")}
-        32 %h = deref_struct &%d.0 (ssbo uint)
-        @store_deref (%h, %lane) (write_mask=x)""",
-        header='type $B = interface "B" std430 { uint n (offset=0); uint[:4] v (offset=4) }\n'
-        "var ssbo $B b (binding=2, interface=$B)",
-        ssbos={2: np.array([9, 5, 6, 7], np.uint32).tobytes()},
-    )
-    assert ints(result) == [5, 6, 7, 0, 0, 0, 0, 0]
-    assert result.buffers["ssbo", 2].view(np.uint32)[0] == LANES - 1
-
-
-def test_subgroup_operations_see_the_active_lanes() -> None:
-    result = run(
-        f"""32 %four = load_const (4)
-        1 %c = ige %lane, %four
-        if %c {{
-        32 %first = @read_first_invocation (%lane)
-        {out("%first")}
-        1 %any = @vote_any (%c)
-        32 %x = b2i32 %any
-        {out("%x", 1)}
-        32x4 %ballot = @ballot (%c)
-        @store_output (%ballot, %zero) (location=FRAG.DATA2, write_mask=x)
-        }}"""
-    )
-    assert ints(result)[4:] == [4] * 4
-    assert ints(result, 1)[4:] == [1] * 4
-    assert ints(result, 2)[4:] == [0xF0] * 4
-
-
-@pytest.mark.parametrize("other", [0, 1])
-def test_votes_are_of_the_active_lanes(other: int) -> None:
-    """Those from the fourth on, which agree but for the last, that may say something else."""
-    result = run(
-        f"""32 %four = load_const (4)
-        32 %seven = load_const (7)
-        32 %other = load_const ({other})
-        1 %last = ieq %lane, %seven
-        32 %theirs = bcsel %last, %other, %zero
-        1 %c = ige %lane, %four
-        32 %x = bcsel %c, %theirs, %lane
-        32 %f = i2f32 %x
-        1 %b = ine %x, %zero
-        1 %n = ieq %x, %zero
-        if %c {{
-        1 %ieq = @vote_ieq (%x)
-        1 %feq = @vote_feq (%f)
-        1 %any = @vote_any (%b)
-        1 %all = @vote_all (%n)
-        32 %sign = load_const (0x80000000)
-        32 %g = bcsel %last, %sign, %zero
-        1 %signs = @vote_ieq (%g)
-        1 %zeros = @vote_feq (%g)
-        1 %elected = @elect ()
-        32 %0 = b2i32 %ieq
-        32 %1 = b2i32 %feq
-        32 %2 = b2i32 %any
-        32 %3 = b2i32 %all
-        32 %4 = b2i32 %elected
-        32 %5 = @read_first_invocation (%lane)
-        32 %6 = @read_invocation (%lane, %seven)
-        32 %zeros32 = b2i32 %zeros
-        32 %7 = bcsel %signs, %zero, %zeros32
-        {" ".join(out(f"%{k}", k) + chr(10) for k in range(8))}
-        }}"""
-    )
-    agreed = 1 - other
-    assert [ints(result, k)[4:] for k in range(4)] == [[agreed] * 4] * 2 + [[other] * 4] + [
-        [agreed] * 4
-    ]
-    assert ints(result, 4)[4:] == [1, 0, 0, 0]
-    assert ints(result, 5)[4:] == [4] * 4
-    assert ints(result, 6)[4:] == [7] * 4
-    assert ints(result, 7)[4:] == [1] * 4  # zeros of two signs: equal as floats only
-
-
-def test_a_function_returns_lane_by_lane() -> None:
-    text = """shader compute
-function f (deref int r, 32x1 int x)
-function main () entry
-impl f {
-    32 %o = @load_param ()
-    32 %d = deref_cast %o (function_temp int)
-    32 %x = @load_param () (param=1)
-    32 %four = load_const (4)
-    @store_deref (%d, %x) (write_mask=x)
-    1 %c = ilt %x, %four
-    if %c {
-        return
-    }
-    32 %n = ineg %x
-    @store_deref (%d, %n) (write_mask=x)
-}
-impl main {
-    var function_temp int r
-    32 %zero = load_const (0)
-    32 %lane = @load_subgroup_invocation ()
-    32 %d = deref_var &r (function_temp int)
-    call f (%d, %lane)
-    32 %v = @load_deref (%d)
-    @store_output (%v, %zero) (location=FRAG.DATA0, write_mask=x)
-}"""
-    result = interpret(parse(text), Environment(LANES))
-    assert ints(result) == [0, 1, 2, 3, -4, -5, -6, -7]
+@each(Path(__file__).with_name("interpreted.txt"))
+def test_results(case: Case) -> None:
+    header, buffers, code = given(case.text.splitlines())
+    if case.text.startswith("shader"):
+        result = interpret(parse(case.text), Environment(LANES))
+    else:
+        result = run("\n".join(code), header=header, ssbos=buffers)
+    assert tuple(answers(result, buffers)) == case.answers
 
 
 def test_an_endless_loop_runs_out_of_budget() -> None:
@@ -318,40 +87,6 @@ def test_endless_recursion_is_refused() -> None:
     text = "shader compute\nfunction f ()\nfunction main () entry\nimpl f {\ncall f ()\n}\n"
     with pytest.raises(ExecutionBudgetError, match="calls nested too deeply"):
         interpret(parse(text + "impl main {\ncall f ()\n}"), Environment(4))
-
-
-@pytest.mark.parametrize("sharing", ["%lane", "%zero", "%one"])
-def test_pointers_are_copied_and_selected_lane_by_lane(sharing: str) -> None:
-    """Of two variables, in a copy of the pointer that was chosen."""
-    result = run(
-        f"""32 %a = deref_var &a (shader_temp int)
-        32 %b = deref_var &b (shader_temp int)
-        32 %forty = load_const (40)
-        32 %four = load_const (4)
-        @store_deref (%a, %lane) (write_mask=x)
-        @store_deref (%b, %forty) (write_mask=x)
-        1 %c = ilt {sharing}, %four
-        1 %even = ieq {sharing}, %zero
-        1 %d = iand %c, %even
-        32 %p = bcsel %c, %a, %b
-        32 %q = mov %p
-        32 %n = bcsel %d, %q, %b
-        32 %v = deref_cast %q (shader_temp int)
-        32 %w = deref_cast %n (shader_temp int)
-        32 %r = @load_deref (%v)
-        32 %s = @load_deref (%w)
-        @store_deref (%v, %one) (write_mask=x)
-        32 %t = @load_deref (%b)
-        {out("%r")}
-        {out("%s", 1)}
-        {out("%t", 2)}""",
-        header="var shader_temp int a\nvar shader_temp int b",
-    )
-    numbers = {"%lane": LANE, "%zero": 0 * LANE, "%one": 0 * LANE + 1}[sharing]
-    first = numbers < 4
-    assert ints(result) == [*np.where(first, LANE, 40)]
-    assert ints(result, 1) == [*np.where(numbers == 0, LANE, 40)]
-    assert ints(result, 2) == [*np.where(first, 40, 1)]
 
 
 def test_arithmetic_on_pointers_is_refused() -> None:
@@ -456,27 +191,34 @@ def test_what_is_made_up_is_the_same_again() -> None:
     assert place.tolist() == other.system_value("point_coord", 2, 32).view(np.float32).tolist()
 
 
-def test_outputs_are_read_back_by_an_offset_of_each_lane() -> None:
-    """What was not written yet is zero."""
-    result = run(
-        """32 %two = load_const (2)
-        32 %three = load_const (3)
-        32 %which = umin %lane, %three
-        32x2 %pair = vec2 %lane, %three
-        @store_output (%pair, %zero) (location=FRAG.DATA0, write_mask=xy)
-        @store_output (%pair, %two) (location=FRAG.DATA0, write_mask=xy)
-        32x2 %back = @load_output (%which) (location=FRAG.DATA0)
-        32 %x = mov %back.x
-        32 %y = mov %back.y
-        @store_output (%x, %zero) (location=FRAG.DATA4, write_mask=x)
-        @store_output (%y, %zero) (location=FRAG.DATA5, write_mask=x)"""
-    )
-    which = np.minimum(LANE, 3)
-    there = (which == 0) | (which == 2)
-    assert ints(result, 4) == [*np.where(there, LANE, 0)]
-    assert ints(result, 5) == [*np.where(there, 3, 0)]
-
-
 def test_unsupported_instructions_are_named() -> None:
     with pytest.raises(GalletteError, match="does not know the intrinsic shader_clock"):
         run("32x2 %t = @shader_clock ()")
+
+
+def test_uniforms_are_given_by_name() -> None:
+    """As their components, in order; the others are made up."""
+    result = run(
+        "32 %two = load_const (2)\n"
+        "32 %d = deref_var &u (uniform $S)\n"
+        "32 %a = deref_struct &%d.0 (uniform int)\n"
+        "32 %b = deref_struct &%d.1 (uniform int[3])\n"
+        "32 %b2 = deref_array &%b[%two] (uniform int)\n"
+        "32 %c = deref_struct &%d.2 (uniform ivec2)\n"
+        "32 %e = deref_var &w (uniform int)\n"
+        "32 %x = @load_deref (%a)\n32 %y = @load_deref (%b2)\n32x2 %z = @load_deref (%c)\n"
+        "32 %v = @load_deref (%e)\n"
+        "32 %w = mov %z.y\n"
+        f"{out('%x')}\n{out('%y', 1)}\n{out('%w', 2)}\n{out('%v', 3)}",
+        header='type $S = struct "S" { int a; int[3] b; ivec2 c }\n'
+        "var uniform $S u\nvar uniform int w",
+        uniforms={"u": [1, 2, 3, -4, 5, 6], "w": np.array([77])},
+    )
+    found = [result.outputs[FragResult.DATA0 + k, 0].astype(np.int32) for k in range(4)]
+    assert [set(row.tolist()) for row in found] == [{1}, {-4}, {6}, {77}]
+
+
+def test_a_call_of_what_has_no_code_is_said() -> None:
+    text = "shader compute\nfunction f ()\nfunction main () entry\nimpl main {\n    call f ()\n}\n"
+    with pytest.raises(GalletteError, match="call of 'f', which has no body"):
+        interpret(parse(text))

@@ -34,93 +34,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_result_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["nir-opt", str(file), "-p", "algebraic,dce"]) == 0
-    out = capsys.readouterr().out
-    assert "fneg" not in out
-    assert parse(out).count_instrs() == 3
-
-
-def test_without_passes_the_text_is_put_in_order(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["nir-opt", str(file)]) == 0
-    assert "%1 = @load_input (%0)" in capsys.readouterr().out
-
-
-def test_the_log_names_each_pass(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["nir-opt", str(file), "-p", "algebraic,dce", "--log"]) == 0
-    log = capsys.readouterr().err
-    assert "algebraic" in log
-    assert "changed" in log
-    assert "5 -> 3" in log
-
-
-def test_annotations_show_what_differs_between_lanes(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["nir-opt", str(file), "--annotate"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    marked = [line.split(" = ")[1].split()[0] for line in lines if line.endswith("// div")]
-    assert marked == ["@load_input", "fneg", "fneg"]
-
-
-def test_each_pass_with_progress_may_be_shown(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["nir-opt", str(file), "-p", "cse,algebraic", "--each"]) == 0
-    out = capsys.readouterr().out
-    assert "// after algebraic" in out
-    assert "// after cse" not in out
-
-
-def test_results_can_be_compared(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["nir-opt", str(file), "-p", "optimize", "--run"]) == 0
-    assert "same results" in capsys.readouterr().err
-
-
-def test_a_pass_that_changes_results_is_noticed(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["nir-opt", str(file), "-p", "lower_clamp_color_outputs", "--run"]) == 1
-    assert "output" in capsys.readouterr().err
-
-
-def test_the_result_can_go_to_a_file(file: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.nir"
-    assert execute(["nir-opt", str(file), "-p", "algebraic", "-o", str(target)]) == 0
-    assert "fneg" not in target.read_text(encoding="utf-8")
-
-
 def test_every_pass_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["nir-opt", "--list"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in all_passes())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-p", "dcee"], "<passes>:1:1: error: unknown pass 'dcee'"),
-        (["-p", "dce dce"], "<passes>:1:5: error: expected ',', found 'dce'"),
-        (["-p", "dce(fast=true)"], "dce has no option 'fast' (it has none)"),
-        (["-p", "peephole_select(limit=many)"], "limit is a int"),
-        (["-p", "peephole_select(limit='8')"], "limit is a int"),
-        (["-p", "peephole_select(limit=8.5)"], "limit is a int"),
-        (["--run", "--seeds", "1,two"], "--seeds needs numbers separated by commas"),
-        (["-p", "lower_io(modes=sideways)"], "unknown mode 'sideways'"),
-        (["--frobnicate"], "there is no option --frobnicate"),
-    ],
-)
-def test_mistakes_are_one_message(file: Path, arguments: list[str], message: str) -> None:
-    with pytest.raises(GalletteError) as caught:
-        execute(["nir-opt", str(file), *arguments])
-    assert message in str(caught.value)
-
-
-def test_a_missing_file_is_one_message(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read .*: No such file"):
-        execute(["nir-opt", str(tmp_path / "missing.nir")])
 
 
 def test_what_is_no_text_is_one_message(tmp_path: Path) -> None:
@@ -149,11 +66,6 @@ def test_the_text_may_come_from_elsewhere(
     monkeypatch.setattr("sys.stdin", io.StringIO("nonsense"))
     with pytest.raises(GalletteError, match=r"^<stdin>:1:1: "):
         execute(["nir-opt", "-"])
-
-
-def test_no_file_is_one_message() -> None:
-    with pytest.raises(GalletteError, match="needs a FILE"):
-        execute(["nir-opt"])
 
 
 def test_options_are_read_by_the_type_of_their_default() -> None:

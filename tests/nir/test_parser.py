@@ -6,6 +6,7 @@ import re
 import zlib
 from dataclasses import MISSING, fields
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.nir.text.serialize import FORMAT_VERSION, deserialize, serialize
+from tests.cases import Case, each
 
 HEAD = 'shader fragment "t"\nimpl main {\n'
 
@@ -185,88 +187,27 @@ def test_people_may_leave_out_what_is_obvious() -> None:
     assert "load_const (0x3f800000, 0xfffffffe)" in print_shader(shader)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("shader frag", "<nir>:1:8: error: unknown stage 'frag'\n  shader frag\n         ^~~~"),
-        ("", "<nir>:1:1: error: expected 'shader', found the end of the text"),
-        ("shader vertex", "<nir>:1:14: error: the shader has no entry point"),
-        (HEAD + "32 %1 = fadd %2, %3\n}", "<nir>:3:14: error: %2 is not defined"),
-        (HEAD + "32 %1 = fadd\n}", "<nir>:4:1: error: expected a value such as %1, found '}'"),
-        (HEAD + "32 %1 = fsum %2\n}", "<nir>:3:9: error: unknown instruction 'fsum'"),
-        (HEAD + "fneg %1\n}", "<nir>:3:1: error: fneg needs a result such as 32 %1 ="),
-        (HEAD + "break\n}", "<nir>:3:1: error: break outside of a loop"),
-        (
-            HEAD + "32x2 %1 = undef\n32x2 %2 = fdot2 %1, %1\n}",
-            "<nir>:4:11: error: fdot2 has 1 comp",
-        ),
-        (HEAD + "32 %1 = undef\n32 %2 = fneg %1, %1\n}", "<nir>:4:16: error: fneg takes 1 sources"),
-        (HEAD + "return\n32 %1 = undef\n}", "<nir>:4:1: error: nothing may follow a jump"),
-        (HEAD + "loop {\n}", "<nir>:4:2: error: unexpected end of the text"),
-        (HEAD + "32x6 %1 = undef\n}", "<nir>:3:1: error: no value has 6 components of 32 bits"),
-        (HEAD + "32 %1 = undef\n32 %1 = undef\n}", "<nir>:4:4: error: %1 is defined twice"),
-        (HEAD + "32 %1 = undef\n32 %2 = mov %1.y\n}", "<nir>:4:16: error: no swizzle for 1 of 1"),
-        (HEAD + "32x2 %1 = load_const (1)\n}", "<nir>:3:11: error: 2 components, but 1 numbers"),
-        (HEAD + "8 %1 = load_const (300)\n}", "<nir>:3:20: error: expected a constant of 8 bits"),
-        (HEAD + "@flux ()\n}", "<nir>:3:2: error: unknown intrinsic 'flux'"),
-        (HEAD + "@discard_if ()\n}", "<nir>:3:2: error: discard_if takes 1 sources, not 0"),
-        (HEAD + "@discard () (base=1)\n}", "<nir>:3:14: error: discard has no index 'base'"),
-        (HEAD + "32 %1 = phi q: %1\n}", "<nir>:3:13: error: there is no block 'q'"),
-        (HEAD + "block a:\nblock b:\n}", "<nir>:4:7: error: two blocks must have an if or a loop"),
-        (HEAD + "32 %1 = deref_var &v (shader_in vec4)\n}", "there is no variable 'v'"),
-        (HEAD + "call f ()\n}", "<nir>:3:6: error: function 'f' is not declared"),
-        (HEAD + "32 %1 = tex 7D float32 ()\n}", "unknown texture dimension '7D'"),
-        ("shader vertex\nvar shader_in vec5x a\n", "<nir>:2:15: error: unknown type 'vec5x'"),
-        ("shader vertex\nvar sideways vec4 a\n", "<nir>:2:5: error: unknown mode 'sideways'"),
-        ("shader vertex\nvar shader_in $T a\n", "<nir>:2:15: error: type $T is not declared"),
-        ("shader vertex\nvar shader_in vec4 a (colour=1)\n", "there is no attribute 'colour'"),
-        ("shader vertex\nvar shader_in vec4 a (location=VERT.UP)\n", "there is no slot 'UP'"),
-        (
-            "shader vertex\nvar shader_temp vec2 a (constant_initializer=(1))\n",
-            "<nir>:2:22: error: the initial value of 'a' does not have the shape of vec2",
-        ),
-        (HEAD + "32 %1 = tex 2D float32 () (sharp)\n}", "unknown texture attribute 'sharp'"),
-        (HEAD + "32 %1 = tex 2D float32 () (is_array=1)\n}", "error: is_array is a bool"),
-        (HEAD + "32 %1 = tex 2D float32 () (texture)\n}", "error: texture is a int"),
-        (HEAD + "32 %1 = tex 2D float32 () (tg4_offsets=3)\n}", "error: tg4_offsets is a tuple"),
-        ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
-        ("shader vertex\ninfo { nums = 1 }", "<nir>:2:8: error: the shader info has no 'nums'"),
-        ("shader vertex\nvar shader_in vec4[-1] a", "<nir>:2:15: error: not a possible array"),
-        (f"shader vertex\nvar shader_in vec4{'[1]' * 99} a", "<nir>:2:15: error: not a possible a"),
-        ("shader vertex\nvar shader_in void<4> a", "error: void has no layout"),
-        (
-            "shader vertex\nvar shader_in vec4 a (location=1.5)",
-            "<nir>:2:32: error: expected an",
-        ),
-        ("shader vertex\nfunction f ()\nfunction f ()", "<nir>:3:10: error: function 'f' is decl"),
-        (
-            "shader vertex\nfunction f (3x2x1 float a)",
-            "<nir>:2:10: error: '3x2x1' is no size such as 32x4",
-        ),
-        ("shader vertex\nfunction f (x4 float a)", "<nir>:2:10: error: 'x4' is no size such as"),
-        (
-            HEAD + "32x2 %1 = undef\n32x4 %2 = fneg %1\n}",
-            "<nir>:4:16: error: %1 has 2 components, 4 are read",
-        ),
-        (
-            "shader vertex\nvar uniform float v\n"
-            "impl main {\n32x2 %1 = deref_var &v (uniform float)\n}",
-            "<nir>:4:1: error: the result is 32x1, not 32x2",
-        ),
-        (HEAD + "32 %1 = undef\n32 %2 = fneg %1, %1\n}", "<nir>:4:16: error: fneg takes 1 sources"),
-        (HEAD + "load_const (1)\n}", "<nir>:3:1: error: load_const needs a result such as 32 %1 ="),
-        (HEAD + "phi start: %1\n}", "<nir>:3:1: error: phi needs a result such as 32 %1 ="),
-        ('shader vertex "a\\q"', "<nir>:1:15: error: malformed escape in a string"),
-        ("shader vertex\ninfo { inputs_read = {[1]} }", "<nir>:2:22: error: a set holds plain val"),
-        ('shader vertex "a', "<nir>:1:15: error: unexpected an unterminated string"),
-        ("shader vertex ~", "<nir>:1:15: error: unexpected '~'"),
-    ],
-)
-def test_malformed_text_is_refused_with_its_place(text: str, message: str) -> None:
+FILE = Path(__file__).with_name("parser.txt")
+
+
+def refused(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse(text)
     assert message in str(caught.value)
     assert "^" in str(caught.value)
+
+
+@each(FILE, "shaders", "code")
+def test_malformed_text_is_refused_with_its_place(case: Case) -> None:
+    refused(case.source, case.answer)
+
+
+def test_no_text_and_too_many_dimensions_are_refused_with_their_place() -> None:
+    refused("", "<nir>:1:1: error: expected 'shader', found the end of the text")
+    refused(
+        f"shader vertex\nvar shader_in vec4{'[1]' * 99} a",
+        "<nir>:2:15: error: not a possible array",
+    )
 
 
 @pytest.mark.parametrize("opening", ["loop {\n", "if %c {\n", "if %c {\n} else {\n"])
@@ -419,8 +360,8 @@ def test_every_field_of_a_variable_is_kept() -> None:
         assert getattr(changed, field.name) != getattr(plain, field.name)
         for copy in (parse(print_shader(shader)), deserialize(serialize(shader))):
             for mine, theirs in zip(shader.variables, copy.variables, strict=True):
-                for each in fields(Variable):
-                    assert getattr(mine, each.name) == getattr(theirs, each.name), field.name
+                for own in fields(Variable):
+                    assert getattr(mine, own.name) == getattr(theirs, own.name), field.name
             copy.unref()
         shader.unref()
 
@@ -445,34 +386,14 @@ def test_every_attribute_of_a_texture_operation_is_kept() -> None:
         b.shader.unref()
 
 
-INITIAL_VALUES: list[tuple[str, str, bool]] = [
-    ("float", "(1,)", True),
-    ("float", "1", False),
-    ("float", "(1, 2)", False),
-    ("vec3", "(1, 2, 3)", True),
-    ("vec3", "(1, 2)", False),
-    ("vec3", "(1, 2, (3,))", False),
-    ("mat2", "((1, 2), (3, 4))", True),
-    ("mat2", "(1, 2, 3, 4)", False),
-    ("mat2", "((1, 2), (3, 4), (5, 6))", False),
-    ("mat2", "((1, 2), (3,))", False),
-    ("vec2[3]", "((1, 2), (3, 4), (5, 6))", True),
-    ("vec2[3]", "((1, 2), (3, 4))", False),
-    ("vec2[3]", "((1, 2), (3, 4), (5,))", False),
-    ("$S", "((1,), ((2, 3), (4, 5)))", True),
-    ("$S", "((1,),)", False),
-    ("$S", "((1,), ((2, 3), (4,)))", False),
-    ("$S", "((1,), ((2, 3), (4, 5)), (6,))", False),
-]
-
-
-@pytest.mark.parametrize(("type", "value", "fits"), INITIAL_VALUES)
-def test_an_initial_value_has_the_shape_of_its_type(type: str, value: str, fits: bool) -> None:
+@each(FILE, "initial_values")
+def test_an_initial_value_has_the_shape_of_its_type(case: Case) -> None:
+    type, _, value = case.text.partition(" = ")
     text = f"""shader vertex
         type $S = struct "S" {{ float a; vec2[2] b }}
         var shader_temp {type} v (constant_initializer={value})
         impl main {{ }}"""
-    if fits:
+    if case.answer == "fits":
         shader = parse(text)
         assert print_shader(parse(print_shader(shader))) == print_shader(shader)
     else:

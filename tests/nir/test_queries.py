@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gallette.compiler.nir.builder import Builder
@@ -28,6 +30,7 @@ from gallette.compiler.nir.ir.queries import (
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.text.parser import parse
+from tests.cases import Case, each
 
 HEAD = """
     32 %zero = load_const (0)
@@ -60,29 +63,15 @@ def test_only_one_constant_is_a_constant() -> None:
     assert [const_int(v) for v in values] == [0, None, None, None, None, None, None]
 
 
-@pytest.mark.parametrize(
-    ("text", "eight"),
-    [
-        ("32 %r = load_const (16)", True), ("32 %r = load_const (12)", False),
-        ("32 %r = iadd %n8, %n16", True), ("32 %r = iadd %n8, %n4", False),
-        ("32 %r = iadd %n4, %n8", False), ("32 %r = isub %n16, %n8", True),
-        ("32 %r = isub %x, %n8", False), ("32 %r = imul %x, %n8", True),
-        ("32 %r = imul %n8, %x", True), ("32 %r = imul %n4, %n4", False),
-        ("32 %r = iand %x, %n16", True), ("32 %r = iand %x, %n4", False),
-        ("32 %r = ishl %x, %n3", True), ("32 %r = ishl %x, %n2", False),
-        ("32 %r = ishl %n4, %n2", True), ("32 %r = ishl %n4, %n33", True),
-        ("32 %r = ishl %x, %n33", False), ("32 %r = ishl %n8, %x", False),
-        ("32 %r = ior %n8, %n8", False), ("32 %r = ishl %x, %n4", True),
-        ("32 %r = mov %n84.x", False), ("32 %r = iadd %n84.x, %n8", True),
-        ("32 %r = iadd %n84.y, %n8", False),
-    ],
-)  # fmt: skip
-def test_what_is_a_multiple_of_eight(text: str, eight: bool) -> None:
-    constants = "".join(f"32 %n{n} = load_const ({n})\n" for n in (2, 3, 4, 8, 16, 33))
-    impl = code(f"{constants}32x2 %n84 = load_const (8, 4)\n{text}\n32 %use = ineg %r")
+FILE = Path(__file__).with_name("queries.txt")
+
+
+@each(FILE, "multiples_of_eight")
+def test_what_is_a_multiple_of_eight(case: Case) -> None:
+    impl = parse(case.source).entry
     use = list(instrs_of(impl))[-1]
-    assert is_multiple(use.srcs[0], 8) == eight
-    assert not is_multiple(use.srcs[0], 8, steps=0) or "load_const" in text
+    assert is_multiple(use.srcs[0], 8) == (case.answer == "yes")
+    assert not is_multiple(use.srcs[0], 8, steps=0) or "load_const" in case.text
 
 
 def test_a_chain_that_is_too_long_is_not_followed() -> None:
@@ -92,26 +81,11 @@ def test_a_chain_that_is_too_long_is_not_followed() -> None:
         assert is_multiple(list(instrs_of(impl))[-1].srcs[0], 8) == found
 
 
-# An instruction: must it stay, may it run where nobody asked for it?
-KINDS = {
-    "32 %r = load_const (1)": (False, True),
-    "32 %r = undef": (False, True),
-    "32 %r = fadd %x, %x": (False, True),
-    "32 %r = fddx %x": (False, False),
-    "32 %r = @load_ssbo (%zero, %zero)": (False, False),
-    "32 %r = @load_ssbo (%zero, %zero) (access=2)": (True, False),
-    "32 %r = @load_ssbo (%zero, %zero) (access=1)": (False, False),
-    "@store_ssbo (%zero, %zero, %zero) (write_mask=x)": (True, False),
-    "@discard ()": (True, False),
-    "32 %r = @ssbo_atomic (%zero, %zero, %x) (atomic_op=iadd)": (True, False),
-    "32x4 %r = tex 2D float32 (coord=%xy)": (False, False),
-}
-
-
-@pytest.mark.parametrize("text", KINDS)
-def test_what_must_stay_and_what_may_run_early(text: str) -> None:
-    instr = list(instrs_of(code(text)))[-1]
-    assert (has_side_effects(instr), can_speculate(instr)) == KINDS[text]
+@each(FILE, "kinds")
+def test_what_must_stay_and_what_may_run_early(case: Case) -> None:
+    instr = list(instrs_of(parse(case.source).entry))[-1]
+    assert has_side_effects(instr) == ("stays" in case.answer)
+    assert can_speculate(instr) == ("early" in case.answer)
 
 
 def test_constant_paths_end_where_types_do() -> None:
@@ -164,31 +138,14 @@ def test_derefs_of_all_functions_are_found() -> None:
     assert all(isinstance(d, Deref) for d in derefs_of(shader))
 
 
-# A body, does control always leave it?
-BODIES = {
-    "": False,
-    "32 %y = ineg %x": False,
-    "return": True,
-    "if %c {\nreturn\n} else {\nreturn\n}": True,
-    "if %c {\nreturn\n} else {\n}": False,
-    "if %c {\n} else {\nreturn\n}": False,
-    "if %c {\nreturn\n} else {\nreturn\n}\n32 %y = ineg %x": False,
-    "if %c {\nreturn\n} else {\nif %c {\nreturn\n} else {\nreturn\n}\n}": True,
-    "if %c {\nreturn\n} else {\nif %c {\nreturn\n} else {\n}\n}": False,
-    "if %c {\nif %c {\n} else {\nreturn\n}\n} else {\nreturn\n}": False,
-    "loop {\n}": True,
-    "loop {\nbreak\n}": False,
-    "loop {\nif %c {\nbreak\n} else {\n}\n}": False,
-    "loop {\nloop {\nbreak\n}\n}": True,
-    "loop {\ncontinue\n}": True,
-    "loop {\nif %c {\nreturn\n} else {\n}\n}": True,
-}
+def test_an_empty_body_runs_off_its_end() -> None:
+    assert not always_jumps(code("").body)
 
 
-@pytest.mark.parametrize("text", BODIES, ids=range(len(BODIES)))
-def test_what_never_runs_off_its_end(text: str) -> None:
-    impl = code(text)
-    assert always_jumps(impl.body) == BODIES[text]
+@each(FILE, "bodies")
+def test_what_never_runs_off_its_end(case: Case) -> None:
+    text, impl = case.text, parse(case.source).entry
+    assert always_jumps(impl.body) == (case.answer == "always")
     for word in ("return", "break", "continue"):
         assert contains_jump(impl.body, lambda jump: jump.type == word) == (word in text)  # noqa: B023
     loops = [node for node in impl.body if isinstance(node, Loop)]

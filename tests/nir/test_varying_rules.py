@@ -1,11 +1,8 @@
-"""What two stages learn from each other, rule by rule: what is still stored, what is still loaded.
-
-Each row is a producer's stores, a consumer's loads, and what linking makes of them: the slot and
-components of every store that is left (a dynamic one as `SLOT[]`), and for every load the constant
-it has become or `read`.
-"""
+"""What two stages learn from each other, rule by rule: what is still stored and loaded."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +14,7 @@ from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.text.parser import parse
+from tests.cases import Case, each
 
 VALUES = """
     32 %0 = load_const (0)
@@ -90,129 +88,10 @@ def known(shader: Shader) -> list[str]:
     return found
 
 
-# title: (stores, loads, stores that are left, what loads have become)
-ROWS: dict[str, tuple[str, str, str, list[str]]] = {
-    "what nobody reads": ("p VAR1\np VAR2\np VAR3", "32x4 VAR2", "VAR2.xyzw", ["read"]),
-    "components": ("p VAR1\np VAR2", "32 VAR1 component=1", "VAR1.y", ["read"]),
-    "components of a store further on": (
-        "q VAR1 component=2\np VAR2\np VAR1 write_mask=y",
-        "32 VAR1 component=3\n32 VAR2 component=2",
-        "VAR1.w VAR2.z",
-        ["read", "read"],
-    ),
-    "several readers": ("p VAR1", "32 VAR1\n32x2 VAR1 component=2", "VAR1.xzw", ["read", "read"]),
-    "offsets": ("p VAR1[1]\np VAR1\np VAR1[2]", "32x4 VAR0[2]", "VAR2.xyzw", ["read"]),
-    "an offset that is not known": (
-        "p VAR0\np VAR1\np VAR2\np VAR3",
-        "32 VAR1[i] num_slots=2",
-        "VAR1.xyzw VAR2.xyzw",
-        ["read"],
-    ),
-    "behind one that is not known": (
-        "p VAR0\np VAR2\np VAR3",
-        "32 VAR1[i] num_slots=2\n32x2 VAR3",
-        "VAR2.xyzw VAR3.xy",
-        ["read", "read"],
-    ),
-    "four components of 64 bits are two slots": (
-        "p VAR1\np VAR2\np VAR3",
-        "64x3 VAR1",
-        "VAR1.xyzw VAR2.xy",
-        ["read"],
-    ),
-    "64 bits at an offset": (
-        "p VAR1\np VAR2\np VAR3",
-        "64x3 VAR0[1]",
-        "VAR1.xyzw VAR2.xy",
-        ["read"],
-    ),
-    "64 bits in the middle": ("p VAR1\np VAR2", "64 VAR1 component=2", "VAR1.zw", ["read"]),
-    "a store of 64 bits stays": ("w VAR1\np VAR2", "32 VAR7", "VAR1.xy", ["0"]),
-    "a back colour for a front one": (
-        "p BFC0\np BFC1\np COL0",
-        "32 COL0 component=1",
-        "BFC0.y COL0.y",
-        ["read"],
-    ),
-    "the other back colour": ("p BFC0\np BFC1", "32 COL1 component=3", "BFC1.w", ["read"]),
-    "a back colour that is read": (
-        "p BFC0",
-        "32 COL0 component=1\n32 BFC0 component=3",
-        "BFC0.yw",
-        ["read", "read"],
-    ),
-    "a store somewhere in slots of which one is read": (
-        "p VAR1[i] num_slots=3\np VAR5\np VAR3",
-        "32 VAR3",
-        "VAR1[] VAR3.x",
-        ["read"],
-    ),
-    "a store somewhere in slots nobody reads": (
-        "p VAR1[i] num_slots=2\np VAR4[i]\np VAR3",
-        "32 VAR3\n32 VAR5",
-        "VAR3.x",
-        ["read", "read"],
-    ),
-    "nothing but a store somewhere": ("p VAR1[i] num_slots=2", "32 COL0", "", ["read"]),
-    "constants": ("k VAR1", "32x2 VAR1 component=1", "", ["22 33"]),
-    "constants by offset": ("k VAR0[2]\np VAR1", "32x2 VAR1[1]", "", ["11 22"]),
-    "constants component by component": (
-        "h VAR1",
-        "32 VAR1 component=3\n32 VAR1 component=2",
-        "VAR1.z",
-        ["44", "read"],
-    ),
-    "constants that are chosen from others": ("s VAR1", "32x2 VAR1", "", ["33 55"]),
-    "constants further on": ("s VAR1 component=2", "32x2 VAR1 component=2", "", ["33 55"]),
-    "constants under a mask": ("k VAR1 write_mask=yw", "32x4 VAR1", "", ["0 22 0 44"]),
-    "the same constants twice": (
-        "k VAR1\nl VAR1",
-        "32x2 VAR1\n32 VAR1 component=2\n32 VAR1 component=3",
-        "VAR1.z VAR1.z",
-        ["11 22", "read", "44"],
-    ),
-    "sums are not looked into": ("sum VAR1", "32 VAR1", "VAR1.x", ["read"]),
-    "constants on one way only": (
-        "if\nk VAR1\nend\nk VAR2",
-        "32 VAR1\n32 VAR2",
-        "VAR1.x",
-        ["read", "11"],
-    ),
-    "constants on one way and on all": (
-        "if\nk VAR1\nend\nk VAR1",
-        "32 VAR1",
-        "VAR1.x VAR1.x",
-        ["read"],
-    ),
-    "constants somewhere": (
-        "k VAR1[i]\nk VAR3",
-        "32 VAR1\n32 VAR2\n32 VAR3",
-        "VAR1[]",
-        ["read", "read", "11"],
-    ),
-    "constants of 64 bits": (
-        "w VAR1",
-        "32 VAR1\n32 VAR2 component=3\n32 VAR3",
-        "VAR1.xy",
-        ["read", "read", "0"],
-    ),
-    "what nobody wrote": ("p VAR1", "32x3 VAR2\n32 VAR1", "VAR1.x", ["0 0 0", "read"]),
-    "colours nobody wrote": ("p VAR1", "32 COL0\n32 VAR2", "", ["read", "0"]),
-    "layers nobody wrote": ("p VAR1", "32 LAYER", "", ["read"]),
-    "in other sizes": ("k VAR1", "64 VAR1\n16 VAR1\n32 VAR1", "VAR1.xy", ["read", "read", "11"]),
-    "at an offset that is not known": (
-        "k VAR1\nk VAR2",
-        "32 VAR1[i] num_slots=2\n32 VAR2",
-        "VAR1.xyzw VAR2.xyzw",
-        ["read", "11"],
-    ),
-    "of a vertex": ("k VAR1\nk VAR2", "vertex:32 VAR1\n32 VAR2", "VAR1.x", ["read", "11"]),
-}
-
-
-@pytest.mark.parametrize("title", ROWS)
-def test_what_is_left(title: str) -> None:
-    stores, loads, left, values = ROWS[title]
+@each(Path(__file__).with_name("linked.txt"))
+def test_what_is_left(case: Case) -> None:
+    stores, loads = case.text.split("\nreads\n")
+    left, values = case.answers[0], case.answers[1].split("; ")
     first, second = producer(stores), consumer(loads)
     before = kept(first), known(second)
     for shader in (first, second):

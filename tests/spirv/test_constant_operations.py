@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import SpirvError, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
+from tests.cases import Case, each
 
 HEAD = """OpCapability Shader
 OpCapability Kernel
@@ -45,6 +47,7 @@ BODY = """
 OpReturn
 OpFunctionEnd
 """
+FILE = Path(__file__).with_name("constants.txt")
 MASK = 0xFFFFFFFF
 
 
@@ -149,23 +152,10 @@ def test_operations_on_operations_and_on_vectors() -> None:
     assert constant("IMul %more %four", "uvec4", given) == tuple(2 * n * n for n in range(10, 14))
 
 
-PARTS: list[tuple[str, str, object]] = [
-    ("CompositeExtract %four 0", "uint", (10,)),
-    ("CompositeExtract %four 3", "uint", (13,)),
-    ("CompositeExtract %both 0", "uint", (13,)),
-    ("CompositeExtract %both 1 2", "uint", (12,)),
-    ("CompositeExtract %both 1", "uvec4", (10, 11, 12, 13)),
-    ("CompositeInsert %n10 %four 2", "uvec4", (10, 11, 10, 13)),
-    ("CompositeInsert %n10 %both 0", "pair", ((10,), (10, 11, 12, 13))),
-    ("CompositeInsert %n10 %both 1 3", "pair", ((13,), (10, 11, 12, 10))),
-    ("VectorShuffle %four %four 3 4", "uvec2", (13, 10)),
-    ("VectorShuffle %four %four 1 0 7 2", "uvec4", (11, 10, 13, 12)),
-]
-
-
-@pytest.mark.parametrize(("operation", "kind", "wanted"), PARTS)
-def test_parts_of_constants(operation: str, kind: str, wanted: object) -> None:
-    assert constant(operation, kind) == wanted
+@each(FILE, "values")
+def test_parts_of_constants(case: Case) -> None:
+    kind, _, operation = case.text.partition(" = ")
+    assert repr(constant(operation, kind)) == case.answer
 
 
 def test_numbers_change_their_type() -> None:
@@ -202,22 +192,10 @@ def test_operations_of_several_steps(x: float, y: float) -> None:
         assert constant(operation, "bool", given) == (int(wanted),), operation
 
 
-REFUSED = [
-    # operation, type, why
-    ("Load %n10", "uint", "is no pointer"),
-    ("Phi %n10 %n11", "uint", "245 is no operation on constants"),
-    ("FunctionCall %n10", "uint", "57 is no operation on constants"),
-    ("Undef", "uint", "the operation is not on constants"),
-    ("CompositeExtract %four 9", "uint", "there is no component 9"),
-    ("CompositeInsert %n10 %four 7", "uvec4", "there is no component 7"),
-    ("Select %four %n10 %n11", "uint", "operands that do not fit"),
-    ("IAdd %n10 %uint", "uint", "is used where it is not defined"),
-]
-
-
-@pytest.mark.parametrize(("operation", "kind", "why"), REFUSED)
-def test_what_is_no_operation_on_constants_is_refused(operation: str, kind: str, why: str) -> None:
-    with pytest.raises(SpirvError, match=why):
+@each(FILE, "refused")
+def test_what_is_no_operation_on_constants_is_refused(case: Case) -> None:
+    kind, _, operation = case.text.partition(" = ")
+    with pytest.raises(SpirvError, match=case.answer):
         constant(operation, kind)
 
 

@@ -22,31 +22,9 @@ from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from tests.checklists import step
 
-INTS = (
-    0,
-    1,
-    2,
-    3,
-    7,
-    8,
-    15,
-    31,
-    32,
-    33,
-    255,
-    0x7FFF,
-    0x8000,
-    0xFFFF,
-    0x10000,
-    0x12345678,
-    0x7FFFFFFF,
-    0x80000000,
-    0x80000001,
-    0xC0490FDB,
-    0xFFFFFF80,
-    0xFFFFFFFE,
-    0xFFFFFFFF,
-)
+INTS = (0, 1, 2, 3, 7, 8, 15, 31, 32, 33, 255, 0x7FFF, 0x8000, 0xFFFF, 0x10000,
+        0x12345678, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xC0490FDB, 0xFFFFFF80,
+        0xFFFFFFFE, 0xFFFFFFFF)  # fmt: skip
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.75, 3.999, 100.25, -255.5, 1e-3, 7e4, 1e10)
 ULPS = 4
 """what a few operations may make of a float instead of one"""

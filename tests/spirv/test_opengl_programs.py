@@ -14,6 +14,7 @@ import pytest
 from conversions import tool
 
 from gallette.state_tracker import GL, create_context
+from tests.cases import Case, each, sections
 from tests.conftest import native_context
 from tests.state_tracker.helpers import compiled, errors
 
@@ -25,90 +26,7 @@ void main() {
 }
 """
 HEAD = "layout(location = 0) uniform int i;\nlayout(location = 0) out vec4 c;\n"
-AT = "vec2(0.5)"
-
-# Declarations and the colour; `i` is 0 and 1. Resources 0 to 7 are bound, uniforms 3 to 23 are set.
-FRAGMENTS: dict[str, tuple[str, str]] = {
-    "blocks": (
-        "layout(std140, binding = 1) uniform B { vec4 a; } b[3];",
-        "b[0].a + b[i].a * 2.0 + b[2 - i].a * 4.0",
-    ),
-    "blocks in arrays of arrays": (
-        "layout(std140, binding = 1) uniform B { vec4 a; } b[2][2];",
-        "b[0][1].a + b[i][1 - i].a * 2.0 + b[i][i].a * 4.0",
-    ),
-    "storage blocks in arrays of arrays": (
-        "layout(std430, binding = 1) readonly buffer B { vec4 a; } b[2][2];",
-        "b[0][1].a + b[i][1 - i].a * 2.0 + b[i][i].a * 4.0",
-    ),
-    "samplers in arrays of arrays": (
-        "layout(binding = 1) uniform sampler2D s[2][2];",
-        f"texture(s[0][1], {AT}) + texture(s[i][1 - i], {AT}) * 2.0 + texture(s[i][i], {AT}) * 4.0",
-    ),
-    "a sampler in a structure": (
-        "struct S { vec4 k; sampler2D t; }; layout(location = 3) uniform S s;",
-        f"texture(s.t, {AT}) * 2.0 + s.k",
-    ),
-    "a structure of samplers only": (
-        "struct S { sampler2D t, u; }; layout(location = 3) uniform S s;",
-        f"texture(s.t, {AT}) * 2.0 + texture(s.u, {AT})",
-    ),
-    "samplers in arrays of structures": (
-        "struct S { vec4 k; sampler2D t[2]; }; layout(location = 3) uniform S s[2];",
-        f"texture(s[0].t[1], {AT}) * 2.0 + s[1].k + texture(s[i].t[0], {AT})",
-    ),
-    "samplers in structures of structures": (
-        "struct R { float f; sampler2D t[2]; }; struct S { vec4 k; R r[2]; };"
-        "layout(location = 3) uniform S s[2];",
-        f"texture(s[0].r[1].t[1], {AT}) * 2.0 + s[1].k"
-        f" + texture(s[i].r[i].t[i], {AT}) * s[1].r[0].f",
-    ),
-    "images in arrays of arrays": (
-        "layout(binding = 1, rgba8) uniform readonly image2D s[2][2];",
-        "imageLoad(s[0][1], ivec2(0)) + imageLoad(s[i][1 - i], ivec2(0)) * 2.0",
-    ),
-    "uniforms in arrays of arrays": (
-        "layout(location = 3) uniform vec4 s[2][2];",
-        "s[0][1] + s[i][1 - i] * 2.0 + s[i][i] * 4.0",
-    ),
-}
-
-# Declarations, what is written, and the floats (of both buffers) a vertex captures.
-LOOP = "for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++)"
-CAPTURED: dict[str, tuple[str, str, list[list[float]]]] = {
-    "an array of arrays": (
-        "layout(xfb_buffer = 0, xfb_offset = 0, location = 0) out vec2 x[2][2];",
-        f"{LOOP} x[i][j] = vec2(i * 10 + j, 7);",
-        [[0, 7, 1, 7, 10, 7, 11, 7], []],
-    ),
-    "after a gap": (
-        "layout(xfb_buffer = 0, xfb_offset = 4, xfb_stride = 20, location = 0) out float x[2][2];",
-        f"{LOOP} x[i][j] = float(i * 10 + j + 1);",
-        [[0, 1, 2, 11, 12], []],
-    ),
-    "matrices": (
-        "layout(xfb_buffer = 1, xfb_offset = 0, location = 0) out mat2x3 x[2][2];",
-        f"{LOOP} x[i][j] = mat2x3(i, j, 5, 6, 7, i + j);",
-        [[], [0, 0, 5, 6, 7, 0, 0, 1, 5, 6, 7, 1, 1, 0, 5, 6, 7, 1, 1, 1, 5, 6, 7, 2]],
-    ),
-    "structures in arrays of arrays": (
-        "struct S { float f[2]; vec2 b; };"
-        "layout(xfb_buffer = 0, xfb_offset = 0, location = 0) out S x[2][2];",
-        f"{LOOP} {{ x[i][j].b = vec2(i, j); x[i][j].f[0] = 8.0; x[i][j].f[1] = float(i); }}",
-        [[8, 0, 0, 0, 8, 0, 0, 1, 8, 1, 1, 0, 8, 1, 1, 1], []],
-    ),
-    "a block": (
-        "layout(xfb_buffer = 0, xfb_offset = 0, location = 0) out B"
-        " { vec2 a[2][2]; layout(xfb_offset = 36) float b; } x;",
-        f"{LOOP} x.a[i][j] = vec2(i, j); x.b = 7.0;",
-        [[0, 0, 0, 1, 1, 0, 1, 1, 0, 7], []],
-    ),
-    "blocks of an array go to buffers one after the other": (
-        "layout(xfb_buffer = 0, xfb_offset = 0, location = 0) out B { float a[2]; vec2 b; } x[2];",
-        f"{LOOP} {{ x[i].a[j] = float(i * 10 + j); x[i].b = vec2(5, i); }}",
-        [[0, 1, 5, 0], [10, 11, 5, 1]],
-    ),
-}
+FILE = Path(__file__).with_name("opengl_programs.txt")
 
 
 def shader(gl: Any, kind: int, text: str, folder: Path | None) -> int:
@@ -183,19 +101,19 @@ def colours(gl: Any, declared: str, colour: str, folder: Path | None) -> list[by
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", FRAGMENTS)
-def test_resources_of_modules_are_those_of_glsl(name: str, tmp_path: Path) -> None:
+@each(FILE, "resources")
+def test_resources_of_modules_are_those_of_glsl(case: Case, tmp_path: Path) -> None:
     native = native_context(profile="core", version=(4, 5), size=(2, 2))
-    wanted = colours(native, *FRAGMENTS[name], None)
+    wanted = colours(native, case.text, case.answer, None)
     native.release()
-    assert len({*wanted}) == 2 or name in (
+    assert len({*wanted}) == 2 or case.name in (
         "a sampler in a structure",
         "a structure of samplers only",
     )
     for driver in ("numpipe", "jit"):
         gl = create_context(driver, profile="core", version=(4, 6), size=(2, 2))
         for folder in (None, tmp_path):
-            assert colours(gl, *FRAGMENTS[name], folder) == wanted, (driver, folder)
+            assert colours(gl, case.text, case.answer, folder) == wanted, (driver, folder)
         gl.release()
 
 
@@ -223,9 +141,10 @@ def captured(gl: Any) -> list[npt.NDArray[np.float32]]:
 
 
 @pytest.mark.parametrize("from_glsl", [True, False])
-@pytest.mark.parametrize("name", CAPTURED)
-def test_what_modules_capture(name: str, from_glsl: bool, tmp_path: Path) -> None:
-    declared, body, wanted = CAPTURED[name]
+@each(FILE, "captured")
+def test_what_modules_capture(case: Case, from_glsl: bool, tmp_path: Path) -> None:
+    declared, _, body = case.text.partition("\n")
+    wanted = [list(map(float, answer.split())) for answer in case.answers]
     gl = create_context("numpipe", profile="core", version=(4, 6), size=(2, 2))
     if from_glsl:  # which has no locations for blocks in arrays
         declared = declared.replace(", location = 0", "")
@@ -247,20 +166,6 @@ void main() {
     }
     gl_Position = vec4(0);
 }"""
-ARRAYS = "native GL does not capture arrays of arrays, or their elements"
-NAMES: list[tuple[list[str], list[float], str]] = [
-    (["B[0].a"], [0, 1, 1, 1], ""),
-    (["B[1].a[1]"], [11, 1], ""),
-    (["B[1].f"], [6], ""),
-    (["B[0].f", "B[1].f"], [5, 6], ""),
-    (["B.f"], [], ""),
-    (["B.a[0]"], [], ""),
-    (["B[2].f"], [], ""),
-    (["x[1].f"], [], ""),
-    (["k"], [], ""),
-    (["k[1]"], [1, 0, 1, 1, 1, 2], ARRAYS),
-    (["k[1][2]"], [1, 2], ""),
-]
 
 
 @pytest.mark.native
@@ -271,7 +176,9 @@ def test_names_of_what_is_captured() -> None:
         of_native = "numpipe" not in str(gl.get_string(GL.RENDERER))
         made = compiled(gl, GL.VERTEX_SHADER, NAMED)
         gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
-        for names, wanted, reason in NAMES:
+        for case in sections(FILE)["names"].cases:
+            names = case.text.split()
+            wanted = list(map(float, case.answers[0].replace("none", "").split()))
             name = gl.create_program()
             gl.attach_shader(name, made)
             gl.transform_feedback_varyings(name, len(names), names, GL.INTERLEAVED_ATTRIBS)
@@ -280,5 +187,5 @@ def test_names_of_what_is_captured() -> None:
             if gl.get_programiv(name, GL.LINK_STATUS)[0]:
                 gl.use_program(name)
                 found = captured(gl)[0][: len(wanted)].tolist()
-            assert (found == wanted) != bool(of_native and reason), (names, found)
+            assert (found == wanted) != bool(of_native and case.answers[1:]), (names, found)
         gl.release()

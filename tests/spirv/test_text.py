@@ -18,7 +18,9 @@ from gallette.compiler.spirv.literals import format_number, parse_number
 from gallette.compiler.spirv.module import Instruction, SpirvError, read_module, text_of, words_of
 from gallette.compiler.spirv.operands import Context, NumberType, operands_of
 from gallette.compiler.spirv.read.translate import spirv_to_nir
+from tests.cases import Case, each
 
+FILE = Path(__file__).with_name("text.txt")
 KERNELS = Path(__file__).parents[1] / "kernels" / "kernels.spvasm"
 FLOATS = """OpCapability Shader
 OpCapability Float64
@@ -104,45 +106,11 @@ def test_every_float_is_spelled_exactly(width: int) -> None:
         assert parse_number(text, type) == bits, text
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("%a = OpTypeFlaot 32", "<spirv>:1:6: error: no instruction is called OpTypeFlaot"),
-        ("%a = OpTypeFloat x", "<spirv>:1:18: error: expected a 32-bit unsigned int, not x"),
-        ("OpTypeVoid", "<spirv>:1:1: error: OpTypeVoid has a result"),
-        ("OpCapability Shade", "<spirv>:1:14: error: Shade is no Capability"),
-        ('OpName %a "b', "<spirv>:1:11: error: a string has no end"),
-        ("%a = OpTypeFloat", "<spirv>:1:6: error: expected LiteralInteger (Width) behind this"),
-        ("OpCapability Shader Matrix", "error: OpCapability takes no more operands"),
-        ("OpName a b", "<spirv>:1:8: error: expected an id such as %name, not a"),
-        ("OpName %a- b", "<spirv>:1:8: error: expected an id such as %name, not %a-"),
-        ("OpName %a b", "<spirv>:1:11: error: expected LiteralString (Name) in quotes"),
-        ("OpName %4194304 !0", "<spirv>:1:8: error: ids go up to 4194303"),
-        ("%a =", "<spirv>:1:4: error: expected an instruction behind ="),
-        ("%a = OpNop", "<spirv>:1:1: error: OpNop has no result"),
-        ("OpCapability !x", "<spirv>:1:14: error: expected a word behind !"),
-        ("OpCapability !4294967296", "<spirv>:1:14: error: expected a word behind !"),
-        ("%a = OpSpecConstantOp %b Fdd", "<spirv>:1:26: error: no operation is called Fdd"),
-        ("%a = OpSpecConstantOp %b Nop", "<spirv>:1:26: error: no operation is called Nop"),
-        ("%a = OpExtInst %b %c Sin", "<spirv>:1:22: error: the set in front of this was not imp"),
-        (
-            '%c = OpExtInstImport "OpenCL.std"\n%a = OpExtInst %b %c sun',
-            "<spirv>:2:22: error: OpenCL.std has no instruction sun",
-        ),
-        (
-            '%c = OpExtInstImport "OpenCL.std"\n%a = OpExtInst %b %c 14',
-            "<spirv>:2:22: error: OpenCL.std has no instruction 14",
-        ),
-        (
-            '%c = OpExtInstImport "Other"\n%a = OpExtInst %b %c sun',
-            "<spirv>:2:22: error: Other has no instruction sun",
-        ),
-    ],
-)
-def test_errors_of_the_assembler(text: str, message: str) -> None:
+@each(FILE, "errors")
+def test_errors_of_the_assembler(case: Case) -> None:
     with pytest.raises(InputError) as caught:
-        assemble(text, keep_numbers=True)
-    assert message in str(caught.value)
+        assemble(case.source, keep_numbers=True)
+    assert case.answer in str(caught.value)
 
 
 def test_words_are_taken_as_they_are() -> None:
@@ -157,23 +125,10 @@ def test_words_are_taken_as_they_are() -> None:
     assert shown.splitlines()[1].split() == ["%4", "=", "OpExtInst", "%2", "%1", "14", "%3"]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("%5 = OpTypeRuntimeArray %float", "_runtimearr_float"),
-        ("%5 = OpTypeMatrix %v 3", "mat3v2float"),
-        ("%5 = OpTypeStruct %float", "_struct_5"),
-        ("%5 = OpTypeInt 7 0", "u7"),
-        ("%5 = OpTypeFloat 24", "fp24"),
-        ("%5 = OpConstant %float -1.5", "float_n1_5"),
-        ("%5 = OpConstant %v 7", "5"),
-        ("%5 = OpUndef %float", "5"),
-    ],
-)
-def test_ids_are_named_for_what_they_are(text: str, name: str) -> None:
-    head = "%float = OpTypeFloat 32\n%v = OpTypeVector %float 2\n%b = OpTypeBool\n%w = OpTypeVoid\n"
-    module = assemble(head + text)
-    assert disassemble(module, header=False).splitlines()[-1].split()[0] == f"%{name}"
+@each(FILE, "names")
+def test_ids_are_named_for_what_they_are(case: Case) -> None:
+    shown = disassemble(assemble(case.source), header=False)
+    assert shown.splitlines()[-1].split()[0] == f"%{case.answer}"
 
 
 def test_what_an_operation_on_constants_is_and_unknown_values_are_spelled() -> None:
@@ -195,30 +150,12 @@ def test_an_instruction_that_is_cut_off_has_no_name() -> None:
 
 
 SETS = '%set = OpExtInstImport "GLSL.std.450"\n%other = OpTypeVoid\n'
-MISFITS = [
-    # an instruction, its words, what is wrong
-    ("OpDecorate", (1,), "ends where Decoration is expected"),
-    ("OpConstant", (1, 2), "ends where LiteralContextDependentNumber (Value) is expected"),
-    ("OpTypeImage", (9, 1, 1, 0, 0, 0, 1, 0, 0, 7), "1 words too many"),
-    ("OpName", (1, 0x61616161), "a string has no end"),
-    ("OpCapability", (999999,), "999999 is no Capability"),
-    ("OpMemberDecorate", (1, 2, 888888), "888888 is no Decoration"),
-    ("OpLoad", (1, 2, 3, 1 << 30), f"{1 << 30} is no MemoryAccess"),
-    ("OpSwitch", (1, 2, 3), "ends in the middle of PairLiteralIntegerIdRef (Target)"),
-    ("OpGroupMemberDecorate", (1, 2), "ends in the middle of PairIdRefLiteralInteger (Targets)"),
-    ("OpConstant", (3, 4, 1), "the literal is cut off"),
-    ("OpExtInst", (1, 9, 2, 31, 1), "%2 imports no set of instructions"),
-    ("OpExtInst", (1, 9, 1, 999, 1), "GLSL.std.450 has no instruction 999"),
-    ("OpExtInst", (1, 9, 1, 31), "ends where IdRef (x) is expected"),
-    ("OpSpecConstantOp", (1, 9, 999999, 1), "999999 is no operation on constants"),
-    ("OpSpecConstantOp", (1, 9, 0), "0 is no operation on constants"),
-]
 
 
-@pytest.mark.parametrize(("name", "words", "message"), MISFITS)
-def test_operands_that_do_not_fit_the_grammar(
-    name: str, words: tuple[int, ...], message: str
-) -> None:
+@each(FILE, "misfits")
+def test_operands_that_do_not_fit_the_grammar(case: Case) -> None:
+    name, *numbers = case.text.split()
+    words, message = tuple(map(int, numbers)), case.answer
     context = Context()
     for instr in assemble(SETS + "%wide = OpTypeInt 64 0").instructions:
         context.learn(instr)
@@ -228,7 +165,7 @@ def test_operands_that_do_not_fit_the_grammar(
     assert str(caught.value).endswith(message)
 
 
-HALF, FLOAT, DOUBLE = (NumberType(True, width, True) for width in (16, 32, 64))
+HALF = NumberType(True, 16, True)
 
 
 @pytest.mark.parametrize(
@@ -240,28 +177,15 @@ def test_halves_are_spelled_in_hexadecimal(bits: int, text: str) -> None:
     assert parse_number(text, HALF) == bits
 
 
-@pytest.mark.parametrize(
-    ("text", "type", "bits"),
-    [
-        ("", FLOAT, None),
-        ("one", FLOAT, None),
-        ("0x1", FLOAT, None),
-        ("0xp+1", FLOAT, None),
-        ("1e39", FLOAT, None),
-        ("1e39", DOUBLE, 0x48078287F49C4A1D),
-        ("70000", HALF, None),
-        ("-0x0p+5", FLOAT, 0x80000000),
-        ("0x0.p+999", DOUBLE, 0),
-        ("0x1p+129", FLOAT, None),
-        ("0x1p+128", FLOAT, 0x7F800000),
-        (f"0x{'1' * 32}p-99", FLOAT, 0x4C088888),
-        (f"0x{'1' * 33}p-99", FLOAT, None),
-        (".5", FLOAT, 0x3F000000),
-    ],
-)
-def test_floats_that_are_none_or_at_the_ends(text: str, type: NumberType, bits: int | None) -> None:
-    found = parse_number(text, type)
-    assert found == bits, found and hex(found)
+@each(FILE, "floats")
+def test_floats_that_are_none_or_at_the_ends(case: Case) -> None:
+    width, text = case.text.split()
+    found = parse_number(text, NumberType(True, int(width), True))
+    assert ("none" if found is None else hex(found)) == case.answer
+
+
+def test_no_text_is_no_float() -> None:
+    assert parse_number("", NumberType(True, 32, True)) is None
 
 
 def test_errors_of_binaries_say_where() -> None:

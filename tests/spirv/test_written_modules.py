@@ -6,6 +6,7 @@ Each module is valid for the standard validator, and computes there and back wha
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from gallette.compiler.spirv.disassembler import disassemble
 from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import SpirvError, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
+from tests.cases import Case, each
 
 STAGES = {"vert": Stage.VERTEX, "tesc": Stage.TESS_CTRL, "tese": Stage.TESS_EVAL}
 STAGES |= {"geom": Stage.GEOMETRY, "frag": Stage.FRAGMENT, "comp": Stage.COMPUTE}
@@ -47,133 +49,33 @@ def front_end(suffix: str, text: str) -> Shader:
 
 
 COLOUR = "layout(location = 0) out vec4 c;\n"
-WRITTEN: dict[str, tuple[str, str, list[str]]] = {
-    # name: suffix, GLSL, what stands in the module
-    "gathered": ("frag", COLOUR + """uniform sampler2DShadow t; in vec3 p;
-        void main() { c = textureGather(t, p.xy, p.z); }""", ["OpImageDrefGather %v4float"]),
-    "sizes": ("frag", COLOUR + """uniform sampler2DRect r; uniform samplerBuffer b;
-        uniform sampler2DMS m; uniform sampler2D t;
-        void main() { c = vec4(textureSize(r).x, textureSize(b), textureSize(m).y,
-            textureSize(t, 1).x); }""",
-        ["OpImageQuerySize %v2uint", "OpImageQuerySize %uint", "OpImageQuerySizeLod %v2uint",
-         "OpCapability SampledRect", "OpCapability SampledBuffer", "OpCapability ImageQuery"]),
-    "scopes of atomics": ("comp", """layout(local_size_x = 1) in; shared uint s;
-        layout(std430) buffer B { uint b; uint seen[2]; };
-        void main() { seen[0] = atomicMax(s, 7u); seen[1] = atomicMax(b, 9u); }""",
-        ["OpAtomicUMax %uint %s %uint_2 %uint_0 %uint_7", " %uint_1 %uint_0 %uint_9"]),
-    "cube images": ("frag", COLOUR + """layout(rgba8) uniform imageCube a;
-        layout(r8) uniform imageCubeArray b; uniform samplerCubeArray d; flat in ivec3 p;
-        void main() { c = imageLoad(a, p) + imageLoad(b, p) + texture(d, vec4(p, 1)); }""",
-        ["OpCapability ImageCubeArray", "OpCapability SampledCubeArray",
-         "OpCapability StorageImageExtendedFormats", "OpImageRead %v4float {} {}"]),
-    "samples of images": ("frag", COLOUR + """layout(rgba8) uniform image2DMS m; flat in ivec3 p;
-        void main() { c = imageLoad(m, p.xy, p.z); imageStore(m, p.yx, 1, c); }""",
-        ["OpCapability StorageImageMultisample", "OpImageRead %v4float {} {} Sample {}",
-         "OpImageWrite {} {} {} Sample %uint_1"]),
-    "images without a format": ("frag",
-        "#extension GL_EXT_shader_image_load_formatted : require\n" + COLOUR + """
-        uniform image2D m; writeonly uniform iimage2D w; flat in ivec2 p;
-        void main() { c = imageLoad(m, p); imageStore(w, p, ivec4(p, 1, 2)); }""",
-        ["OpCapability StorageImageReadWithoutFormat",
-         "OpCapability StorageImageWriteWithoutFormat"]),
-    "atomics of images": ("frag", COLOUR + """layout(r32ui) uniform uimage2D u;
-        layout(r32i) uniform iimage2DArray i; flat in ivec3 p;
-        void main() { c = vec4(imageAtomicAdd(u, p.xy, 3u), imageAtomicMin(i, p, p.x),
-            imageAtomicCompSwap(u, p.yx, 1u, 2u), imageAtomicExchange(i, p, -1)); }""",
-        ["OpImageTexelPointer %_ptr_Image_uint {} {} %uint_0", "OpAtomicIAdd %uint",
-         "OpAtomicSMin %int", "OpAtomicCompareExchange %uint", "OpAtomicExchange %int"]),
-    "outputs of fragments": ("frag", "#extension GL_ARB_shader_stencil_export : require\n" + """
-        layout(location = 0, index = 1) out vec4 second; layout(location = 0) out vec4 first;
-        flat in int k; layout(depth_greater) out float gl_FragDepth;
-        void main() { first = second = vec4(1); gl_SampleMask[0] = k; gl_FragDepth = 0.5;
-            gl_FragStencilRefARB = k; }""",
-        ["OpDecorate %second Index 1", "BuiltIn SampleMask", "BuiltIn FragStencilRefEXT",
-         "OpCapability StencilExportEXT", 'OpExtension "SPV_EXT_shader_stencil_export"',
-         "OpExecutionMode %main DepthGreater", "OpExecutionMode %main DepthReplacing"]),
-    "inputs of fragments": ("frag", COLOUR + """layout(location = 3, component = 2) in vec2 d;
-        sample in vec4 e; noperspective centroid in vec4 f; flat in ivec2 g;
-        void main() { c = e + f + vec4(d, g); }""",
-        ["OpDecorate %d Component 2", "OpDecorate %e Sample", "OpCapability SampleRateShading",
-         "OpDecorate %f NoPerspective", "OpDecorate %f Centroid", "OpDecorate %g Flat"]),
-    "interpolation": ("frag", COLOUR + """in vec4 e; flat in int k;
-        void main() { c = interpolateAtSample(e, k) + interpolateAtOffset(e, vec2(0.25))
-            + interpolateAtCentroid(e); }""",
-        ["InterpolateAtSample", "InterpolateAtOffset", "InterpolateAtCentroid",
-         "OpCapability InterpolationFunction"]),
-    "early tests": ("frag", "#extension GL_ARB_post_depth_coverage : require\n" + COLOUR + """
-        layout(early_fragment_tests) in; layout(post_depth_coverage) in;
-        void main() { c = vec4(gl_SampleMaskIn[0]); }""",
-        ["OpExecutionMode %main EarlyFragmentTests", "OpExecutionMode %main PostDepthCoverage",
-         "OpCapability SampleMaskPostDepthCoverage"]),
-    "layers": ("vert", "#extension GL_ARB_shader_viewport_layer_array : require\n" + """
-        in ivec2 k; void main() { gl_Position = vec4(1); gl_Layer = k.x; gl_ViewportIndex = k.y; }
-        """, ["OpCapability ShaderLayer", "OpCapability ShaderViewportIndex"]),
-    "streams": ("geom", """layout(points) in; layout(points, max_vertices = 2) out;
-        layout(stream = 1) out vec4 a; layout(stream = 0) out vec4 b;
-        void main() { b = vec4(1); EmitStreamVertex(0); EndStreamPrimitive(0);
-            a = vec4(2); EmitStreamVertex(1); EndStreamPrimitive(1); }""",
-        ["OpDecorate %a Stream 1", "OpEmitStreamVertex %uint_1", "OpEndStreamPrimitive %uint_0",
-         "OpCapability GeometryStreams"]),
-    "points of patches": ("tese", """layout(quads, point_mode, cw, fractional_odd_spacing) in;
-        in vec4 a[]; patch in vec4 p;
-        void main() { gl_Position = a[1] * gl_TessCoord.x + p * gl_TessLevelInner[1]
-            + gl_TessLevelOuter[2]; }""",
-        ["OpExecutionMode %main PointMode", "OpExecutionMode %main VertexOrderCw",
-         "OpExecutionMode %main Quads", "OpExecutionMode %main SpacingFractionalOdd",
-         "OpDecorate %p Patch", "BuiltIn TessLevelInner", "OpDecorate {} Patch"]),
-    "buffers": ("comp", """layout(local_size_x = 4, local_size_y = 2) in;
-        uniform Plain { vec4 a; mat3 m; bool k; };
-        layout(std430) buffer Store { bool flags[4]; vec4 v; int n; float tail[]; };
-        shared vec4 both[2]; uniform float one;
-        void main() { flags[1] = k; v.y = one; v.zw = m[1].xy; both[n & 1].x = a.x;
-            n = tail.length() + int(gl_WorkGroupSize.x + gl_LocalInvocationIndex);
-            barrier(); tail[2] = both[0].x; flags[2] = flags[n]; }""",
-        ["OpArrayLength %uint", "OpSelect %uint {} %uint_1 %uint_0", "OpINotEqual %bool",
-         "OpExecutionMode %main LocalSize 4 2 1", "OpControlBarrier", "ArrayStride 4",
-         "MatrixStride 16"]),
-    "wide atomics": ("comp", """#extension GL_NV_shader_atomic_int64 : enable
-        #extension GL_NV_shader_atomic_float : enable
-        #extension GL_ARB_gpu_shader_int64 : enable
-        layout(local_size_x = 1) in; buffer Store { uint a; int b; float f; } s;
-        shared int own; void main() { own = 0; barrier(); atomicAdd(own, 2);
-            s.a = atomicMax(s.a, 5u) + atomicCompSwap(s.a, 1u, 2u); s.b = atomicMin(s.b, own); }""",
-        ["OpAtomicUMax %uint", "OpAtomicSMin %int", "OpAtomicCompareExchange %uint",
-         "OpAtomicIAdd %int"]),
-    "clock and votes": ("frag", "#extension GL_ARB_shader_clock : require\n"
-        "#extension GL_ARB_shader_group_vote : require\n" + COLOUR + """in vec4 v; flat in int k;
-        void main() { c = vec4(clock2x32ARB().x != 0u ? 1.0 : 2.0,
-            allInvocationsEqualARB(v.x > 0.0), anyInvocationARB(k > 1), allInvocationsARB(k > 2));
-        }""",
-        ["OpCapability ShaderClockKHR", "OpReadClockKHR %v2uint %uint_3",
-         "OpGroupNonUniformAllEqual %bool"]),
-}  # fmt: skip
 NOT_IN_VULKAN = ("sizes",)
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_what_a_feature_is_in_a_module(name: str) -> None:
-    suffix, text, wanted = WRITTEN[name]
+@each(Path(__file__).with_name("written.txt"))
+def test_what_a_feature_is_in_a_module(case: Case) -> None:
+    suffix, _, text = case.text.partition("\n")
     shader = front_end(suffix, text)
     before = clone_shader(shader)
     module = nir_to_spirv(shader)
     assert undeclared(module) == set()
     lines = [" ".join(line.split()) for line in disassemble(module).splitlines()]
-    for line in wanted:
+    for line in case.answers:
         parts = line.split("{}")
         assert any(_has(found, parts) for found in lines), (line, "\n".join(lines))
-    target = "spv1.5" if name in NOT_IN_VULKAN else "vulkan1.2"
+    target = "spv1.5" if case.name in NOT_IN_VULKAN else "vulkan1.2"
     run_tool("spirv-val", "--target-env", target, "-", data=module.to_bytes())
     after = spirv_to_nir(read_module(module.to_bytes()))
-    for each in (before, after):
-        to_driver_form(each)
-    if "clock" not in name:
+    for one in (before, after):
+        to_driver_form(one)
+    if "clock" not in case.name:
         for seed in range(2):
             one, other = (
                 interpret(shader, Environment(seed=seed, lanes=8)) for shader in (before, after)
             )
             assert one.same_as(other) == ""
-    for each in (shader, before, after):
-        each.unref()
+    for one in (shader, before, after):
+        one.unref()
 
 
 def _has(line: str, parts: list[str]) -> bool:

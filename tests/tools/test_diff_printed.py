@@ -155,24 +155,6 @@ def _parsed(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-@pytest.mark.parametrize(
-    "words", [("--option", "a=b"), ("--html", "d"), ("--png", "d"), ("--cluster", "c"),
-              ("--record",)],
-)  # fmt: skip
-def test_what_is_for_scenes_alone(words: tuple[str, ...]) -> None:
-    diff._check_kind(_parsed(*words), False)
-    with pytest.raises(GalletteError, match=f"{words[0]} cannot be used with captures"):
-        diff._check_kind(_parsed(*words), True)
-
-
-def test_what_is_for_captures_alone() -> None:
-    for words in ((), ("--frame", "0")):
-        diff._check_kind(_parsed(*words), True)
-    diff._check_kind(_parsed(), False)
-    with pytest.raises(GalletteError, match="--frame needs a capture"):
-        diff._check_kind(_parsed("--frame", "0"), False)
-
-
 def test_words_of_the_command_line() -> None:
     assert diff.parse_options(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     for text in ("a", "=b", ""):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from gallette.piglit_subset.commands.registry import COMMANDS
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.suite import find_tests
+from tests.cases import sections
 from tests.tools.test_shader_test_commands import cases
 
 HEADS = sorted(" ".join(words) for words in COMMANDS)
@@ -21,35 +23,11 @@ OPEN = {
     "resident texture": "a test of piglit's says `resident texture 1D 0`",
     "viewport swizzle": "it is refused as a whole",
 }
-# Lines for those that no test that passes has.
-LINES = """
-atomic counter buffer 0 1
-depthfunc GL_LESS
-draw instanced rect ortho 2 0 0 1 1
-draw instanced rect ortho patch 2 0 0 1 1
-draw rect ortho patch 0 0 1 1
-fb draw tex 2d 0
-fb draw tex layered 0
-fb draw tex slice 2D 0 0 0
-fb read ms GL_RGBA8 4 4 4
-fb read tex layered 0
-fb read winsys
-fbfetch barrier
-frustum -1 1 -1 1 1 2
-hint GL_LINE_SMOOTH_HINT GL_NICEST
-line width 1
-parameter local_vp 0 (1, 1, 1, 1)
-patch parameter default level inner 1 1
-patch parameter default level outer 1 1 1 1
-point size 1
-probe atomic counter buffer 0 0 == 0
-texture rgbw 2D 0 (4, 4)
-texture shadow1DArray 0 (4)
-texture shadow2DArray 0 (4, 4)
-texture shadowRect 0 (4, 4)
-verify gl error GL_NO_ERROR
-viewport indexed 0 0 0 1 1
-"""
+
+
+LINES = [
+    case.text for case in sections(Path(__file__).with_name("command_lines.txt"))["seldom"].cases
+]
 
 
 def _head(line: str) -> str:
@@ -69,7 +47,7 @@ def _tests() -> Iterator[str]:
             yield f"{text}{commands}\n"
     bundled = [path for _, path in find_tests([]) if path.suffix == ".shader_test"]
     yield from sorted((path.read_text() for path in bundled), key=len)
-    yield from (rows[0][0] + line + "\n" for line in LINES.strip().splitlines())
+    yield from (rows[0][0] + line + "\n" for line in LINES)
 
 
 @cache

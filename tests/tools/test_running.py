@@ -193,6 +193,10 @@ def test_runs_are_held_against_their_lists(
     assert judge_run(run, update=True)
     assert "1 added, 0 removed\nReplace what was seen by the reason" in said.getvalue()
     assert "a/new" in path.read_text()
+    run.add("b", Entry("pass", attempts={"pass": 2, "fail": 1}))
+    assert run.tests["b"].flaky and not judge_run(run)
+    assert "1 flaky: not the same result every time" in said.getvalue()
+    assert known.load(tmp_path / "none.txt") == {}
 
 
 def test_results_by_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.text import Line, parse_double, parse_float, parse_integer
 from gallette.piglit_subset.vertices import parse_vertex_data
+from tests.cases import sections
 
 
 def parse(text: str):
@@ -176,67 +178,24 @@ def test_a_short_row_is_an_error() -> None:
         parse_vertex_data([line("vertex/float/2"), line("1.0")])
 
 
-STATE = """
-clear color 0 0 1 1
-clear depth 0.5
-clear stencil 3
-clear
-enable GL_BLEND
-disable GL_BLEND
-depth func GL_LESS
-depth mask 1
-color mask 1 1 1 1
-depth range 0 1
-blend func GL_ONE GL_ZERO GL_ONE GL_ZERO
-logic op GL_XOR
-blend equation GL_FUNC_ADD
-blend color 0 0 0 1
-alpha func GL_ALWAYS 0.5
-stencil func GL_ALWAYS 1 255
-stencil op GL_KEEP GL_KEEP GL_KEEP
-scissor 0 0 8 8
-cull face GL_BACK
-front face GL_CCW
-clip plane 0 1 0 0 1
-shade model smooth
-provoking vertex last
-polygon mode GL_FRONT_AND_BACK GL_FILL
-hint GL_POINT_SMOOTH_HINT GL_NICEST
-point size 1
-line width 1
-viewport indexed 0 0 0 8 8
-viewport 0 0 8 8
-ortho -1 1 -1 1
-frustum -1 1 -1 1 1 2
-patch parameter vertices 3
-patch parameter default level outer 1 1 1 1
-patch parameter default level inner 1 1
-memory barrier GL_SHADER_STORAGE_BARRIER_BIT
-fbfetch barrier
-blend barrier
-light 1 GL_SPOT_DIRECTION float 0 0 1
-texcoord 1 0 0 0 1
-color 0 1 0 1
-newlist GL_COMPILE
-endlist
-calllist
-deletelist
-parameter env_vp 0 1 2 3 4
-"""
+STATE = sections(Path(__file__).with_name("command_lines.txt"))["state"].cases
 
 
 def test_commands_of_state_take_so_many_words_and_no_more() -> None:
     head = "[require]\nGLSL >= 1.20\nSIZE 8 8\n[vertex shader passthrough]\n[test]\n"
-    result = run_test(parse_text(head + STATE, "t.shader_test"), "numpipe")
+    result = run_test(
+        parse_text("\n".join([head, *(case.text for case in STATE), ""]), "t.shader_test"),
+        "numpipe",
+    )
     assert (result.result, result.messages) == ("pass", [])
-    for text in STATE.strip().splitlines():
+    for text in (case.text for case in STATE):
         result = run_test(parse_text(f"{head}{text} 7\n", "t.shader_test"), "numpipe")
         assert result.result == "fail", text
         assert "unexpected '7' after the command" in result.reason
 
 
 def test_there_is_a_line_for_each_command_of_state() -> None:
-    tried = {commands.lookup(line(text))[0] for text in STATE.strip().splitlines()}
+    tried = {commands.lookup(line(case.text))[0] for case in STATE}
     table = commands.COMMANDS
     heads = [heads.split(", ")[0] for heads, *_ in state.CALLS]
     heads += [f"clear {value}" for value in ("color", "depth", "stencil")]

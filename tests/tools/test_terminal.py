@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from rich.console import Console
 from rich.table import Table
@@ -23,8 +22,6 @@ from gallette.benchmarks.sides import Side
 from gallette.capture import CaptureError, recording
 from gallette.cli import main
 from gallette.commands import bench
-from gallette.commands.diff import DiffReport, print_diffs
-from gallette.compare import PassDiff, SceneDiff
 from gallette.compiler.errors import print_message
 from gallette.piglit_subset.results import Entry, Run
 from gallette.piglit_subset.summary import summarise
@@ -48,46 +45,6 @@ def shown(console: Console) -> list[str]:
 @pytest.fixture
 def out() -> Console:
     return Console(file=io.StringIO(), width=200)
-
-
-def passed(name: str, mismatch: int, difference: float, over: float) -> PassDiff:
-    picture = np.zeros((1, 1, 4), np.uint8)
-    return PassDiff(name, picture, picture, picture, mismatch, 1, difference, over, 4000)
-
-
-def test_comparisons_show_every_pass_and_what_failed(out: Console) -> None:
-    scenes = [
-        SceneDiff("fine", "", [passed("one", 0, 0.0, 0.0), passed("two", 0, 1.25, 0.0005)]),
-        SceneDiff("covered [x]", "", [passed("near", 0, 0.0, 0.0), passed("far", 3, 0.0, 0.0)]),
-        SceneDiff("[colours]", "", [passed("[all]", 0, 254.96, 0.0125)]),
-        SceneDiff("[broken]", "", error=" no [such] thing\n"),
-        SceneDiff("empty", ""),
-    ]
-    print_diffs(out, DiffReport("ours", "theirs", "A", "Theirs 3", 2.5, "a [note]", scenes))
-    assert shown(out) == [
-        "a [note]",
-        "ours against Theirs 3",
-        "scene | pass | verdict | coverage differs | largest | over 2.5/255",
-        "fine | one | identical | 0 | 0 | 0.000%",
-        "| two | close | 0 | 1.25 | 0.050%",
-        "covered [x] | near | identical | 0 | 0 | 0.000%",
-        "| far | different | 3 | 0 | 0.000%",
-        "[colours] | [all] | different | 0 | 255 | 1.250%",
-        "[broken] | no [such] thing | error",
-        "1 of 5 scenes agree",
-        "covered [x] differs in far; run again: gallette diff covered [x]",
-        "[colours] differs in [all]; run again: gallette diff [colours]",
-        "[broken] differs in error; run again: gallette diff [broken]",
-        "empty differs in error; run again: gallette diff empty",
-    ]
-
-
-def test_a_side_without_a_renderer_is_called_as_it_is_chosen(out: Console) -> None:
-    print_diffs(out, DiffReport("ours", "theirs", "A", "", 1.0, "", []))
-    assert shown(out)[:2] == [
-        "ours against theirs",
-        "scene | pass | verdict | coverage differs | largest | over 1/255",
-    ]
 
 
 # -- results of tests ------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+difference() { cube(10, center = true); sphere(6); }

@@ -1,0 +1,3 @@
+import bpy
+
+bpy.context.preferences.view.show_splash = False
