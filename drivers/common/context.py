@@ -145,7 +145,7 @@ class HostContext(MemoryContext):
         reference can be written without flushing; for others see `draw.copy_on_write`.
         """
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1 and not self._queue.may_map(resource, flags):
+        if resource.refcount > 1 and not self._queue.may_map(resource, flags, (level, box)):
             self.execute_deferred()
         if self._failure is not None:
             self.raise_failure()

@@ -53,6 +53,7 @@ def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: i
     tally = counters.tally
     if tally is not None:
         tally.count_for(number)
+    snapshot.seek()
     snapshot.bind(row_of(constants))
     draw(snapshot.states, info)
 
@@ -69,6 +70,7 @@ def draw_many(merged: MergedDraws, number: int = 0) -> None:
         snapshot.states.counters.tally.count_for(range(number, number + len(entries)))
     state = merged.state_differing_in_constants()
     if state is not None:
+        snapshot.seek()
         snapshot.states.work.begin(merged=True)
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
@@ -76,6 +78,7 @@ def draw_many(merged: MergedDraws, number: int = 0) -> None:
 
 def add_group(groups: list[Group], merged: MergedDraws) -> None:
     """Add the vertices and primitives of draws that run as one."""
+    merged.entries[0][0].seek()  # vertices of all sample the same versions (`may_write_box`)
     draw, info = merged.state(), merged.entries[0][1]
     if draw is None or not info.count:
         return

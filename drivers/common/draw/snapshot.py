@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from .draw_states import DrawStates
 from .programs import Selection
 from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of, sampled_by
 from .splitting import CALL_VALUES
+
+if TYPE_CHECKING:
+    from .copy_on_write import TextureVersions
 
 __all__ = [
     "BETWEEN",
@@ -119,6 +122,7 @@ class Snapshot:
         "readable",
         "reads",
         "sampled",
+        "sampled_by_vertices",
         "scissors",
         "state_key",
         "viewports",
@@ -165,10 +169,11 @@ class Snapshot:
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
-        # Resources by identity: those that draws write, those that they sample, and others that
-        # they read, of which there may be copies (see `copy_on_write`).
+        # Resources by identity: those that draws write, those that they sample, of which there may
+        # be versions, and others that they read, of which there may be copies (`copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
         self.sampled = frozenset(map(id, sampled_by(copy)))
+        self.sampled_by_vertices = frozenset(map(id, sampled_by(copy, (Stage.VERTEX,))))
         self.readable = frozenset(map(id, readable_by(copy))) - self.pinned - self.sampled
 
     @property
@@ -206,6 +211,15 @@ class Snapshot:
     def selection(self, mode: Primitive) -> Selection | None:
         """The variants that its draws run."""
         return self.states.selection(mode)
+
+    versions: Sequence[tuple[TextureVersions, int]] = ()
+    """Textures that were written while its draws were pending, and the versions that they sample.
+    """
+
+    def seek(self) -> None:
+        """Let textures hold what its draws sample; called before their shaders run."""
+        for texture, version in self.versions:
+            texture.seek(version)
 
     def bind(self, row: Row) -> None:
         """Bind the constants of a draw."""

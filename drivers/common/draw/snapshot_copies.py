@@ -1,10 +1,12 @@
-"""Snapshots with copies in place of buffers that were written since."""
+"""Snapshots with copies in place of buffers that were written since, and with versions of
+textures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,22 +23,31 @@ from .programs import Selection
 from .resources import MERGED_STAGES
 from .snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from .copy_on_write import TextureVersions
+
 __all__ = ["SnapshotWithCopies"]
 
 
 class SnapshotWithCopies(Snapshot):
-    """A snapshot that reads copies, for one execution.
+    """A snapshot that reads copies and versions, for one execution.
 
     There may be one for each draw, so data is derived only when it is used.
     """
 
-    __slots__ = ("_buffers", "_copies", "_now")
+    __slots__ = ("_buffers", "_copies", "_now", "versions")
 
-    def __init__(self, now: Snapshot, copies: Mapping[int, HostResource]) -> None:
+    def __init__(
+        self,
+        now: Snapshot,
+        copies: Mapping[int, HostResource],
+        versions: Sequence[tuple[TextureVersions, int]] = (),
+    ) -> None:
         """`copies`: the copy that is substituted for a resource, by the resource's identity."""
-        self._now, self._copies, self._states = now, copies, None
+        self._now, self._copies, self.versions = now, copies, versions
+        self._states = None if copies else now.states
         self.state_key, self.scissors, self.viewports = now.state_key, now.scissors, now.viewports
-        self.reads, self.buffers, self.blocks = now.reads, now.buffers, now.blocks
+        self.reads, self.blocks = (*now.reads, *[at for _, at in versions]), now.blocks
         self.buffers = tuple(map(self._name, now.buffers))
         if any(now.blocks):
             self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])

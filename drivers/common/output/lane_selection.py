@@ -45,8 +45,10 @@ def by_program(
         order = lanes_of_quads(order)
     if ends[which[0]] - (ends[which[0] - 1] if which[0] else 0) < len(which):
         lanes.become(order)
-    for program, start, end in zip(several.programs, [0, *ends], ends, strict=False):
+    all_ = zip(several.programs, several.begins, [0, *ends], ends, strict=False)
+    for program, begin, start, end in all_:
         if start < end:
+            begin()
             one = FragmentShader(program, shader.quads)
             yield one, lanes.take(slice(start * step, end * step))
 
