@@ -166,7 +166,9 @@ def test_values_of_primitives_reach_their_lanes_in_runs_or_one_by_one(length: in
     source: Any = None
     for lanes in (expand_pixels(spans(*runs), 9999), expand_quads(spans(*runs), 9999)):
         for chunk in (lanes, lanes.take(slice(4, 1000)), lanes.take(slice(0, 40))):
-            found = ChunkLanes(source, info, chunk).system("primitive_id")
+            found = np.broadcast_to(
+                ChunkLanes(source, info, chunk).system("primitive_id"), chunk.count
+            )
             assert found.tolist() == (chunk.primitive * 7).tolist()
 
 
