@@ -31,8 +31,7 @@ from gallette.pipe.state import Box, DrawInfo
 
 from .merging import PendingDraw
 from .snapshot import Snapshot
-from .snapshot_copies import SnapshotWithCopies
-from .streaming import Stream, buffer_of, stream_of
+from .snapshot_copies import SnapshotWithCopies, Stream, buffer_of, stream_of
 
 __all__ = ["CopyOnWrite"]
 

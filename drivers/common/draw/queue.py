@@ -33,9 +33,8 @@ from .draw_states import DrawStates
 from .execution import Execution
 from .merging import MergedDraws, PendingDraw
 from .pipeline import draw
-from .prepared import PreparedDraw
 from .resources import MERGED_STAGES
-from .snapshot import CommandLists, Constants, Plan, Row, Snapshot
+from .snapshot import CommandLists, Constants, Plan, PreparedDraw, Row, Snapshot
 from .snapshot_cache import SnapshotCache
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]

@@ -9,7 +9,7 @@ forgotten when one of them is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,15 +20,17 @@ from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import (
-    DrawInfo,
-    FramebufferState,
-    VertexBuffer,
-)
+from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of, sampled_by
+from .resources import (
+    MERGED_STAGES,
+    pinned_by,
+    readable_by,
+    resources_of,
+    sampled_by,
+)
 from .splitting import CALL_VALUES
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ __all__ = [
     "CommandLists",
     "Constants",
     "Plan",
+    "PreparedDraw",
     "Row",
     "Snapshot",
     "row_of",
@@ -335,3 +338,28 @@ class Snapshot:
                     states.joiner.release(stage)
             for resource in self._resources:
                 resource.unref()
+
+
+_MOST_STARTS = 4096
+
+
+@dataclass(slots=True, eq=False)
+class PreparedDraw:
+    """A small draw that was submitted before: its snapshot and its call, to be drawn again."""
+
+    snapshot: Snapshot
+    info: DrawInfo
+    target: FramebufferState
+    epoch: int  # of the bound state when it was submitted
+    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+
+    def call(self, start: int) -> DrawInfo:
+        """The call, starting at that vertex."""
+        if start == self.info.start:
+            return self.info
+        found = self._moved.get(start)
+        if found is None:
+            if len(self._moved) >= _MOST_STARTS:
+                self._moved.clear()
+            found = self._moved[start] = self.info.begun_at(start)
+        return found

@@ -40,17 +40,20 @@ from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes, FragmentTests
 from .hierarchical_depth import can_be_hidden, nearest_first, visible_pieces
-from .lane_selection import (
+from .order import (
+    OPAQUE_FUNCS,
+    Scratch,
     by_program,
     cannot_change_tests,
     exported_stencil,
     lanes_left,
+    layers,
     layers_of,
     plain_lanes,
     real_lanes,
     screened,
+    visible,
 )
-from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from gallette.pipe.enums import CompareFunc
 
 from .depth import DepthTarget, References, compare
 from .fragment_state import FragmentState
-from .lane_selection import tests_write
-from .order import Scratch, layers
+from .order import Scratch, layers, tests_write
 
 __all__ = ["Codes", "FragmentTests"]
 
