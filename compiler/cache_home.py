@@ -10,7 +10,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_home", "usual_cache_home"]
+__all__ = ["HOME_VARIABLES", "cache_home", "usual_cache_home"]
+
+HOME_VARIABLES = ("GALLETTE_CACHE", "XDG_CACHE_HOME", "HOME", "USERPROFILE")
+"""The environment variables on which the folder depends."""
 
 
 def cache_home() -> Path | None:

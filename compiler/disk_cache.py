@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gallette.compiler.cache_home import cache_home, usual_cache_home
+from gallette.compiler.cache_home import HOME_VARIABLES, cache_home, usual_cache_home
 from gallette.compiler.errors import print_message
 from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
@@ -152,13 +152,13 @@ def _kept_key(path: Path) -> bytes:
 
 def shared_cache(name: str, most_bytes: int = _MOST_BYTES) -> DiskCache | None:
     """The user's cache of one kind of data; None if caching is disabled."""
-    home = cache_home()
-    return _opened(home / name, most_bytes) if home is not None else None
+    return _opened(name, most_bytes, *map(os.environ.get, HOME_VARIABLES))
 
 
 @functools.cache
-def _opened(folder: Path, most_bytes: int) -> DiskCache:
-    return DiskCache(folder, most_bytes)
+def _opened(name: str, most_bytes: int, *environment: str | None) -> DiskCache | None:
+    home = cache_home()
+    return None if home is None else DiskCache(home / name, most_bytes)
 
 
 @functools.cache

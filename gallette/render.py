@@ -138,8 +138,8 @@ def render_on_cluster(
 
     whole = Rendering(driver)
     with Cluster(address) as cluster:
-        render = partial(_render_batch, driver, dict(options or {}))
-        for name, found in cluster.run(render, list(scenes), lambda name: 1.0):
+        render = partial(_render_scene, driver, dict(options or {}))
+        for name, found in cluster.run(render, scenes, lambda name: 1.0):
             if isinstance(found, BaseException):
                 whole.errors[name] = str(found)
                 continue
@@ -153,8 +153,8 @@ def render_on_cluster(
     return whole
 
 
-def _render_batch(driver: str, options: dict[str, str], batch: list[str]) -> list[Rendering]:
-    return [render_scenes(driver, [name], options=options) for name in batch]
+def _render_scene(driver: str, options: dict[str, str], name: str) -> Rendering:
+    return render_scenes(driver, [name], options=options)
 
 
 def _progress(

@@ -1,13 +1,12 @@
-"""Work on many machines: batches of it on the workers of a dask.distributed cluster.
+"""Work on many machines: each item is a task of a dask.distributed cluster.
 
     with Cluster("tcp://10.0.0.1:8786") as cluster:         # or "local:2": worker processes here
         for item, result in cluster.run(function, items, cost):
             ...
 
-`function` takes a list of items and returns as many results; the function, items and results are
-sent, so they must pickle. Items are sent in batches of about equal cost, expensive ones first and
-smaller batches towards the end, so that no worker ends with a large one. A batch whose worker dies
-is retried once, item by item; an item that then fails is returned as an exception.
+The function, items and results are sent, so they must pickle. Expensive items run first, so that no
+worker ends with one. The scheduler gives the task of a worker that dies to another; a task that
+fails, or kills several workers, is returned as an exception.
 
 dask.distributed is an extra (`pip install gallette[cluster]`).
 """
@@ -17,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette.compiler.errors import InputError
@@ -25,34 +24,10 @@ from gallette.compiler.errors import InputError
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Cluster", "batches"]
+__all__ = ["Cluster"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-LONGEST_BATCH, SHORTEST_BATCH = 15.0, 0.5
-"""Seconds of a batch: short enough for progress, long enough to be worth sending."""
-
-ROUNDS = 3
-"""A batch is this part of each worker's share of the remaining work."""
-
-
-def batches(items: Sequence[Item], cost: Callable[[Item], float], workers: int) -> list[list[Item]]:
-    """The items, expensive ones first, in batches that get smaller towards the end."""
-    priced = sorted(((cost(item), n) for n, item in enumerate(items)), key=lambda p: (-p[0], p[1]))
-    left = sum(price for price, _ in priced)
-    made: list[list[Item]] = []
-    room = 0.0
-    for price, number in priced:
-        if not made or price > room:
-            share = left / (ROUNDS * max(1, workers))
-            room = min(LONGEST_BATCH, max(SHORTEST_BATCH, share))
-            made.append([])
-        made[-1].append(items[number])
-        room -= price
-        left -= price
-    return made
-
 
 PATIENCE = 5.0
 """Seconds to wait for a scheduler."""
@@ -91,38 +66,20 @@ class Cluster:
                 self.close()
                 raise InputError(f"--cluster: {worker} has gallette {theirs}, this is {ours}")
 
-    @property
-    def workers(self) -> int:
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
-
     def run(
         self,
-        function: Callable[[list[Item]], list[Result]],
-        items: Sequence[Item],
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
         cost: Callable[[Item], float],
     ) -> Iterator[tuple[Item, Result | BaseException]]:
         """Every item with its result, as results arrive."""
-        sent: dict[Any, tuple[list[Item], bool]] = {}
-
-        def send(batch: list[Item], again: bool) -> Any:
-            future = self._client.submit(_apply, function, batch, pure=False)
-            sent[future] = (batch, again)
-            return future
-
-        waiting = _distributed().as_completed(
-            [send(batch, False) for batch in batches(items, cost, self.workers)]
-        )
+        sent: dict[Any, Item] = {}
+        for item in sorted(items, key=cost, reverse=True):
+            sent[self._client.submit(function, item, priority=cost(item), pure=False)] = item
         try:
-            for future in waiting:
-                batch, again = sent.pop(future)
+            for future in _distributed().as_completed(list(sent)):
                 error = future.exception()
-                if error is None:
-                    yield from zip(batch, future.result(), strict=True)
-                elif again:
-                    yield from ((item, error) for item in batch)
-                else:
-                    for item in batch:
-                        waiting.add(send([item], True))
+                yield sent.pop(future), error or future.result()
                 future.release()
         finally:
             for future in sent:
@@ -199,7 +156,3 @@ def _version() -> str:
     for path in sorted(root.rglob("*.py")):
         found.update(f"{path.relative_to(root)}:".encode() + path.read_bytes())
     return f"{gallette.__version__} ({found.hexdigest()})"
-
-
-def _apply(function: Callable[[list[Item]], list[Result]], batch: list[Item]) -> list[Result]:
-    return function(batch)

@@ -157,11 +157,10 @@ def _prepare(session: Session) -> None:
 
 
 def _after_link(session: Session) -> None:
-    if session.is_es and session.needs.version < (3, 0):
-        return
-    prepare_blocks(session, session.program)
-    while session.gl.get_error():
-        pass
+    if session.needs.version >= (3, 0) or not session.is_es:
+        prepare_blocks(session, session.program)
+        while session.gl.get_error():
+            pass
 
 
 def _commands(session: Session, steps: list[Step]) -> None:

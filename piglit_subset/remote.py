@@ -1,7 +1,7 @@
 """Running shader_tests on a cluster: the data sent to a worker, and how it runs tests.
 
 A worker runs tests in a process of its own, like the local pool: a crash or a hang costs one test.
-That process is kept from batch to batch. A test's file is sent, because a worker on another machine
+That process is kept from test to test. A test's file is sent, because a worker on another machine
 may not have it; where it has an identical one, that is used, so that messages name it.
 """
 
@@ -49,13 +49,13 @@ def run_on_cluster(
     use_cache: bool,
     cost: Callable[[str], float],
 ) -> Iterator[Entry]:
-    """Run every (name, path); yields results as batches return."""
+    """Run every (name, path); yields results as they arrive."""
     items = [SentTest(name, str(path), path.read_bytes()) for name, path in tests]
-    run = partial(_run_batch, RunOptions(driver, timeout, use_cache))
+    run = partial(_run_test, RunOptions(driver, timeout, use_cache))
     with Cluster(address) as cluster:
         for item, result in cluster.run(run, items, lambda sent: cost(sent.name)):
             if isinstance(result, BaseException):
-                why = f"the worker was lost twice: {result}"
+                why = f"the test's worker was lost: {result}"
                 command = again(driver, item.path)
                 yield Entry("crash", why, command=command, path=item.path, name=item.name)
             else:
@@ -65,8 +65,8 @@ def run_on_cluster(
 _processes: dict[RunOptions, TestProcess] = {}
 
 
-def _run_batch(how: RunOptions, batch: list[SentTest]) -> list[Entry]:
-    """On a worker: run some tests in its test process."""
+def _run_test(how: RunOptions, sent: SentTest) -> Entry:
+    """On a worker: run a test in its test process."""
     process = _processes.get(how)
     if process is None:
         environment = child_environment(how.driver, 2)
@@ -74,14 +74,10 @@ def _run_batch(how: RunOptions, batch: list[SentTest]) -> list[Entry]:
             environment["GALLETTE_CACHE"] = "off"
         process = _processes[how] = TestProcess(how.driver, how.timeout, environment)
         atexit.register(process.close)
-    reports = []
     with tempfile.TemporaryDirectory(prefix="gallette-") as folder:
-        for number, sent in enumerate(batch):
-            file = _file(sent, Path(folder) / str(number))
-            report = process.run(sent.name, file)
-            report.command, report.path = again(how.driver, sent.path), sent.path
-            reports.append(report)
-    return reports
+        report = process.run(sent.name, _file(sent, Path(folder)))
+    report.command, report.path = again(how.driver, sent.path), sent.path
+    return report
 
 
 def _file(sent: SentTest, folder: Path) -> Path:
@@ -92,7 +88,6 @@ def _file(sent: SentTest, folder: Path) -> Path:
             return path
     except OSError:
         pass
-    folder.mkdir()
     copy = folder / path.name
     copy.write_bytes(sent.content)
     return copy

@@ -30,8 +30,12 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _EXTENSION = re.compile(r"!?(GL_)?[A-Z0-9]{2,6}_\w+$")
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
-_OF_CONTEXTS = {"SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE", "ignore_missing_uniforms"}
-"""Requirements that every context meets: they say how the test is to be run."""
+_OF_CONTEXTS = {
+    *("SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE", "ignore_missing_uniforms", "SPIRV"),
+}
+"""Requirements that every context meets: they say how the test is to be run. Building the programs
+decides whether SPIR-V is available.
+"""
 
 
 class Skip(Exception):
@@ -50,6 +54,7 @@ class ContextNeeds:
     separable: bool = False
     sso: bool = False
     ignores_missing: bool = False  # uniforms that the program does not have may be set
+    spirv: str = "NO"  # whether sections of SPIR-V replace those of GLSL: YES, NO or ONLY
 
 
 def _version(words: Words) -> tuple[int, int]:
@@ -84,6 +89,7 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
     """Read the requirements for creating a context; malformed lines raise."""
     gl, glsl, size = (0, 0), (0, 0), (250, 250)
     api, es_language, separable, sso, ignores_missing = "", False, False, False, False
+    spirv = "NO"
     for line in test.require:
         words = line.words(parted=True)
         first = words.word("a requirement")
@@ -107,6 +113,8 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
             separable = words.word("ENABLED") == "ENABLED"
         elif first == "ignore_missing_uniforms":
             ignores_missing = True
+        elif first == "SPIRV":
+            spirv = words.choice("whether SPIR-V counts", "YES", "NO", "ONLY")
     version = max(gl, _gl_for_glsl(glsl, es_language) if glsl != (0, 0) else (0, 0))
     if api == "es":
         version = max(version, (2, 0))
@@ -116,7 +124,9 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
     version = max(version, (2, 0))
     if api == "compat" and version == (3, 1):
         version = (3, 2)  # 3.1 has no profiles: only 3.2 can be asked for compatibility
-    return ContextNeeds(api, version, glsl, es_language, size, separable, sso, ignores_missing)
+    return ContextNeeds(
+        api, version, glsl, es_language, size, separable, sso, ignores_missing, spirv
+    )
 
 
 def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
@@ -134,9 +144,6 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             met = COMPARE[compare](glsl_version(gl), wanted)
         elif first in _OF_CONTEXTS:
             continue
-        elif first == "SPIRV":
-            words.choice("whether SPIR-V counts", "YES", "NO", "ONLY")
-            met = True  # building the programs decides whether SPIR-V is available
         elif first == "INT" or (first.startswith("GL_") and words.peek() in COMPARE):
             name = words.word("an enum") if first == "INT" else first
             compare, number = _comparison(words), words.integer()
@@ -148,8 +155,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             met = (name in extensions(gl, needs.profile)) != absent
         else:
             raise line.error(f"unknown requirement {first!r}")
-        if first != "SPIRV":
-            words.end()
+        words.end()
         if not met:
             raise Skip(f"requires {text}")
 

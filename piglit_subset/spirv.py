@@ -6,16 +6,19 @@ implementation has ARB_gl_spirv; `ONLY` that there is no GLSL to fall back to.
 
 from __future__ import annotations
 
-import struct
+import numpy as np
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.spirv.assembler import assemble
 from gallette.piglit_subset.requirements import Skip, extensions
 from gallette.piglit_subset.session import Failure, Session
-from gallette.piglit_subset.shader_test import ShaderSource, ShaderTest
+from gallette.piglit_subset.shader_test import ShaderSource
+from gallette.piglit_subset.text import Line
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["compile_spirv", "wants_spirv"]
+
+_TYPES = {"uint": np.uint32, "int": np.int32, "float": np.float32}
 
 PASSTHROUGH = """
 OpCapability Shader
@@ -42,22 +45,14 @@ OpFunctionEnd
 
 def wants_spirv(session: Session) -> bool:
     """Whether the SPIR-V sections apply in this context."""
-    wanted = _requirement(session.test)
-    if wanted not in ("YES", "ONLY"):
+    wanted = session.needs.spirv
+    if wanted == "NO":
         return False
     if "GL_ARB_gl_spirv" in extensions(session.gl, session.needs.profile):
         return True
     if wanted == "ONLY":
         raise Skip("requires GL_ARB_gl_spirv")
     return False
-
-
-def _requirement(test: ShaderTest) -> str:
-    for line in test.require:
-        words = line.text.split()
-        if words and words[0] == "SPIRV" and len(words) > 1:
-            return words[1]
-    return ""
 
 
 def compile_spirv(session: Session, source: ShaderSource) -> int:
@@ -91,24 +86,11 @@ def _specializations(session: Session, stage: str) -> tuple[list[int], list[int]
     for source in session.test.shaders:
         if source.form != "spec" or source.stage != stage:
             continue
-        for number, line in enumerate(source.text.splitlines(), source.line):
-            words = line.split("#", 1)[0].split()
-            if not words:
-                continue
-            try:
-                kind, index, value = words
-                indices.append(int(index))
-                values.append(_bits(kind, value))
-            except (ValueError, struct.error):
-                raise Failure(
-                    f"{session.test.name}:{number}: expected `uint|int|float INDEX VALUE`"
-                ) from None
+        for number, text in enumerate(source.text.splitlines(), source.line):
+            words = Line(number, text.split("#", 1)[0], session.test.name).words()
+            if not words.done:
+                dtype = _TYPES[words.choice("a type", *_TYPES)]
+                indices.append(words.integer("an index"))
+                values.append(int(words.array(dtype, 1).view(np.uint32)[0]))
+                words.end()
     return indices, values
-
-
-def _bits(kind: str, value: str) -> int:
-    if kind == "float":
-        return int(struct.unpack("<I", struct.pack("<f", float(value)))[0])
-    if kind not in ("uint", "int"):
-        raise ValueError(kind)
-    return int(value, 0) & 0xFFFFFFFF

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.errors import InputError, Span
 
-__all__ = ["Line", "Words"]
+__all__ = ["Line", "Words", "as_array", "parser_of"]
 
 Value = TypeVar("Value", int, float)
 
@@ -111,18 +114,23 @@ class Words:
 
     def parsed(self, parse: Callable[[str], Value], count: int, what: str) -> list[Value]:
         """Take `count` words, each parsed as a number."""
-        start, self.at = self.at, self.at + count
-        try:
-            return [parse(text) for text in self.texts[start : self.at]]
-        except ValueError:  # find out which one it was
-            self.at = start
-            return [self._parsed(parse, what) for _ in range(count)]
+        if count <= len(self):
+            try:
+                found = [parse(text) for text in self.texts[self.at : self.at + count]]
+                self.at += count
+                return found
+            except ValueError:
+                pass  # find out which one it was
+        return [self._parsed(parse, what) for _ in range(count)]
 
     def numbers(self, count: int, what: str = "a number") -> list[float]:
         return [self.number(what) for _ in range(count)]
 
     def integers(self, count: int, what: str = "an integer") -> list[int]:
         return [self.integer(what) for _ in range(count)]
+
+    def array(self, dtype: Any, count: int, what: str = "a number") -> npt.NDArray[Any]:
+        return as_array(self.parsed(parser_of(dtype), count, what), dtype)
 
     def all_integers(self) -> list[int]:
         """The rest of the line."""
@@ -173,3 +181,19 @@ def parse_float(text: str, integer: str = "<I", floating: str = "<f") -> float:
 def parse_double(text: str) -> float:
     """A decimal number, inf, nan, or (0x...) the bits of a 64-bit float."""
     return parse_float(text, "<Q", "<d")
+
+
+def parser_of(dtype: Any) -> Callable[[str], Any]:
+    """What parses a number of this type."""
+    if np.dtype(dtype).kind != "f":
+        return parse_integer
+    return parse_double if np.dtype(dtype).itemsize == 8 else parse_float
+
+
+def as_array(values: Sequence[float], dtype: Any) -> npt.NDArray[Any]:
+    """Numbers of a type; integers wrap as in C, where -1 is a way to write 0xffffffff."""
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return np.array(values, kind)
+    mask = (1 << 8 * kind.itemsize) - 1
+    return np.array([int(v) & mask for v in values], f"u{kind.itemsize}").view(kind)

@@ -8,7 +8,6 @@ buffer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.piglit_subset.session import Failure, Session
-from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
+from gallette.piglit_subset.text import Line, Words, as_array, parser_of
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Column", "bind", "parse_vertex_data"]
@@ -31,11 +30,6 @@ _TYPES: dict[str, tuple[str, Any]] = {
     "half": ("HALF_FLOAT", np.float16),
     "float": ("FLOAT", np.float32),
     "double": ("DOUBLE", np.float64),
-}
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "half": parse_float,
-    "float": parse_float,
-    "double": parse_double,
 }
 _GLSL = re.compile(r"(float|double|int|uint|bool|[diub]?vec[234]|d?mat[234](?:x[234])?)$")
 
@@ -101,13 +95,13 @@ def parse_vertex_data(lines: list[Line]) -> tuple[list[Column], npt.NDArray[Any]
             raise line.error(f"a row has {per_row} numbers, this one {len(words)}")
     at = 0
     for i, column in enumerate(columns):
-        parse = _PARSERS.get(column.data_type, parse_integer)
-        what = f"a number of type {column.data_type}"
-        values = []
+        dtype = _TYPES[column.data_type][1]
+        values: list[float] = []
         for words in table:
             words.at = at
-            values.append(words.parsed(parse, column.count, what))
-        rows[f"c{i}"] = np.array(values).reshape(len(rows), column.count)
+            what = f"a number of type {column.data_type}"
+            values += words.parsed(parser_of(dtype), column.count, what)
+        rows[f"c{i}"] = as_array(values, dtype).reshape(len(rows), column.count)
         at += column.count
     return columns, rows
 

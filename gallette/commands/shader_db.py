@@ -143,16 +143,14 @@ Row = tuple[str, list[Counts]]
 """A shader's name, and what it costs under each setting."""
 
 
-def _measure(settings: Sequence[OptimizeOptions], batch: list[tuple[str, str]]) -> list[list[Row]]:
-    """Measure the shaders of some files, given as name and text; the work of a cluster's worker."""
-    measured = []
-    for name, text in batch:
-        rows: list[Row] = []
-        for stage, shader in shaders_of(text).items():
-            rows.append((f"{name} {stage.value}", [count(shader, s) for s in settings]))
-            shader.unref()
-        measured.append(rows)
-    return measured
+def _measure(settings: Sequence[OptimizeOptions], named: tuple[str, str]) -> list[Row]:
+    """Measure the shaders of a file, given as name and text; the work of a cluster's worker."""
+    name, text = named
+    rows: list[Row] = []
+    for stage, shader in shaders_of(text).items():
+        rows.append((f"{name} {stage.value}", [count(shader, s) for s in settings]))
+        shader.unref()
+    return rows
 
 
 def _rows(
@@ -161,7 +159,7 @@ def _rows(
     texts = [(p.stem, p.read_text(encoding="utf-8", errors="replace")) for p in _files(folders)]
     if not address:
         for each in texts:
-            yield from _measure(settings, [each])[0]
+            yield from _measure(settings, each)
         return
     found: dict[tuple[str, str], list[Row]] = {}
     with Cluster(address) as cluster:

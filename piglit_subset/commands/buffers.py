@@ -57,14 +57,6 @@ def _read(session: Session, target: int, index: int, offset: int, dtype: Any) ->
     return out[0]
 
 
-def _number(words: Words, dtype: Any) -> Any:
-    if np.issubdtype(dtype, np.integer):
-        bits = np.dtype(dtype).itemsize * 8
-        raw = np.array([words.integer() & (2**bits - 1)], np.uint32 if bits == 32 else np.uint64)
-        return raw.view(dtype)[0]
-    return np.dtype(dtype).type(words.double() if dtype is np.float64 else words.number())
-
-
 def _type(words: Words, name: str) -> Any:
     """A type of buffer data: GLSL's, or `int64` and `uint64`, which piglit writes without `_t`."""
     name = f"{name}_t" if name.endswith("int64") else name
@@ -92,7 +84,7 @@ def ssbo(session: Session, words: Words) -> None:
         return
     dtype = _type(words, words.word("a type")).dtype
     offset = words.integer("an offset")
-    values = np.array([_number(words, dtype) for _ in range(len(words))], dtype)
+    values = words.array(dtype, len(words))
     _write(session, GL.SHADER_STORAGE_BUFFER, index, offset, values)
 
 
@@ -102,7 +94,7 @@ def probe_ssbo(session: Session, words: Words) -> None:
     dtype = _scalar_type(words)
     index, offset = words.integer("an index"), words.integer("an offset")
     symbol = words.choice("a comparison", *COMPARE)
-    expected = _number(words, dtype)
+    expected = words.array(dtype, 1)[0]
     words.end()
     seen = _read(session, GL.SHADER_STORAGE_BUFFER, index, offset, dtype)
     if symbol == "==" and np.issubdtype(dtype, np.floating):
@@ -165,7 +157,7 @@ def probe_feedback(session: Session, words: Words) -> None:
     """probe xfb buffer TYPE INDEX ELEMENT VALUE"""
     dtype = _scalar_type(words)
     index, element = words.integers(2)
-    expected = _number(words, dtype)
+    expected = words.array(dtype, 1)[0]
     words.end()
     offset = element * np.dtype(dtype).itemsize
     seen = _read(session, GL.TRANSFORM_FEEDBACK_BUFFER, index, offset, dtype)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,11 @@ from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.requirements import COMPARE
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
+from gallette.piglit_subset.text import Line, Words, as_array, parser_of
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
 
 _TOKEN = re.compile(r'\s*("[^"]*"|->|>=|<=|!=|[=~](?=\s|$)|[\w$.+|-]+|[(),])')
-_PARSERS: dict[str, Callable[[str], float]] = {
-    "float": parse_float,
-    "half": parse_float,
-    "clampf": parse_float,
-    "double": parse_double,
-    "clampd": parse_double,
-}
 _NEAR = {"=": 2e-6, "~": 0.0125}
 _ORDER = ("!=", ">=", "<=")
 _STAGES = ("vertex", "fragment", "geometry", "compute")
@@ -105,17 +98,17 @@ def _number(session: Session, reader: _Reader, text: str, kind: str) -> Any:
         for name in text.split("|"):
             value |= enum(reader.line, name)
         return value
+    dtype: np.dtype[Any] = dtype_of(kind)
     try:
-        return _PARSERS.get(kind, parse_integer)(text)
+        return parser_of(dtype)(text)
     except ValueError:
-        wanted = "a number" if kind in _PARSERS else "an integer"
+        wanted = "a number" if dtype.kind == "f" else "an integer"
         raise reader.fail(f"expected {wanted}, not {text!r}") from None
 
 
 def _list(session: Session, reader: _Reader, kind: str) -> Any:
     """The contents of parentheses, the first of which has been read: numbers, or texts."""
     values: list[Any] = []
-    dtype: np.dtype[Any] = dtype_of(kind)
     while (token := reader.take("')'")) != ")":
         if token == ",":
             continue
@@ -125,11 +118,7 @@ def _list(session: Session, reader: _Reader, kind: str) -> Any:
             values.append(_number(session, reader, token, kind))
     if any(isinstance(value, str) for value in values):
         return values
-    if dtype.kind == "f":
-        return np.array(values, dtype)
-    bits = dtype.itemsize * 8
-    wide = np.array([int(value) & (1 << bits) - 1 for value in values], np.uint64)
-    return wide.astype(f"u{dtype.itemsize}").view(dtype)
+    return as_array(values, dtype_of(kind))
 
 
 def _typed(session: Session, reader: _Reader, name: str) -> Any:
@@ -226,28 +215,31 @@ def check(session: Session, words: Words) -> None:
     _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
 
 
-@command("check memory")
-def check_memory(session: Session, words: Words) -> None:
-    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+def _memory(session: Session, words: Words) -> tuple[_Reader, int]:
+    """What follows the address of mapped memory, and that address."""
     reader = _Reader(words.line, words.line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     if not address:
         raise words.line.error("there is no memory at a null pointer")
-    _compare(session, reader, [int(address)], memory=True)
+    return reader, int(address)
+
+
+@command("check memory")
+def check_memory(session: Session, words: Words) -> None:
+    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+    reader, address = _memory(session, words)
+    _compare(session, reader, [address], memory=True)
 
 
 @command("store memory")
 def store_memory(session: Session, words: Words) -> None:
     """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
-    reader = _Reader(words.line, words.line.text.index("memory") + len("memory"))
-    address = _number(session, reader, reader.take("an address"), "intptr")
+    reader, address = _memory(session, words)
     data = _typed(session, reader, reader.take("a type"))
     if reader.next:
         superfluous = reader.take("nothing")
         raise reader.fail(f"unexpected {superfluous!r} after the command")
-    if not address:
-        raise words.line.error("there is no memory at a null pointer")
-    ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
+    ctypes.memmove(address, data.ctypes.data, data.nbytes)
 
 
 def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = False) -> None:

@@ -79,23 +79,17 @@ def _draw_arrays(session: Session, mode: int, first: int, count: int, instances:
 
 
 @command(
-    "draw instanced rect",
-    "draw instanced rect ortho",
-    "draw instanced rect ortho patch",
+    "draw instanced rect", "draw instanced rect ortho", "draw instanced rect ortho patch",
     reads="integer an instance count, 4 number a coordinate",
-)
-def draw_instanced(session: Session, instances: int, *box: float) -> None:
-    """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
-    _draw_rectangle(session, box, instances=instances)
-
-
+)  # fmt: skip
 @command(
     "draw rect", "draw rect ortho", "draw rect patch", "draw rect ortho patch",
     reads="4 number a coordinate",
 )  # fmt: skip
-def draw_rectangle(session: Session, *box: float) -> None:
+def draw_rectangle(session: Session, *numbers: float) -> None:
     """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
-    _draw_rectangle(session, box)
+    *instances, x, y, width, height = numbers
+    _draw_rectangle(session, (x, y, width, height), instances=int(instances[0]) if instances else 1)
 
 
 @command("draw rect tex", "draw rect ortho tex", reads="8 number a coordinate")
@@ -201,16 +195,10 @@ def _begin_feedback(session: Session, mode: int) -> None:
 
 
 @command("compute", reads="3 integer a group count")
-def compute(session: Session, *groups: int) -> None:
-    """compute X Y Z: dispatch that many work groups"""
-    session.need_program()
-    session.gl.dispatch_compute(*groups)
-    session.gl.memory_barrier(GL.ALL_BARRIER_BITS)
-
-
 @command("compute group size", reads="6 integer a size")
-def compute_sized(session: Session, *numbers: int) -> None:
-    """compute group size X Y Z SX SY SZ: groups of a size given here"""
+def compute(session: Session, *numbers: int) -> None:
+    """compute [group size] X Y Z [SX SY SZ]: dispatch work groups, perhaps of a given size"""
     session.need_program()
-    session.gl.dispatch_compute_group_size_arb(*numbers)
-    session.gl.memory_barrier(GL.ALL_BARRIER_BITS)
+    gl = session.gl
+    (gl.dispatch_compute_group_size_arb if len(numbers) == 6 else gl.dispatch_compute)(*numbers)
+    gl.memory_barrier(GL.ALL_BARRIER_BITS)

@@ -11,6 +11,10 @@ from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 
+def _heads(what: str) -> list[str]:
+    return [f"fb {which}{what}" for which in ("", "draw ", "read ")]
+
+
 def _bind(session: Session, name: int) -> int:
     """Bind as the command's head says, draw, read or both; returns the target to attach to."""
     head = session.head
@@ -48,7 +52,7 @@ def _resize_to(session: Session, unit: int, level: int = 0) -> None:
     _resize(session, max(width >> level, 1), max(height >> level, 1))
 
 
-@command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d", reads="* integer a texture unit")
+@command(*_heads("tex 2d"), reads="* integer a texture unit")
 def fb_tex_2d(session: Session, *units: int) -> None:
     """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units; -1 is none"""
     if not units:
@@ -63,7 +67,7 @@ def fb_tex_2d(session: Session, *units: int) -> None:
             _resize_to(session, unit)
 
 
-@command("fb tex slice", "fb draw tex slice", "fb read tex slice")
+@command(*_heads("tex slice"))
 def fb_tex_slice(session: Session, words: Words) -> None:
     """fb [draw|read] tex slice TARGET UNIT LEVEL LAYER"""
     kind, texture_target = words.peek(), target_of(words)
@@ -87,9 +91,7 @@ def fb_tex_slice(session: Session, words: Words) -> None:
     _resize_to(session, unit, level)
 
 
-@command(
-    "fb tex layered", "fb draw tex layered", "fb read tex layered", reads="integer a texture unit"
-)
+@command(*_heads("tex layered"), reads="integer a texture unit")
 def fb_tex_layered(session: Session, unit: int) -> None:
     """fb [draw|read] tex layered UNIT: all layers of the texture on that unit"""
     name = session.texture(unit)
@@ -99,7 +101,7 @@ def fb_tex_layered(session: Session, unit: int) -> None:
     _resize_to(session, unit)
 
 
-@command("fb ms", "fb draw ms", "fb read ms", reads="enum a format, 3 size a size")
+@command(*_heads("ms"), reads="enum a format, 3 size a size")
 def fb_multisample(session: Session, form: int, width: int, height: int, samples: int) -> None:
     """fb [draw|read] ms GL_FORMAT W H SAMPLES: a multisampled renderbuffer"""
     gl = session.gl
@@ -112,25 +114,19 @@ def fb_multisample(session: Session, form: int, width: int, height: int, samples
     _resize(session, width, height)
 
 
-@command("fb winsys", "fb draw winsys", "fb read winsys", reads="")
+@command(*_heads("winsys"), reads="")
 def fb_window(session: Session) -> None:
     """fb [draw|read] winsys: back to the window"""
     _bind(session, session.window)
     _resize(session, *session.needs.size)
 
 
-_BLITTED = {
-    "color": GL.COLOR_BUFFER_BIT,
-    "depth": GL.DEPTH_BUFFER_BIT,
-    "stencil": GL.STENCIL_BUFFER_BIT,
-}
-
-
-@command("blit color", "blit depth", "blit stencil")
-def blit(session: Session, words: Words) -> None:
+@command(
+    "blit",
+    reads="color=COLOR_BUFFER_BIT|depth=DEPTH_BUFFER_BIT|stencil=STENCIL_BUFFER_BIT a buffer, "
+    "nearest=NEAREST|linear=LINEAR a filter",
+)
+def blit(session: Session, bit: int, name: int) -> None:
     """blit color|depth|stencil nearest|linear: the read framebuffer to the draw framebuffer"""
-    bit = _BLITTED[session.head[1]]
-    name = words.choice("a filter", "nearest", "linear")
-    words.end()
     sizes = (0, 0, *session.read_size, 0, 0, *session.draw_size)
-    session.gl.blit_framebuffer(*sizes, bit, GL.LINEAR if name == "linear" else GL.NEAREST)
+    session.gl.blit_framebuffer(*sizes, bit, name)

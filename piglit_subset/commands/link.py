@@ -6,7 +6,6 @@ import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, value_of
-from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 
@@ -83,17 +82,14 @@ def verify_error(session: Session, expected: int) -> None:
         session.wrong(f"observed {GL.name_of(seen, group='error')}")
 
 
-@command("program binary")
-def program_binary(session: Session, words: Words) -> None:
+@command("program binary", reads="* word save or restore")
+def program_binary(session: Session, *steps: str) -> None:
     """program binary save restore: save the program as bytes, recreate it from them, or both
 
     A restored program has the initial values of its uniforms.
     """
-    steps = []
-    while not words.done:
-        steps.append(words.word("save or restore"))
     if not steps or not {*steps} <= {"save", "restore"}:
-        raise words.line.error("'program binary' wants 'save', 'restore' or both")
+        raise session.line.error("'program binary' wants 'save', 'restore' or both")
     session.need_program()
     gl, program = session.gl, session.program
     for step in steps:
@@ -104,7 +100,7 @@ def program_binary(session: Session, words: Words) -> None:
             gl.get_program_binary(program, size, length, format, data)
             session.binary = (int(format[0]), data[: int(length[0])])
         elif session.binary is None:
-            raise words.line.error("no program was saved")
+            raise session.line.error("no program was saved")
         else:
             kept, data = session.binary
             gl.program_binary(program, kept, data, data.nbytes)

@@ -28,52 +28,36 @@ def _kind(words: Words) -> str:
     return words.optional("int", "uint") or "float"
 
 
-@command("probe all rgba", "probe all rgb")
+@command("probe all rgba", "probe all rgb", "probe warn all rgba")
 def probe_all(session: Session, words: Words) -> None:
-    """probe all rgba R G B A: every pixel of the window has this colour"""
+    """probe [warn] all rgba R G B A: every pixel of the window (warn: else a mere warning)"""
     kind = _kind(words)
     _probe(session, words, (0, 0, *session.read_size), kind)
 
 
-@command("probe warn all rgba")
-def probe_warn_all(session: Session, words: Words) -> None:
-    """probe warn all rgba R G B A: as `probe all`, but a mismatch is only a warning"""
-    _probe(session, words, (0, 0, *session.read_size))
-
-
-@command("probe rgba", "probe rgb")
-def probe_pixel(session: Session, words: Words) -> None:
-    """probe rgba X Y R G B A: one pixel, counted from the bottom left"""
-    x, y = (int(v) for v in words.numbers(2, "a coordinate"))
-    _probe(session, words, (x, y, 1, 1))
-
-
-@command("relative probe rgba", "relative probe rgb")
-def probe_relative(session: Session, words: Words) -> None:
-    """relative probe rgba (X, Y) (R, G, B, A): one pixel, coordinates as fractions of the window"""
-    x, y = words.numbers(2, "a coordinate")
-    # A coordinate of 1.0 means the last pixel, not the one after it.
-    width, height = session.read_size
-    column, row = min(int(x * width), width - 1), min(int(y * height), height - 1)
-    _probe(session, words, (column, row, 1, 1))
-
-
-@command("probe rect rgba", "probe rect rgb")
-def probe_rectangle(session: Session, words: Words) -> None:
-    """probe rect rgba (X, Y, W, H) (R, G, B, A): a rectangle of pixels"""
-    kind = _kind(words)
-    x, y, width, height = (int(v) for v in words.numbers(4, "a coordinate"))
+@command("probe rgba", "probe rgb", "probe rect rgba", "probe rect rgb")
+def probe(session: Session, words: Words) -> None:
+    """probe [rect] rgba X Y [W H] R G B A: a pixel or a rectangle, from the bottom left"""
+    kind, rect = _kind(words), "rect" in session.head
+    x, y, *size = (int(v) for v in words.numbers(4 if rect else 2, "a coordinate"))
+    width, height = size or (1, 1)
     _probe(session, words, (x, y, width, height), kind)
 
 
-@command("relative probe rect rgba", "relative probe rect rgb")
-def probe_relative_rectangle(session: Session, words: Words) -> None:
-    """relative probe rect rgba (X, Y, W, H) (R, G, B, A): in fractions of the window"""
+@command(
+    *("relative probe rgba", "relative probe rgb"),
+    *("relative probe rect rgba", "relative probe rect rgb"),
+)
+def probe_relative(session: Session, words: Words) -> None:
+    """relative probe [rect] rgba X Y [W H] R G B A: coordinates as fractions of the window"""
     kind, (across, up) = _kind(words), session.read_size
-    x, y, width, height = words.numbers(4, "a coordinate")
-    _probe(
-        session, words, (int(x * across), int(y * up), int(width * across), int(height * up)), kind
-    )
+    if "rect" in session.head:
+        x, y, width, height = words.numbers(4, "a coordinate")
+        box = (int(x * across), int(y * up), int(width * across), int(height * up))
+    else:  # a coordinate of 1.0 means the last pixel, not the one after it
+        x, y = words.numbers(2, "a coordinate")
+        box = (min(int(x * across), across - 1), min(int(y * up), up - 1), 1, 1)
+    _probe(session, words, box, kind)
 
 
 @command("probe depth", reads="2 integer a coordinate, number a depth")

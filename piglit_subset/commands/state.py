@@ -110,9 +110,9 @@ def light(session: Session, words: Words) -> None:
     kind = words.choice("a type", "float", "int")
     count, gl, at = _LIGHT_VALUES.get(name, 1), session.gl, GL.LIGHT0 + index
     if kind == "float":
-        gl.lightfv(at, name, np.array(words.numbers(count), np.float32))
+        gl.lightfv(at, name, words.array(np.float32, count))
     else:
-        gl.lightiv(at, name, np.array(words.integers(count), np.int32))
+        gl.lightiv(at, name, words.array(np.int32, count, "an integer"))
     words.end()
 
 
@@ -159,10 +159,7 @@ def parameter(session: Session, index: int, *values: float) -> None:
     """parameter env_vp|local_vp|env_fp|local_fp INDEX (X, Y, Z, W)"""
     scope, _, stage = session.head[1].partition("_")
     target = GL.VERTEX_PROGRAM_ARB if stage == "vp" else GL.FRAGMENT_PROGRAM_ARB
-    gl = session.gl
-    env = scope == "env"
-    set_it = gl.program_env_parameter4f_arb if env else gl.program_local_parameter4f_arb
-    set_it(target, index, *values)
+    getattr(session.gl, f"program_{scope}_parameter4f_arb")(target, index, *values)
 
 
 @command("newlist", reads="enum a mode")

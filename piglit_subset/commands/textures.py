@@ -36,10 +36,7 @@ Texels = npt.NDArray[np.float32]
 
 
 def target_of(words: Words) -> int:
-    name = words.word("a texture target")
-    if name not in TARGETS:
-        raise words.error(f"unknown texture target {name!r} (one of {', '.join(TARGETS)})")
-    return int(getattr(GL, TARGETS[name]))
+    return int(getattr(GL, TARGETS[words.choice("a texture target", *TARGETS)]))
 
 
 def _new(session: Session, unit: int, target: int, width: int, height: int = 1) -> int:
@@ -266,7 +263,7 @@ def texture_parameter(session: Session, words: Words) -> None:
     parameter = int(getattr(GL, long.upper()))
     if name not in _ENUMS:
         what = "a value" if name in _NUMBERS else "a colour channel"
-        values = np.array(words.numbers(1 if name in _NUMBERS else 4, what), np.float32)
+        values = words.array(np.float32, 1 if name in _NUMBERS else 4, what)
         words.end()
         gl.tex_parameterfv(target, parameter, values)
         return

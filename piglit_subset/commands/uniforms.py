@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session
-from gallette.piglit_subset.text import Words, parse_double, parse_float, parse_integer
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TYPES", "BlockMember", "find_uniform", "write_member"]
@@ -58,16 +58,7 @@ TYPES = _table()
 
 def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
     """All numbers left on the line: an array takes several elements, the last may be in part."""
-    found: npt.NDArray[Any]
-    if kind.dtype is np.float32 or kind.dtype is np.float64:
-        parse = parse_float if kind.dtype is np.float32 else parse_double
-        found = np.array(words.parsed(parse, len(words), "a number"), kind.dtype)
-    else:
-        # Wrap as C does: -1 is a way to write 0xffffffff.
-        bits = np.dtype(kind.dtype).itemsize * 8
-        mask = 2**bits - 1
-        wrapped = [value & mask for value in words.parsed(parse_integer, len(words), "an integer")]
-        found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
+    found = words.array(kind.dtype, len(words))
     if not len(found):
         raise words.error("expected at least one number", back=0)
     return found

@@ -70,11 +70,13 @@ _IS_WIDE = sys.maxsize > 1 << 32  # addresses are below 2**48
 _END = sys.maxsize if _IS_WIDE else 1 << 32
 
 _DTYPES: dict[str, str] = {
+    "bitfield": "u4",
     "boolean": "u1",
     "byte": "i1",
     "char": "u1",
     "clampd": "f8",
     "clampf": "f4",
+    "debugproc": "u8",
     "double": "f8",
     "enum": "u4",
     "fixed": "i4",
@@ -86,6 +88,7 @@ _DTYPES: dict[str, str] = {
     "short": "i2",
     "sizei": "i4",
     "sizeiptr": "i8",
+    "sync": "u8",
     "ubyte": "u1",
     "uint": "u4",
     "uint64": "u8",

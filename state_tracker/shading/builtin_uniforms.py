@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,30 +17,45 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["PROVIDERS", "Value", "fill", "places"]
+__all__ = ["PROVIDERS", "Getter", "Place", "Value", "fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
-Provider = Callable[["Context", str, int, str], Value | None]
-PROVIDERS: list[Provider] = []
-"""what gives values of further uniforms: a context, the name without `gl_`, an index and a field"""
+Getter = Callable[["Context"], Value]
+PROVIDERS: list[Callable[[str, int, str], Getter | None]] = []
+"""What finds further uniforms by the name without `gl_`, an index and a field; returns what gets
+their values.
+"""
 
 _NAME = re.compile(r"gl_(\w+?)(?:\[(\d+)\])?(?:\.(\w+))?(?:\[0\])?$")
 
 
-def _depth_range(ctx: Context, field: str) -> float:
-    near, far = ctx.raster.depth_ranges[0]
-    return {"near": near, "far": far, "diff": far - near}[field]
+def _difference(near: float, far: float) -> float:
+    return far - near
 
 
-def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
-    """The value of one built-in uniform (or an element of it), None if it is unknown."""
-    if name == "DepthRange":
-        return _depth_range(ctx, field)
-    if name == "FbWposYTransform":  # internal: gl_FragCoord with origin_upper_left
-        return (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0)
-    if name == "NumSamples":
-        return float(max(1, ctx.framebuffers.draw.samples))
-    return next((v for p in PROVIDERS if (v := p(ctx, name, index, field)) is not None), None)
+_OURS: dict[tuple[str, str], Getter] = {
+    ("DepthRange", "near"): lambda ctx: ctx.raster.depth_ranges[0][0],
+    ("DepthRange", "far"): lambda ctx: ctx.raster.depth_ranges[0][1],
+    ("DepthRange", "diff"): lambda ctx: (
+        ctx.raster.depth_ranges[0][1] - ctx.raster.depth_ranges[0][0]
+    ),
+    # internal: gl_FragCoord with origin_upper_left
+    ("FbWposYTransform", ""): lambda ctx: (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0),
+    ("NumSamples", ""): lambda ctx: float(max(1, ctx.framebuffers.draw.samples)),
+}
+
+
+@dataclass(slots=True)
+class Place:
+    """An element of a built-in uniform in the default block of a program."""
+
+    uniform: Uniform
+    offset: int
+    get: Getter
+    moves: bool
+    """Whether it follows from the matrices."""
+    stored: Value | None = None
+    """The object that was written last; states replace their values, and do not change them."""
 
 
 def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None:
@@ -60,29 +75,27 @@ def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None
     data[offset : offset + len(raw)] = raw
 
 
-@functools.cache
-def _parts(name: str) -> tuple[str, int, str] | None:
-    """`gl_LightSource[1].ambient` -> `LightSource`, 1, `ambient`."""
-    match = _NAME.match(name)
-    return None if match is None else (match[1], int(match[2] or 0), match[3] or "")
+def _getter(name: str, index: int, field: str) -> Getter | None:
+    ours = _OURS.get((name, field))
+    return ours or next((get for p in PROVIDERS if (get := p(name, index, field))), None)
 
 
-def places(linked: LinkedProgram) -> list[tuple[Uniform, int, str, int, str, bool]]:
-    """Each element of each built-in uniform: its offset, name, index and field, and whether it
-    follows from the matrices.
-    """
+def places(linked: LinkedProgram) -> list[Place]:
+    """The elements of the built-in uniforms of a program."""
     found = []
     for uniform in linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
             continue
-        parts = _parts(uniform.name)
-        if parts is None:
+        match = _NAME.match(uniform.name)  # gl_LightSource[1].ambient
+        if match is None:
             continue
-        name, index, field = parts
+        name, index, field = match[1], int(match[2] or 0), match[3] or ""
         moves = uniform.type.without_array.is_matrix or name == "NormalScale"
         for element in range(element_count(uniform)):
-            offset = uniform.offset + element * uniform.array_stride
-            found.append((uniform, offset, name, index + element, field, moves))
+            get = _getter(name, index + element, field)
+            if get is not None:
+                offset = uniform.offset + element * uniform.array_stride
+                found.append(Place(uniform, offset, get, moves))
     return found
 
 
@@ -90,8 +103,9 @@ def fill(ctx: Context, executable: Executable, matrices: bool) -> None:
     """Write the built-in uniforms of a program into its default block, or only the `matrices`."""
     data = executable.uniforms.data
     with np.errstate(over="ignore", invalid="ignore"):
-        for uniform, offset, name, index, field, moves in executable.builtin_places:
-            if moves or not matrices:
-                value = value_of(ctx, name, index, field)
-                if value is not None:
-                    _store(data, uniform, offset, value)
+        for place in executable.builtin_places:
+            if place.moves or not matrices:
+                value = place.get(ctx)
+                if value is not place.stored:
+                    place.stored = value
+                    _store(data, place.uniform, place.offset, value)

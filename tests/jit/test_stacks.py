@@ -59,7 +59,8 @@ def test_code_with_a_large_frame_runs_in_a_thread_of_its_own(
         call(function, args, frame)
 
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.call_in_thread", called)
-    monkeypatch.setattr(stack, "_SHORT", 0)
+    monkeypatch.setattr(stack, "LIMIT", 1 << 8)
+    stack.frame_bytes.cache_clear()
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 8)
     assert _sums() == [1536 + me for me in range(512)]
@@ -71,7 +72,7 @@ import os, signal, threading
 import tests.jit.test_stacks as own
 from gallette.drivers.jit.llvm import engine, stack
 from gallette.state_tracker.context import Context
-stack._SHORT, engine.LIMIT = 0, 1 << 8
+stack.LIMIT = engine.LIMIT = 1 << 8
 gl = Context("jit", version=(4, 5), budget=1 << 60, time_limit=1e9)
 source = own.SUMS.replace("step = 256u; step > 0u; step >>= 1", "step = 1u; step > 0u; step ^= 2u")
 buffer = own.storage(gl, 0, 2048)
@@ -102,10 +103,12 @@ def test_ctrl_c_ends_code_that_runs_in_a_thread_of_its_own() -> None:
 
 def test_frames_are_counted_where_they_may_be_large() -> None:
     values = "%a = add <512 x i32> %b, %c\n%d = load <512 x double>, ptr %p\n"
-    assert stack.frame_bytes(values) == 512 * 4 + 512 * 8
-    assert stack.frame_bytes("%a = alloca [100 x <512 x i16>], align 64\n") == 100 * 1024
+    assert stack.frame_bytes(values * 100) == 100 * (512 * 4 + 512 * 8)
+    assert stack.frame_bytes("%a = alloca [900 x <512 x i16>], align 64\n") == 900 * 1024
+    assert stack.frame_bytes("%a = alloca [100 x <512 x i16>], align 64\n") == 0
     assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n") == 0
-    assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n" * 8000) == 8000 * 64
+    assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n" * 4000) == 0
+    assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n" * 9000) == 9000 * 64
 
 
 def test_a_frame_larger_than_any_stack_is_refused() -> None:

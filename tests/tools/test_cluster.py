@@ -1,4 +1,4 @@
-"""Work on a cluster: batches, and runs on workers of this machine, some of which die."""
+"""Work on a cluster: single tasks, and runs on workers of this machine, some of which die."""
 
 from __future__ import annotations
 
@@ -9,45 +9,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from gallette.piglit_subset.cluster import LONGEST_BATCH, Cluster, batches
+from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.remote import run_on_cluster
 from gallette.piglit_subset.suite import find_tests
 from gallette.render import render_on_cluster, render_scenes
 
 
-@given(st.lists(st.floats(0, 40), max_size=300), st.integers(1, 50))
-def test_batches_hold_everything_once_and_none_is_long(costs: list[float], workers: int) -> None:
-    items = list(enumerate(costs))
-    made = batches(items, lambda item: item[1], workers)
-    assert sorted(item for batch in made for item in batch) == items
-    for batch in made:
-        assert batch and (len(batch) == 1 or sum(c for _, c in batch) <= LONGEST_BATCH + 1e-6)
-    flat = [cost for batch in made for _, cost in batch]
-    assert flat == sorted(flat, reverse=True)
-
-
-def test_a_worker_is_never_left_with_a_large_batch() -> None:
-    made = batches([0.1] * 10_000, lambda cost: cost, 10)
-    assert sum(made[0]) == pytest.approx(LONGEST_BATCH)
-    assert sum(made[-1]) <= 0.5 + 1e-6
-
-
-def _doubled(batch: list[int]) -> list[int]:
-    if 13 in batch:
+def _doubled(number: int) -> int:
+    if number == 13:
         raise ValueError("unlucky")
-    return [2 * n for n in batch]
+    return 2 * number
 
 
-def _deadly(batch: list[tuple[int, str]]) -> list[int]:
+def _deadly(numbered: tuple[int, str]) -> int:
     """Kills its worker the first time it sees number 5."""
-    for number, mark in batch:
-        if number == 5 and not Path(mark).exists():
-            Path(mark).write_text("x")
-            os.kill(os.getpid(), signal.SIGKILL)
-    return [2 * number for number, _ in batch]
+    number, mark = numbered
+    if number == 5 and not Path(mark).exists():
+        Path(mark).write_text("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * number
+
+
+def _order(numbered: tuple[int, str]) -> None:
+    with open(numbered[1], "a") as file:
+        file.write(f"{numbered[0]} ")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +68,14 @@ def test_an_item_that_fails_is_the_only_one(cluster: Cluster) -> None:
     found = dict(cluster.run(_doubled, range(40), lambda n: 1.0))
     assert {n: r for n, r in found.items() if n != 13} == {n: 2 * n for n in range(40) if n != 13}
     assert isinstance(found[13], ValueError)
+
+
+def test_expensive_items_run_first(cluster: Cluster, tmp_path: Path) -> None:
+    file = tmp_path / "order"
+    list(cluster.run(_order, [(n, str(file)) for n in range(100)], lambda item: float(item[0])))
+    order = [int(n) for n in file.read_text().split()]
+    assert sorted(order) == [*range(100)]
+    assert sum(order[:50]) > 1.5 * sum(order[50:])
 
 
 def test_a_worker_that_dies_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.common.raster.samples import MASK, SamplePattern
+from gallette.drivers.common.raster.samples import COUNTS, MASK, SamplePattern
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.work import FRAGMENT
 
@@ -181,7 +181,7 @@ class MultisampleEngine(FragmentEngine):
 
     def _count(self, samples: Masks | None, lanes: Fragments, info: PrimitiveInfo) -> None:
         if samples is not None and self.state.counting:
-            passed = _BITS[samples]
+            passed = COUNTS[samples]
             self.counters.samples_passed += int(passed.sum())
             if self.counters.tally is not None:
                 self.counters.tally.pass_samples(info.identity.take(lanes.primitive), passed)
@@ -266,9 +266,6 @@ class MultisampleEngine(FragmentEngine):
                 plane = self._planes[sample][index]
                 if len(which) and plane is not None:
                     self._store(plane, chunk.pixel[which], prepared, which)
-
-
-_BITS = np.array([mask.bit_count() for mask in range(1 << 16)], np.int64)
 
 
 def _some(lanes: Fragments) -> Fragments:

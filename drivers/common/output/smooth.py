@@ -14,7 +14,7 @@ from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.raster.fragments import Fragments, expand_samples, pieces, sample_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.samples import MASK, SamplePattern, sample_pattern
+from gallette.drivers.common.raster.samples import COUNTS, MASK, SamplePattern, sample_pattern
 from gallette.drivers.common.raster.spans import Spans
 
 from .engine import PIECE, FragmentEngine, PreparedColors
@@ -26,7 +26,7 @@ __all__ = ["SMOOTH", "SmoothEngine"]
 SMOOTH = sample_pattern(16)
 """The samples with which coverage is counted."""
 
-_SHARE = np.array([mask.bit_count() for mask in range(1 << 16)], np.float32) / np.float32(16)
+_SHARE = COUNTS.astype(np.float32) / np.float32(16)
 _OPAQUE = np.ones((), np.float32)
 
 

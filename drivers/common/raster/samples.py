@@ -16,6 +16,7 @@ from .setup import Edges, Rect
 from .spans import Ints, Spans, bound, rows_of
 
 __all__ = [
+    "COUNTS",
     "MASK",
     "STANDARD",
     "Locations",
@@ -30,6 +31,10 @@ Doubles = npt.NDArray[np.float64]
 
 MASK = np.uint16
 """The type of sample masks."""
+
+_EVERY_MASK = np.arange(1 << 16, dtype="<u2").view(np.uint8).reshape(-1, 2)
+COUNTS: npt.NDArray[np.int64] = np.unpackbits(_EVERY_MASK, axis=1).sum(axis=1, dtype=np.int64)
+"""How many samples a mask has."""
 
 
 def _sixteenths(*pairs: tuple[float, float]) -> Locations:

@@ -8,6 +8,7 @@ thread of its own with a stack large enough.
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections.abc import Callable
@@ -22,11 +23,7 @@ LIMIT = 1 << 19
 
 _MOST = 1 << 30
 _MORE = 1 << 22  # for what the code calls
-_SHORT = 100_000
-"""Texts shorter than this reach the limit only with wide vectors."""
-
-_WIDE = tuple(f"<{1 << n} x " for n in range(6, 12))
-_VECTOR = re.compile(r"<(\d+) x (\w+)>")
+_TYPE = re.compile(r"<\d+ x \w+>")
 _ARRAY = re.compile(r"alloca \[(\d+) x ")
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}
 
@@ -35,15 +32,24 @@ _interruptions: dict[int, BaseException] = {}
 """By thread: the exception, such as KeyboardInterrupt, raised in the thread that waits for it."""
 
 
+@functools.cache
+def _size(vector: str) -> int:
+    lanes, _, kind = vector[1:-1].split()
+    return int(lanes) * _BYTES.get(kind, 8)
+
+
+@functools.lru_cache(16)
 def frame_bytes(text: str) -> int:
-    """An upper bound of the frame sizes of a module's functions; 0 if they are small."""
-    if len(text) < _SHORT and not any(wide in text for wide in _WIDE):
+    """An upper bound of the frame sizes of a module's functions; 0 if they are below the limit."""
+    widest = max(map(_size, set(_TYPE.findall(text))), default=8)
+    values = 1 + text.count("\n%") + sum(map(int, _ARRAY.findall(text)))
+    if values * widest <= LIMIT:
         return 0
     total = 0
     for line in text.splitlines():
         if not line.startswith("%"):
             continue
-        size = max((int(n) * _BYTES.get(t, 8) for n, t in _VECTOR.findall(line)), default=8)
+        size = max(map(_size, _TYPE.findall(line)), default=8)
         array = _ARRAY.search(line)
         total += size * int(array[1]) if array else size
     return total

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.state_tracker.optional.compatibility.matrices import inverse
-from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Value
+from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Getter
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -25,53 +25,51 @@ _MATRICES: dict[str, Callable[[Context, int], npt.NDArray[np.float64]]] = {
     "ModelViewProjection": lambda ctx, i: ctx.matrices.modelview_projection,
     "Texture": lambda ctx, i: ctx.matrices.texture[min(i, 7)][-1],
 }
+_FIELDS: dict[str, Getter] = {
+    "Point.size": attrgetter("raster.point_size"),
+    "Point.sizeMin": attrgetter("raster.point_min"),
+    "Point.sizeMax": attrgetter("raster.point_max"),
+    "Point.fadeThresholdSize": attrgetter("raster.point_fade"),
+    "Point.distanceConstantAttenuation": lambda ctx: _attenuation(ctx)[0],
+    "Point.distanceLinearAttenuation": lambda ctx: _attenuation(ctx)[1],
+    "Point.distanceQuadraticAttenuation": lambda ctx: _attenuation(ctx)[2],
+    "Fog.color": attrgetter("lighting.fog_color"),
+    "Fog.density": attrgetter("lighting.fog_density"),
+    "Fog.start": attrgetter("lighting.fog_start"),
+    "Fog.end": attrgetter("lighting.fog_end"),
+    "Fog.scale": lambda ctx: _fog_scale(ctx.lighting.fog_end - ctx.lighting.fog_start),
+    "LightModel.ambient": attrgetter("lighting.model_ambient"),
+}
 
 
-def _matrix(ctx: Context, name: str, index: int) -> npt.NDArray[np.float64] | None:
+def _attenuation(ctx: Context) -> tuple[float, ...]:
+    return ctx.raster.point_attenuation
+
+
+def _fog_scale(span: float) -> float:
+    return 1.0 / span if span else math.inf
+
+
+def _matrix(name: str, index: int) -> Getter | None:
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[:3, :3].T
-        return upper
+        return lambda ctx: inverse(ctx.matrices.modelview[-1])[:3, :3].T
     if not found or base not in _MATRICES:
         return None
-    matrix = _MATRICES[base](ctx, index)
-    if "Inverse" in form:
-        matrix = inverse(matrix)
-    return matrix.T if "Transpose" in form else matrix
+    get = _MATRICES[base]
+    if form == "":
+        return lambda ctx: get(ctx, index)
+    if form == "Transpose":
+        return lambda ctx: get(ctx, index).T
+    if form == "Inverse":
+        return lambda ctx: inverse(get(ctx, index))
+    return lambda ctx: inverse(get(ctx, index)).T
 
 
-@functools.cache
 def _camel(field: str) -> str:
     """`spotCosCutoff` -> `spot_cos_cutoff`."""
     return re.sub(r"([A-Z])", r"_\1", field).lower()
-
-
-def _point(ctx: Context, field: str) -> float:
-    s = ctx.raster
-    values = {
-        "size": s.point_size,
-        "sizeMin": s.point_min,
-        "sizeMax": s.point_max,
-        "fadeThresholdSize": s.point_fade,
-        "distanceConstantAttenuation": s.point_attenuation[0],
-        "distanceLinearAttenuation": s.point_attenuation[1],
-        "distanceQuadraticAttenuation": s.point_attenuation[2],
-    }
-    return values[field]
-
-
-def _fog(ctx: Context, field: str) -> Value:
-    s = ctx.lighting
-    span = s.fog_end - s.fog_start
-    values: dict[str, Value] = {
-        "color": s.fog_color,
-        "density": s.fog_density,
-        "start": s.fog_start,
-        "end": s.fog_end,
-        "scale": 1.0 / span if span else math.inf,
-    }
-    return values[field]
 
 
 def _product(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
@@ -85,40 +83,36 @@ def _scene_color(ctx: Context, face: int) -> tuple[float, ...]:
     return (*color[:3], material.diffuse[3])
 
 
-def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
-    """The value of a uniform of fixed function."""
-    state = ctx.lighting
-    matrix = _matrix(ctx, name, index)
+def getter(name: str, index: int, field: str) -> Getter | None:
+    """What gets the value of a uniform of fixed function."""
+    matrix = _matrix(name, index)
     if matrix is not None:
         return matrix
+    face, camel = int(name.startswith("Back")), _camel(field)
     if name == "NormalScale":
-        return ctx.matrices.normal_scale
+        return attrgetter("matrices.normal_scale")
     if name == "ClipPlane":
-        return ctx.raster.clip_planes[index]
-    if name == "Point":
-        return _point(ctx, field)
-    if name == "Fog":
-        return _fog(ctx, field)
+        return lambda ctx: ctx.raster.clip_planes[index]
+    if name in ("Point", "Fog", "LightModel"):
+        return _FIELDS[f"{name}.{field}"]
     if name in ("FrontMaterial", "BackMaterial"):
-        found: Value = getattr(state.materials[name == "BackMaterial"], field)
-        return found
+        return lambda ctx: getattr(ctx.lighting.materials[face], field)
     if name == "LightSource":
-        value: Value = getattr(state.lights[index], _camel(field))
-        return value
-    if name == "LightModel":
-        return state.model_ambient
+        return lambda ctx: getattr(ctx.lighting.lights[index], camel)
     if name in ("FrontLightModelProduct", "BackLightModelProduct"):
-        return _scene_color(ctx, int(name[0] == "B"))
+        return lambda ctx: _scene_color(ctx, face)
     if name in ("FrontLightProduct", "BackLightProduct"):
-        light, material = state.lights[index], state.materials[int(name[0] == "B")]
-        return _product(getattr(light, field), getattr(material, field))
+        return lambda ctx: _product(
+            getattr(ctx.lighting.lights[index], field),
+            getattr(ctx.lighting.materials[face], field),
+        )
     if name == "TextureEnvColor":
-        return state.env_colors[index]
+        return lambda ctx: ctx.lighting.env_colors[index]
     for kind, attribute in (("EyePlane", "eye_plane"), ("ObjectPlane", "object_plane")):
         if name.startswith(kind):
-            plane: Value = getattr(state.texgen[index]["STRQ".index(name[-1])], attribute)
-            return plane
+            coordinate, plane = "STRQ".index(name[-1]), attribute
+            return lambda ctx: getattr(ctx.lighting.texgen[index][coordinate], plane)
     return None
 
 
-PROVIDERS.append(value_of)
+PROVIDERS.append(getter)

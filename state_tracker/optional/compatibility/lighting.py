@@ -6,6 +6,7 @@ which is a generated shader (`fixed_function`).
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -65,17 +66,27 @@ class Light:
 
     @property
     def spot_cos_cutoff(self) -> float:
-        return math.cos(math.radians(self.spot_cutoff)) if self.spot_cutoff != 180.0 else -1.0
+        return _cos(self.spot_cutoff)
 
     @property
     def half_vector(self) -> Vec:
         """The half vector between the light and a viewer at infinity."""
-        direction = np.array(self.position[:3], np.float64)
-        length = float(np.linalg.norm(direction))
-        half = (direction / length if length else direction) + np.array([0.0, 0.0, 1.0])
-        size = float(np.linalg.norm(half))
-        half = half / size if size else half
-        return (*(float(v) for v in half), 1.0)
+        return _half_vector(self.position)
+
+
+@functools.lru_cache(64)
+def _cos(cutoff: float) -> float:
+    return math.cos(math.radians(cutoff)) if cutoff != 180.0 else -1.0
+
+
+@functools.lru_cache(64)
+def _half_vector(position: Vec) -> Vec:
+    direction = np.array(position[:3], np.float64)
+    length = float(np.linalg.norm(direction))
+    half = (direction / length if length else direction) + np.array([0.0, 0.0, 1.0])
+    size = float(np.linalg.norm(half))
+    half = half / size if size else half
+    return (*(float(v) for v in half), 1.0)
 
 
 @dataclass(slots=True)
