@@ -35,7 +35,7 @@ from .engine import PIECE, FragmentEngine, Strategy
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes
 from .order import Scratch, exported_stencil, layers_of, screened
-from .unwritten_samples import UnwrittenSamples
+from .visibility import UnwrittenSamples
 
 __all__ = ["MultisampleEngine"]
 
