@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 from fuzz.bombs import BOMBS, Bomb
+from fuzz.gl_programs.shaders import link
 from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.optimize import optimize
@@ -59,18 +60,9 @@ class Runner:
     def _run_glsl(self, source: str) -> tuple[str, str]:
         gl = self.gl
         gl.make_current()
-        program = gl.create_program()
-        for stage, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, source)):
-            shader = gl.create_shader(stage)
-            gl.shader_source(shader, [text])
-            gl.compile_shader(shader)
-            if gl.get_shaderiv(shader, GL.COMPILE_STATUS) != [1]:
-                return "refused", str(gl.get_shader_info_log(shader))
-            gl.attach_shader(program, shader)
-            gl.delete_shader(shader)
-        gl.link_program(program)
-        if gl.get_programiv(program, GL.LINK_STATUS) != [1]:
-            return "refused", str(gl.get_program_info_log(program))
+        program, log = link(gl, {"vertex": _VERTEX, "fragment": source})
+        if log:
+            return "refused", log
         gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
         gl.use_program(program)
         for name, setter, value in (("u", gl.uniform1f, 0.5), ("m", gl.uniform1i, 1)):

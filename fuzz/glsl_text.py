@@ -14,6 +14,7 @@ import random
 import re
 import time
 
+from fuzz.gl_programs.shaders import source
 from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.glsl.builtins.functions import builtin_names
@@ -36,57 +37,12 @@ STAGES = (
 SECONDS_PER_CHARACTER = 4e-5
 SECONDS_MINIMUM = 1.0
 
-SEEDS = (
-    """#version 330
-struct L { vec3 p; float k[2]; };
-uniform L lights[3]; uniform sampler2D tex; in vec2 uv; out vec4 color;
-layout(std140) uniform B { mat4 m; vec4 v[2]; } b;
-const float table[3] = float[](1.0, 2.0, 3.0);
-float f(inout vec2 a, const int n) { a.yx *= table[n]; return a.x; }
-void main() {
-    vec2 w = uv.yx; int i = 0;
-    for (int j = 0; j < 3; j++) { if (lights[j].k[1] < 0.0) continue; w += lights[j].p.xy; }
-    do { i++; } while (i < 4 && w.x > 0.5);
-    switch (i) { case 1: w.x = 2.0; break; case 2: case 3: w.y++; default: w = -w; }
-    color = (b.m * vec4(w, f(w, 1), 1.0)) + texture(tex, uv, -1.0) * b.v[i];
-    if (color.a != 0.0) discard;
-}
-""",
-    """#version 120
-#define SQ(x) ((x) * (x))
-#if defined(SQ) && __VERSION__ >= 110
-varying vec4 v; attribute vec3 a;
-#endif
-uniform mat3 m[2]; uniform bool flag; invariant gl_Position;
-vec4 g(vec4 x, float y); vec4 g(vec4 x, float y) { return flag ? x * SQ(y) : -x; }
-void main() { gl_Position = ftransform() + vec4(m[1] * a, 1.0); v = g(gl_Color, dot(a, a)); }
-""",
-    """#version 450
-layout(local_size_x = 8, local_size_y = 4) in;
-layout(std430, binding = 1) buffer Data { uint n; uvec4 items[]; } data;
-layout(rgba8, binding = 0) uniform writeonly image2D target;
-layout(binding = 0, offset = 4) uniform atomic_uint counter; shared float cache[32];
-void main() {
-    uint i = gl_GlobalInvocationID.x; cache[gl_LocalInvocationIndex] = float(i);
-    barrier(); if (i < data.items.length()) atomicAdd(data.items[i].x, 1u);
-    imageStore(target, ivec2(i), vec4(cache[0])); atomicCounterIncrement(counter);
-    double d = 1.0lf; dmat2 e = dmat2(d); data.n = uint(determinant(e));
-}
-""",
-    """#version 400 core
-layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
-in V { vec3 n; flat int id; } vs[]; out vec4 c; subroutine vec4 T(int);
-subroutine(T) vec4 one(int i) { return vec4(vs[i].n, 1.0); } subroutine uniform T pick;
-void main() { for (int i = 0; i < gl_in.length(); ++i) { gl_Position = gl_in[i].gl_Position;
-    c = pick(i); EmitVertex(); } EndPrimitive(); }
-""",
-    """#version 300 es
-precision mediump float; uniform highp isampler2D s; flat in ivec3 q; out vec4 o;
-void main() { ivec4 t = texelFetch(s, q.xy, q.z); o = vec4(t >> 2) / float(t.x | 1); }
-""",
-)
-
 SEED_STAGES = (Stage.FRAGMENT, Stage.VERTEX, Stage.COMPUTE, Stage.GEOMETRY, Stage.FRAGMENT)
+_NAMES = ("statements", "macros", "blocks", "subroutines", "precisions")
+SEEDS = tuple(
+    source("text", stage.value, name).rstrip("\n") + "\n"
+    for stage, name in zip(SEED_STAGES, _NAMES, strict=True)
+)
 
 TOKEN = re.compile(r"\s+|\w+|[-+*/%<>=!&|^]+|.", re.DOTALL)
 KEYWORDS = """

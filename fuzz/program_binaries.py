@@ -22,6 +22,7 @@ import numpy as np
 
 import gallette
 from fuzz.damage import damaged
+from fuzz.gl_programs.shaders import link, source
 from fuzz.harness import Fuzzer, silenced
 from gallette.compiler.spirv.assembler import assemble
 from gallette.piglit_subset.spirv import PASSTHROUGH
@@ -30,74 +31,6 @@ from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
 
 __all__ = ["FUZZER"]
 
-VERTEX = """#version 430
-in vec4 position;
-in vec2 place;
-layout(std140) uniform Block { mat4 matrix; vec4 tints[3]; };
-out vec2 at;
-flat out ivec2 number;
-void main() {
-    at = place;
-    number = ivec2(gl_VertexID, gl_InstanceID);
-    gl_Position = matrix * position;
-}"""
-FRAGMENT = """#version 430
-in vec2 at;
-flat in ivec2 number;
-struct Light { vec4 color; float power[2]; };
-uniform Light lights[2];
-uniform sampler2D image;
-layout(binding = 0, r32ui) uniform uimage2D counts;
-layout(std430, binding = 1) buffer Words { uint words[]; };
-layout(location = 0) out vec4 color;
-void main() {
-    color = lights[number.y & 1].color * lights[1].power[0] + texture(image, at);
-    for (int i = 0; i < 3; i++) color.x += float(words[i + number.x]);
-    if (color.x > 2.0) discard;
-}"""
-GEOMETRY = """#version 430
-layout(triangles) in;
-layout(triangle_strip, max_vertices = 4) out;
-in vec2 at[];
-out vec2 there;
-void main() {
-    for (int i = 0; i < 3; i++) { there = at[i]; gl_Position = gl_in[i].gl_Position; EmitVertex(); }
-    EndPrimitive();
-}"""
-PLAIN = """#version 430
-in vec2 there;
-out vec4 color;
-void main() { color = vec4(there, 0.0, 1.0); }"""
-COMPUTE = """#version 430
-layout(local_size_x = 4) in;
-layout(std430, binding = 1) buffer Words { uint words[]; };
-shared uint sums[4];
-void main() {
-    sums[gl_LocalInvocationIndex] = words[gl_GlobalInvocationID.x];
-    barrier();
-    words[gl_GlobalInvocationID.x] = sums[3u - gl_LocalInvocationIndex];
-}"""
-FRAGMENT_SPIRV = """
-    OpCapability Shader
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint Fragment %main "main" %color
-    OpExecutionMode %main OriginLowerLeft
-    OpDecorate %color Location 0
-    OpDecorate %level SpecId 3
-    %void = OpTypeVoid
-    %signature = OpTypeFunction %void
-    %float = OpTypeFloat 32
-    %vec4 = OpTypeVector %float 4
-    %pointer = OpTypePointer Output %vec4
-    %color = OpVariable %pointer Output
-    %level = OpSpecConstant %float 0.5
-    %value = OpSpecConstantComposite %vec4 %level %level %level %level
-    %main = OpFunction %void None %signature
-    %start = OpLabel
-    OpStore %color %value
-    OpReturn
-    OpFunctionEnd
-"""
 NUMBERS = (
     0, 1, 2, 3, 7, 15, 16, 31, 32, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32,
     1 << 64, -1, -(1 << 31), 10**300, 0x8B30, 0x8B31, 0x8DD9, 0x91B9, 0x8C8C, 0x8C8D,
@@ -139,41 +72,35 @@ class Subject:
         gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
         gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 4, 4)
 
-    def _linked(self, **texts: str) -> int:
-        gl = self.gl
-        made = int(gl.create_program())
-        for stage, text in texts.items():
-            shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            gl.attach_shader(made, shader)
-        gl.link_program(made)
-        return made
+    def _linked(self, *stages: str, **how: Any) -> int:
+        """A program of stages of `shaders.txt`."""
+        split = (stage.split() for stage in stages)
+        texts = {stage: source("binary", stage, name) for stage, name in split}
+        return link(self.gl, texts, **how)[0]
 
     def _drawn(self) -> int:
-        made = self._linked(vertex=VERTEX, fragment=FRAGMENT)
+        made = self._linked("vertex drawn", "fragment drawn")
         self.gl.bind_attrib_location(made, 2, "place")
         self.gl.bind_frag_data_location(made, 0, "color")
         self.gl.link_program(made)
         return made
 
     def _shaped(self) -> int:
-        return self._linked(vertex=VERTEX, geometry=GEOMETRY, fragment=PLAIN)
+        return self._linked("vertex drawn", "geometry shaped", "fragment shaped")
 
     def _computed(self) -> int:
-        return self._linked(compute=COMPUTE)
+        return self._linked("compute computed")
 
     def _captured(self) -> int:
-        made = self._linked(vertex=VERTEX)
-        self.gl.transform_feedback_varyings(made, 2, ["at", "gl_Position"], GL.INTERLEAVED_ATTRIBS)
-        self.gl.program_parameteri(made, GL.PROGRAM_SEPARABLE, 1)
-        self.gl.link_program(made)
-        return made
+        return self._linked("vertex drawn", captured=("at", "gl_Position"), separable=True)
 
     def _spirv(self) -> int:
         gl = self.gl
         made = int(gl.create_program())
-        for stage, text in ((GL.VERTEX_SHADER, PASSTHROUGH), (GL.FRAGMENT_SHADER, FRAGMENT_SPIRV)):
+        for stage, text in (
+            (GL.VERTEX_SHADER, PASSTHROUGH),
+            (GL.FRAGMENT_SHADER, source("spirv", "fragment", "shaded")),
+        ):
             code = assemble(text).to_bytes()
             shader = gl.create_shader(stage)
             gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, code, len(code))
@@ -245,7 +172,7 @@ def _listed(described: Any) -> list[dict[str, Any]]:
 def _glsl(described: Any, other: Any, random_: random.Random) -> None:
     """Lines and words of a source are others."""
     shaders = [s for s in _listed(described) if s.get("source")]
-    sources = [s["source"] for s in other["shaders"] if s["source"]] or [PLAIN]
+    sources = [s["source"] for s in other["shaders"] if s["source"]] or [""]
     if not shaders:
         return
     shader = random_.choice(shaders)

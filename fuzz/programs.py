@@ -1,14 +1,19 @@
-"""OpenGL programs as lists of Python lines: how they are saved, and made small."""
+"""OpenGL programs as lists of Python lines: how they are executed, saved, and made small."""
 
 from __future__ import annotations
 
+import os
 import re
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 from fuzz.harness import Fuzzer
 from gallette.compiler.reduce import Reduction, reduce_text, without_runs
 
-__all__ = ["Program", "ProgramFuzzer"]
+__all__ = ["Program", "ProgramFuzzer", "perform"]
 
 _END = "\n#:\n"
 _HEAD = re.compile(r"# (?P<profile>.*), (?P<samples>\d+) samples")
@@ -31,6 +36,25 @@ class Program:
         found = _HEAD.fullmatch(head)
         assert found, head
         return cls(lines, found["profile"], int(found["samples"]))
+
+
+_compiled = lru_cache(20_000)(compile)
+
+
+def perform(line: str, names: dict[str, Any], failed: Callable[[Exception], None]) -> None:
+    """Execute a line; `failed` hears of an error.
+
+    Unless that is a name the line itself misses: the reducer took out the line that made it.
+    """
+    try:
+        exec(_compiled(line, "<line>", "exec"), names)
+    except Exception as error:
+        if isinstance(error, NameError):
+            if traceback.extract_tb(error.__traceback__)[-1].filename == "<line>":
+                return
+        if os.environ.get("FUZZ_RAISE"):
+            raise
+        failed(error)
 
 
 def _shaders(state: Reduction[Program]) -> bool:

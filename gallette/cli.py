@@ -1,4 +1,4 @@
-"""The `gallette` command: the table of commands, and the code they share.
+"""The `gallette` command: makes the parser of a command from the table, runs it, reports errors.
 
 A command's module is imported when the command runs, so that `gallette --help` answers at once.
 Exit status: 0 success, 1 a test or comparison failed, 2 wrong use (one message, no traceback), 130
@@ -13,8 +13,8 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gallette.commands.options import declare, examples, read_commands
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, print_message
 from gallette.terminal import guarded
@@ -22,182 +22,8 @@ from gallette.terminal import guarded
 __all__ = ["COMMANDS", "GROUPS", "command_parser", "execute", "main"]
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command: its module, its line in the list of commands, and examples for its help.
-
-    The module has `add_arguments` and `run`; its docstring begins the text of `--help`.
-    """
-
-    module: str
-    help: str
-    examples: str
-
-
-GROUPS: dict[str, dict[str, Command]] = {
-    "run programs and tests": {
-        "run": Command(
-            "gallette.commands.run",
-            "run any OpenGL program or Python script on gallette",
-            "gallette run my_moderngl_script.py\n"
-            "gallette run --frames 3 --save gears.png es2gears_x11\n"
-            "gallette run --frames 10 --golden goldens my_program.py",
-        ),
-        "piglit": Command(
-            "gallette.commands.piglit",
-            "run shader_tests and compare the results of runs",
-            "gallette piglit run --driver numpipe -j 4 -o reports/numpipe\n"
-            "gallette piglit run my.shader_test --driver native\n"
-            "gallette piglit summary reports/native reports/numpipe --html reports/html",
-        ),
-        "conformance": Command(
-            "gallette.commands.conformance",
-            "run the bundled tests and compare every scene; write one report",
-            "gallette conformance\ngallette conformance --filter blending\n"
-            "gallette conformance --driver native -o reports/native",
-        ),
-        "diff": Command(
-            "gallette.commands.diff",
-            "render on two drivers, or against golden images, and compare pixels",
-            "gallette diff --list\n"
-            "gallette diff shadow_map deferred --against native --html reports/diff\n"
-            "gallette diff my_scene.py --golden goldens\n"
-            "gallette diff script.gcap --against native",
-        ),
-        "bench": Command(
-            "gallette.commands.bench",
-            "measure the time of a frame, side by side with other drivers",
-            "gallette bench --against softpipe,llvmpipe\n"
-            "gallette bench mandelbrot --repeat 5 --json bench.json\n"
-            "gallette bench overdraw tiny_triangles --size 512,1024,2048\n"
-            "gallette bench game.gcap --driver jit --against llvmpipe,noop\n"
-            "gallette bench --captures captures --driver jit --against llvmpipe\n"
-            "gallette bench gradient blur --driver numpipe,jit --against llvmpipe --limits\n"
-            "gallette bench --scenes mine.py",
-        ),
-        "drivers": Command(
-            "gallette.commands.drivers",
-            "list drivers, their capabilities and their options",
-            "gallette drivers\ngallette drivers numpipe\ngallette drivers --options",
-        ),
-    },
-    "find out why": {
-        "trace": Command(
-            "gallette.commands.trace",
-            "list every draw of a run with its state, or record a program to a capture",
-            "gallette trace shadow_map --html trace.html\n"
-            "gallette trace my.shader_test --json trace.jsonl\n"
-            "gallette trace my_moderngl_script.py -o script.gcap\n"
-            "gallette trace script.gcap --calls",
-        ),
-        "replay": Command(
-            "gallette.commands.replay",
-            "replay a capture on any driver",
-            "gallette replay script.gcap\n"
-            "gallette replay script.gcap --driver native --until 120 --save picture.png",
-        ),
-        "pixel": Command(
-            "gallette.commands.pixel",
-            "show the history of a pixel: every clear, draw, test and write",
-            "gallette pixel shadow_map 100,90\ngallette pixel my.shader_test 10,10 --everything",
-        ),
-        "debug": Command(
-            "gallette.commands.debug",
-            "step through the shader of a fragment, vertex or compute invocation",
-            "gallette debug shadow_map 120,90\n"
-            "gallette debug shadow_map 120,90 -c 'watch lit; line 11; vars; out'\n"
-            "gallette debug lit_mesh --vertex 12\n"
-            "gallette debug my.shader_test --invocation 3,0,0",
-        ),
-        "inspect": Command(
-            "gallette.commands.inspect",
-            "open the frame debugger, a local web page",
-            "gallette inspect shadow_map\ngallette inspect script.gcap --port 8000\n"
-            "gallette inspect deferred --html deferred.html",
-        ),
-        "explain": Command(
-            "gallette.commands.explain",
-            "show how a shader compiles: NIR after each pass, variants, generated code",
-            "gallette explain lit.frag\ngallette explain test.shader_test --html explain.html",
-        ),
-        "explore": Command(
-            "gallette.commands.explore",
-            "edit a pair of shaders in a local web page: GLSL, NIR, code and picture",
-            "gallette explore\ngallette explore shader.frag",
-        ),
-        "lesson": Command(
-            "gallette.commands.lesson",
-            "read a lesson of the course on drivers and compilers",
-            "gallette lesson\ngallette lesson is_used_once --html lesson.html\n"
-            "gallette lesson --html reports/lessons\ngallette lesson triangle --serve\n"
-            "gallette lesson start bins\ngallette lesson check bins",
-        ),
-        "new": Command(
-            "gallette.commands.new",
-            "write a pass, rules or a driver to start from, with a test",
-            "gallette new pass lower_fsub\ngallette new rule my_rules\n"
-            "gallette new driver my_driver",
-        ),
-    },
-    "compile shaders": {
-        "glslc": Command(
-            "gallette.compiler.glsl.tool",
-            "compile and link GLSL, and report errors and warnings",
-            "gallette glslc shader.frag\n"
-            "gallette glslc scene.vert scene.frag --link --json\n"
-            "gallette glslc shader.frag --nir",
-        ),
-        "spirv": Command(
-            "gallette.commands.spirv",
-            "translate between GLSL, NIR and SPIR-V",
-            "gallette spirv shader.frag\ngallette spirv shader.frag -o shader.spv --via\n"
-            "gallette spirv module.spv --to nir",
-        ),
-        "nir-opt": Command(
-            "gallette.compiler.nir.run.opt_tool",
-            "run passes on NIR text, or find the pass that breaks a shader",
-            "gallette nir-opt shader.nir -p 'copy_prop,algebraic(fuse=ffma),dce'\n"
-            "gallette nir-opt shader.nir -p optimize --log\n"
-            "gallette nir-opt shader.nir -p optimize --bisect\n"
-            "gallette nir-opt --list",
-        ),
-        "kernel": Command(
-            "gallette.commands.kernel",
-            "run an OpenCL kernel or a compute shader on arrays",
-            "gallette kernel saxpy.spv --grid 2 --block 32 --arg zeros:f32:64 --arg arange:f32:64 "
-            "--arg f32:2 --arg i32:64",
-        ),
-        "asm": Command(
-            "gallette.commands.asm",
-            "assemble a driver's machine code",
-            "gallette asm kernel.s -o kernel.bin\ngallette asm kernel.s\n"
-            "gallette asm --driver tiler --instructions",
-        ),
-        "disasm": Command(
-            "gallette.commands.disasm",
-            "disassemble a driver's machine code, or compile a shader to it",
-            "gallette disasm kernel.bin\ngallette disasm lit.frag",
-        ),
-        "shader-db": Command(
-            "gallette.commands.shader_db",
-            "count the instructions, registers and loops of many shaders",
-            "gallette shader-db piglit_subset/spec/glsl-3.30/operators\n"
-            "gallette shader-db my_tests --set fuse_ffma=true --against fuse_ffma=false\n"
-            "gallette shader-db my_tests --driver simd --against live_ranges=loop_extended",
-        ),
-        "reduce": Command(
-            "gallette.commands.reduce",
-            "shrink a shader or shader_test while a command's result stays the same",
-            "gallette reduce my.shader_test --check 'gallette piglit run {}'\n"
-            "gallette reduce bad.frag --check 'gallette glslc {}' -o small.frag",
-        ),
-    },
-}
+GROUPS = read_commands()
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
-
-
-def _examples(text: str) -> str:
-    return "examples:\n" + "\n".join(f"  {line}" for line in text.splitlines())
 
 
 def _environment() -> str:
@@ -225,7 +51,7 @@ def _top_parser() -> argparse.ArgumentParser:
         usage="gallette COMMAND [ARGUMENT...]",
         description="OpenGL 4.6 in pure Python on NumPy: run programs and tests without a GPU, "
         "compare\ndrivers pixel by pixel, and look inside.\n\n" + "\n\n".join(lists),
-        epilog=_examples(
+        epilog=examples(
             "gallette run --save picture.png my_program.py\n"
             "gallette diff shadow_map --against native --html reports/diff\n"
             "gallette explain shader.frag\n"
@@ -243,9 +69,9 @@ def command_parser(name: str) -> ArgumentParser:
     command = COMMANDS[name]
     module = importlib.import_module(command.module)
     parser = ArgumentParser(
-        prog=f"gallette {name}", description=module.__doc__, epilog=_examples(command.examples)
+        prog=f"gallette {name}", description=module.__doc__, epilog=examples(command.examples)
     )
-    module.add_arguments(parser)
+    declare(parser, command, getattr(module, "VALUES", {}))
     parser.set_defaults(run_command=module.run)
     return parser
 

@@ -19,7 +19,7 @@ from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["VALUES", "run"]
 
 SUFFIXES = {
     ".vert": Stage.VERTEX,
@@ -29,30 +29,7 @@ SUFFIXES = {
     ".frag": Stage.FRAGMENT,
     ".comp": Stage.COMPUTE,
 }
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="GLSL; - reads standard input (with --stage)"
-    )
-    parser.add_argument(
-        "--stage",
-        choices=[s.value for s in SUFFIXES.values()],
-        metavar="STAGE",
-        help="the stage of files whose stage cannot be inferred from the file name: "
-        + ", ".join(s.value for s in SUFFIXES.values()),
-    )
-    parser.add_argument(
-        "--api",
-        choices=("core", "compat", "es"),
-        default="compat",
-        help="the OpenGL profile (default: compat)",
-    )
-    parser.add_argument("--link", action="store_true", help="link all files as one program")
-    parser.add_argument("--nir", action="store_true", help="print the linked NIR (implies --link)")
-    parser.add_argument(
-        "--json", action="store_true", help="print diagnostics as JSON, for editors"
-    )
+VALUES = {"stages": [stage.value for stage in SUFFIXES.values()]}
 
 
 def _stage_of(name: str, stage: str | None) -> Stage:

@@ -8,10 +8,10 @@ so is the colour, and no more.
 
 from __future__ import annotations
 
-import random
 import re
 
-from fuzz.gl_programs.kind import UNITS, Kind
+from fuzz.gl_programs.common import UNITS
+from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.writer import WHOLE_VIEW, Writer
 
 __all__ = ["FIXED", "generate_fixed"]
@@ -21,9 +21,8 @@ FIXED: Kind[Writer] = Kind(("fixed",))
 step = FIXED.step
 
 
-def generate_fixed(seed: int, steps: int, family: int) -> list[str]:
-    """The lines of a program: some state, then draws between which it changes."""
-    w = Writer(random.Random(seed // family), random.Random(seed), False)
+def generate_fixed(w: Writer, steps: int) -> None:
+    """A program: some state, then draws between which it changes."""
     w.say(
         f"gl.clear_color({w.quarters()})",
         f"target = w.target([GL.{w.choice('RGBA8', 'RGBA8', 'RGB8', 'RGBA16F')}], "
@@ -34,7 +33,6 @@ def generate_fixed(seed: int, steps: int, family: int) -> list[str]:
         w.say(FIXED.change(w))
     FIXED.walk(w, w, steps)
     w.say("see.color(0)", "see.depth()")
-    return w.lines
 
 
 _FACES = ("FRONT", "BACK", "FRONT_AND_BACK")

@@ -14,23 +14,17 @@ import argparse
 import re
 from typing import Any
 
-from fuzz.gl_programs.beside import BESIDE, MARKS, Both
 from fuzz.gl_programs.compare import Seen, difference
 from fuzz.gl_programs.generate import FAMILY, generate
-from fuzz.gl_programs.run import Side, run
-from fuzz.gl_programs.shared import Sharing
-from fuzz.gl_programs.threads import WHILE, Threads
+from fuzz.gl_programs.run import Side, marks_of, run
 from fuzz.harness import Finding
 from fuzz.programs import Program, ProgramFuzzer
 
-__all__ = ["FUZZER", "PAIRS", "PAIRS_OF", "check"]
+__all__ = ["FUZZER", "PAIRS", "check"]
 
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"), ("queued", "streamed"))
-PAIRS_OF: dict[str, Pairs] = {
-    "beside": (("beside", "apart"),),
-    "threads": (("at once", "one by one"),),
-}
+TWO: Pairs = (("together", "apart"),)
 """of two programs whose calls alternate, or that run in threads"""
 KINDS = {
     "": "programs with vertex and fragment shaders",
@@ -59,19 +53,12 @@ def sides_of(pairs: Pairs) -> set[str]:
     return {side for pair in pairs for side in pair}
 
 
-def kind_of_sides(profile: str) -> type[Side | Both | Sharing | Threads]:
-    """What runs programs of a profile: one context, or two."""
-    if WHILE in profile:
-        return Threads
-    return Both if BESIDE in profile else Sharing if profile == "shared" else Side
-
-
 class Contexts:
     """One context of each side and profile, renewed now and then, and what ran on them."""
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.sides: dict[str, dict[str, Side | Both | Sharing | Threads]] = {}
+        self.sides: dict[str, dict[str, Side]] = {}
         self.before: dict[str, list[list[str]]] = {}
 
     def check(self, lines: list[str], profile: str) -> str:
@@ -79,8 +66,7 @@ class Contexts:
         if len(self.before.get(profile, ())) >= TOGETHER:
             self.drop(profile)
         if profile not in self.sides:
-            kind = kind_of_sides(profile)
-            self.sides[profile] = {side: kind(side, profile) for side in sides_of(self.pairs)}
+            self.sides[profile] = {side: Side(side, profile) for side in sides_of(self.pairs)}
             self.before[profile] = []
         seen = {name: side.run(lines) for name, side in self.sides[profile].items()}
         self.before[profile].append(lines)
@@ -90,8 +76,7 @@ class Contexts:
         """Everything that ran on the contexts of a profile, as one program."""
         lines: list[str] = []
         for one in self.before[profile]:
-            marks = ("",) if kind_of_sides(profile) is Side else MARKS
-            lines += [*one, *(f"{mark}w.reset()" for mark in marks)]
+            lines += [*one, *(f"{mark}w.reset()" for mark in marks_of(profile))]
         return lines[:-1]
 
     def drop(self, profile: str) -> None:
@@ -101,11 +86,6 @@ class Contexts:
 
 def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
     """What differs when the program runs on contexts of its own."""
-    if kind_of_sides(profile) is not Side:
-        contexts = Contexts(pairs)
-        found = contexts.check(lines, profile)
-        contexts.drop(profile)
-        return found
     return differs({side: run(lines, side, profile) for side in sides_of(pairs)}, pairs)
 
 
@@ -135,7 +115,7 @@ class GLPrograms(ProgramFuzzer):
         pairs = PAIRS[1:] if options.without_native else PAIRS
         if options.driver != "numpipe":
             pairs = (("queued", options.driver),)
-        self.contexts = Contexts(PAIRS_OF.get(options.kind, pairs))
+        self.contexts = Contexts(TWO if options.kind in ("beside", "threads") else pairs)
 
     def make(self, number: int) -> Program:
         return Program(*generate(number, self.options.steps, self.options.kind))

@@ -14,16 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from fuzz.calls.arguments import group
+from fuzz.gl_programs.common import FEWEST_DRAWS, UNITS
 
 if TYPE_CHECKING:
     from fuzz.gl_programs.writer import Writer
 
-__all__ = ["FEWEST_DRAWS", "UNITS", "Kind"]
-
-FEWEST_DRAWS = 10
-"""of a program"""
-UNITS = 3
-"""texture units that programs use"""
+__all__ = ["Kind"]
 
 Known = TypeVar("Known")
 _CHOICE = re.compile(r"\{([^{}=]*)(?:=([^{}]*))?\}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
+from fuzz.gl_programs.common import SIZE
 from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.shaders import SAMPLED, names
-from fuzz.gl_programs.size import SIZE
 from fuzz.gl_programs.writer import Writer
 
 __all__ = ["MODERN", "generate_modern"]
@@ -27,9 +25,8 @@ MODERN: Kind[Modern] = Kind(
 )
 
 
-def generate_modern(seed: int, steps: int, family: int) -> list[str]:
-    """The lines of a program; `w.modern` says what it has."""
-    w = Writer(random.Random(seed // family), random.Random(seed), True)
+def generate_modern(w: Writer, steps: int) -> None:
+    """A program of the newer stages."""
     kind = w.r.choice(["2d", "2d", "array", "cube"])
     samples = 4 if kind == "2d" and w.often(0.3) else 0
     w.say(
@@ -55,11 +52,9 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
     made.use()
     MODERN.walk(w, made, steps)
     w.say(
-        f"new.see_target(target, {kind!r}, {samples}, see.draws)",
-        "new.see_counts(counts); new.see_words(sums, 128, 'i4'); "
-        "new.see_words(vertices, 960, 'f4')",
+        f"see.layers(target, {kind!r}, {samples})",
+        "see.counts(counts); see.words(sums, 128, 'i4'); see.words(vertices, 960, 'f4')",
     )
-    return w.lines
 
 
 class Modern:
@@ -195,10 +190,10 @@ def _change(w: Writer) -> str:
         return "gl.copy_named_buffer_sub_data(vertices, vertices, 0, 480, 240)"
     return (
         "other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
-        "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)"
+        "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); see.counts(other)"
     )
 
 
 @MODERN.step(1)
 def look(m: Modern) -> None:
-    m.w.say("new.see_counts(counts); new.see_words(sums, 128, 'i4')")
+    m.w.say("see.counts(counts); see.words(sums, 128, 'i4')")

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzz.gl_programs.compare import Seen
-from fuzz.gl_programs.old import EDGE
+from fuzz.gl_programs.common import EDGE, SIZE
 from fuzz.gl_programs.shaders import source
-from fuzz.gl_programs.size import SIZE
 from gallette.state_tracker import GL
 
 if TYPE_CHECKING:
@@ -30,20 +28,14 @@ _TARGETS = {
     "u": GL.TEXTURE_2D,
     "ms": GL.TEXTURE_2D_MULTISAMPLE,
 }
-_BITS = {
-    GL.VERTEX_SHADER: GL.VERTEX_SHADER_BIT,
-    GL.TESS_CONTROL_SHADER: GL.TESS_CONTROL_SHADER_BIT,
-    GL.TESS_EVALUATION_SHADER: GL.TESS_EVALUATION_SHADER_BIT,
-    GL.GEOMETRY_SHADER: GL.GEOMETRY_SHADER_BIT,
-    GL.FRAGMENT_SHADER: GL.FRAGMENT_SHADER_BIT,
-}
+_STAGES = ("VERTEX", "TESS_CONTROL", "TESS_EVALUATION", "GEOMETRY", "FRAGMENT")
 
 
 class New:
     """The helpers of one context's world."""
 
-    def __init__(self, world: World, seen: list[Seen]) -> None:
-        self.gl, self.world, self.seen = world.gl, world, seen
+    def __init__(self, world: World) -> None:
+        self.gl, self.world = world.gl, world
 
     @staticmethod
     def f(*values: float) -> Any:
@@ -52,7 +44,7 @@ class New:
     # -- programs ------------------------------------------------------------------------------
 
     @staticmethod
-    def _sources(vertex: str, evaluation: str, geometry: str, fragment: str) -> dict[int, str]:
+    def _sources(vertex: str, evaluation: str, geometry: str, fragment: str) -> dict[str, str]:
         wanted = {
             "vertex": vertex,
             "tess_control": "control" if evaluation else "",
@@ -60,11 +52,7 @@ class New:
             "geometry": geometry,
             "fragment": fragment,
         }
-        return {
-            getattr(GL, f"{stage.upper()}_SHADER"): source("new", stage, name)
-            for stage, name in wanted.items()
-            if name
-        }
+        return {stage: source("new", stage, name) for stage, name in wanted.items() if name}
 
     def program(self, vertex: str, evaluation: str, geometry: str, fragment: str) -> int:
         """One program of all stages."""
@@ -74,35 +62,23 @@ class New:
         """A pipeline with a program of its own for each stage; none is in use instead of it."""
         gl = self.gl
         (name,) = gl.gen_program_pipelines(1)
-        for kind, text in self._sources(vertex, evaluation, geometry, fragment).items():
-            gl.use_program_stages(name, _BITS[kind], self._linked({kind: text}, True))
+        for stage, text in self._sources(vertex, evaluation, geometry, fragment).items():
+            bit = getattr(GL, f"{stage.upper()}_SHADER_BIT")
+            gl.use_program_stages(name, bit, self._linked({stage: text}, True))
         return int(name)
 
     def kernel(self, name: str) -> int:
-        return self._linked({GL.COMPUTE_SHADER: source("new", "compute", name)}, False)
+        return self._linked({"compute": source("new", "compute", name)}, False)
 
-    def _linked(self, sources: dict[int, str], separable: bool) -> int:
-        gl, key = self.gl, ("stages", separable, *sources.values())
-        known: dict[Any, int] = self.world.linked  # type: ignore[assignment]
+    def _linked(self, sources: dict[str, str], separable: bool) -> int:
+        """One of those that are kept for the next program; its uniforms are zero."""
+        known, key = self.world.linked, ("stages", separable, *sources.values())
         if key not in known:
-            name = gl.create_program()
-            for kind, text in sources.items():
-                shader = gl.create_shader(kind)
-                gl.shader_source(shader, "#version 450\n" + text)
-                gl.compile_shader(shader)
-                if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
-                    raise RuntimeError(gl.get_shader_info_log(shader))
-                gl.attach_shader(name, shader)
-                gl.delete_shader(shader)
-            gl.program_parameteri(name, GL.PROGRAM_SEPARABLE, int(separable))
-            gl.link_program(name)
-            if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
-                raise RuntimeError(gl.get_program_info_log(name))
-            known[key] = int(name)
-        name = known[key]
+            texts = {stage: "#version 450\n" + text for stage, text in sources.items()}
+            known[key] = self.world.link(texts, separable=separable)
         for location in (0, 1):
-            self.set(name, location, 0.0, 0.0, 0.0, 0.0)
-        return name
+            self.set(known[key], location, 0.0, 0.0, 0.0, 0.0)
+        return known[key]
 
     def set(self, program: int, location: int, *values: float) -> None:
         """A vec4 at this location, if the program has one there."""
@@ -115,7 +91,8 @@ class New:
 
     def set_all(self, pipeline: int, location: int, *values: float) -> None:
         """The uniforms of the programs of a pipeline."""
-        for kind in _BITS:
+        for stage in _STAGES:
+            kind = getattr(GL, f"{stage}_SHADER")
             (program,) = self.gl.get_program_pipelineiv(pipeline, kind)[:1]
             if program:
                 self.set(int(program), location, *values)
@@ -133,7 +110,7 @@ class New:
 
     def counts(self) -> int:
         """An image of zeros."""
-        name = self._made()
+        name = self.world.gen("textures")
         self.gl.bind_texture(GL.TEXTURE_2D, name)
         self.gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.R32UI, EDGE, EDGE)
         zeros = np.zeros((EDGE, EDGE), np.uint32)
@@ -143,14 +120,9 @@ class New:
         self.gl.bind_texture(GL.TEXTURE_2D, 0)
         return name
 
-    def _made(self) -> int:
-        (name,) = self.gl.gen_textures(1)
-        self.world.keep("textures", int(name))
-        return int(name)
-
     def texture(self, kind: str, seed: int) -> int:
         """A texture of 8 texels along each axis, whose filter is the nearest."""
-        gl, target, name = self.gl, _TARGETS[kind], self._made()
+        gl, target, name = self.gl, _TARGETS[kind], self.world.gen("textures")
         random = np.random.default_rng(seed)
         if kind == "buffer":
             gl.bind_texture(target, name)
@@ -194,64 +166,27 @@ class New:
 
     def target(self, kind: str, samples: int, depth: bool) -> tuple[int, int]:
         """A framebuffer with layers or samples, cleared and bound, and its texture."""
-        gl, texture = self.gl, self._made()
-        at = _TARGETS["ms" if samples else kind]
-        gl.bind_texture(at, texture)
-        if samples:
-            gl.tex_storage2d_multisample(at, samples, GL.RGBA8, SIZE, SIZE, 1)
-        elif kind == "2d" or kind == "cube":
-            gl.tex_storage2d(at, 1, GL.RGBA8, SIZE, SIZE)
-        else:
-            gl.tex_storage3d(at, 1, GL.RGBA8, SIZE, SIZE, 2)
-        gl.bind_texture(at, 0)
-        name = self.world._gen("framebuffers")
+        gl = self.gl
+        texture = self._stored(kind, samples, GL.RGBA8)
+        name = self.world.gen("framebuffers")
         gl.bind_framebuffer(GL.FRAMEBUFFER, name)
         gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0)
         if depth:
-            self._depth(kind, samples)
+            other = self._stored(kind, samples, GL.DEPTH_COMPONENT24)
+            gl.framebuffer_texture(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, other, 0)
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
         return name, texture
 
-    def _depth(self, kind: str, samples: int) -> None:
-        gl, texture = self.gl, self._made()
+    def _stored(self, kind: str, samples: int, format: int) -> int:
+        """A texture to draw to."""
+        gl, texture = self.gl, self.world.gen("textures")
         at = _TARGETS["ms" if samples else kind]
         gl.bind_texture(at, texture)
         if samples:
-            gl.tex_storage2d_multisample(at, samples, GL.DEPTH_COMPONENT24, SIZE, SIZE, 1)
+            gl.tex_storage2d_multisample(at, samples, format, SIZE, SIZE, 1)
         elif kind in ("2d", "cube"):
-            gl.tex_storage2d(at, 1, GL.DEPTH_COMPONENT24, SIZE, SIZE)
+            gl.tex_storage2d(at, 1, format, SIZE, SIZE)
         else:
-            gl.tex_storage3d(at, 1, GL.DEPTH_COMPONENT24, SIZE, SIZE, 2)
+            gl.tex_storage3d(at, 1, format, SIZE, SIZE, 2)
         gl.bind_texture(at, 0)
-        gl.framebuffer_texture(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, texture, 0)
-
-    # -- what is seen --------------------------------------------------------------------------
-
-    def see_target(self, target: tuple[int, int], kind: str, samples: int, draws: int) -> None:
-        """All layers of a target; samples resolved."""
-        gl, (name, texture) = self.gl, target
-        if samples:
-            plain = self.target("2d", 0, False)
-            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, name)
-            box = (0, 0, SIZE, SIZE)
-            gl.disable(GL.SCISSOR_TEST)
-            gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
-            texture, kind = plain[1], "2d"
-        layers = {"2d": 1, "cube": 6}.get(kind, 2)
-        raw = bytes(
-            gl.get_texture_image(texture, 0, GL.RGBA, GL.UNSIGNED_BYTE, layers * SIZE * SIZE * 4)
-        )
-        pixels = np.frombuffer(raw, np.uint8).reshape(layers * SIZE, SIZE, 4)
-        self.seen.append(Seen("layers", pixels, draws))
-
-    def see_counts(self, image: int) -> None:
-        self.gl.memory_barrier(GL.ALL_BARRIER_BITS)
-        size = EDGE * EDGE * 4
-        raw = bytes(self.gl.get_texture_image(image, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, size))
-        self.seen.append(Seen("counts", np.frombuffer(raw, np.uint32).astype(np.int64)))
-
-    def see_words(self, buffer: int, size: int, dtype: str) -> None:
-        self.gl.memory_barrier(GL.ALL_BARRIER_BITS)
-        raw = bytes(self.gl.get_named_buffer_sub_data(buffer, 0, size))
-        found = np.frombuffer(raw, dtype)
-        self.seen.append(Seen("words", found if dtype == "f4" else found.astype(np.int64)))
+        return texture

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fuzz.gl_programs.kind import UNITS
+from fuzz.gl_programs.common import EDGE, UNITS
 from gallette.state_tracker import GL
 
 if TYPE_CHECKING:
     from fuzz.gl_programs.world import World
 
-__all__ = ["EDGE", "Old"]
+__all__ = ["Old"]
 
-EDGE = 8
-"""texels of a texture along each axis"""
 _AXES = {
     GL.TEXTURE_1D: 1,
     GL.TEXTURE_2D: 2,
@@ -55,8 +53,7 @@ class Old:
 
     def smooth(self, target: int, internal: int, seed: int, wrap: int) -> int:
         """A filtered texture in which neighbours differ by little, as the faces of a cube do."""
-        gl, (name,) = self.gl, self.gl.gen_textures(1)
-        self.world.keep("textures", int(name))
+        gl, name = self.gl, self.world.gen("textures")
         gl.active_texture(GL.TEXTURE0 + UNITS)  # which is not drawn with
         gl.bind_texture(target, name)
         for axis in "STR":
@@ -73,7 +70,7 @@ class Old:
             upload(image, 0, internal, *edges, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
         gl.bind_texture(target, 0)
         gl.active_texture(GL.TEXTURE0)
-        return int(name)
+        return name
 
     def untextured(self, first: int) -> None:
         """No textures in the units from this one on."""

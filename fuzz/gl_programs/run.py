@@ -1,25 +1,35 @@
-"""Running programs: their lines on a context, and everything that can be seen of them.
+"""Running programs: their lines on one context or on two, and everything that is seen of them.
 
-A `Side` is a context that serves many programs, one after the other: making a context costs more
-than drawing into it, and what one program leaves behind is one more thing that can go wrong.
+Contexts serve many programs, one after the other: making one costs more than drawing into it, and
+what one program leaves behind is one more thing that can go wrong.
+
+The profile of a program says what it runs on. "core" is one context. Where there are two, each line
+begins with the mark of its own: "shared" is one program that uses the objects of both; "core beside
+fixed" are two programs whose contexts share objects, and whose lines alternate; "core while fixed"
+two programs in threads ("core while sharing fixed" if their contexts share objects). The other side
+of such a pair runs each program by itself, from its first line to its last, on a context that
+shares nothing.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
+import re
+import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from fuzz import programs
 from fuzz.gl_programs import es
+from fuzz.gl_programs.common import MARKS
 from fuzz.gl_programs.compare import Seen
-from fuzz.gl_programs.kind import UNITS
+from fuzz.gl_programs.eyes import Eyes
 from fuzz.gl_programs.new import New
 from fuzz.gl_programs.old import Old
-from fuzz.gl_programs.size import SIZE
+from fuzz.gl_programs.shared import Shared
 from fuzz.gl_programs.world import World
 from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
@@ -27,9 +37,8 @@ from gallette.state_tracker.context import Context
 from gallette.state_tracker.native.context import NativeContext
 from gallette.state_tracker.stream import stream
 
-__all__ = ["SIDES", "Side", "perform", "queueing", "run"]
+__all__ = ["Side", "marks_of", "perform", "queueing", "run"]
 
-SIDES = ("queued", "streamed", "immediate", "native")
 CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "core": ("core", (4, 3)),
     "compat": ("compat", (4, 3)),
@@ -39,14 +48,17 @@ CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "shared": ("core", (4, 3)),
 }
 """the profile and version of each kind of program"""
-_CODE: dict[str, Any] = {}
+_NUMPIPE = ("queued", "immediate", "streamed", "together", "apart")
+_PAIR = re.compile(r" (beside|while sharing|while) ")
+SOON = 1e-6
+"""Seconds until a thread may have to wait for another: as often as can be."""
 
 
 @contextmanager
 def queueing(side: str) -> Iterator[None]:
     """numpipe merges whatever it may, or nothing: both are the same GL."""
     before = queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE
-    if side in ("queued", "streamed"):
+    if side in ("queued", "streamed", "together", "apart"):
         execution.WORTH_MERGING = 2
     if side.endswith("streamed"):  # every batch is looked at as a whole
         stream.FEW, stream.PATIENCE = 1, 1 << 30
@@ -56,184 +68,6 @@ def queueing(side: str) -> Iterator[None]:
         yield
     finally:
         queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE = before
-
-
-class Eyes:
-    """The `see.*` functions of a program."""
-
-    def __init__(self, gl: Any, seen: list[Seen], es: bool) -> None:
-        self.gl = gl
-        self.es = es
-        self.seen = seen
-        self.draws = 0
-        self.amplified = False
-        self.unclamped = False
-
-    def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
-        """Pixels as [y, x, channel]; nothing where the call failed."""
-        size = SIZE * SIZE * width * np.dtype(dtype).itemsize
-        raw = bytes(self.gl.read_pixels(0, 0, SIZE, SIZE, format, type))
-        return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(
-            SIZE, SIZE, width
-        )
-
-    def color(self, index: int = 0, of: int | None = None) -> None:
-        """A colour buffer of the bound framebuffer as bytes (a resolved one of another, `of`)."""
-        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
-        pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
-        step = self.step(index, of)
-        encoded = of is None and self._is_encoded(index)
-        amplified = self.amplified
-        self.seen.append(
-            Seen(f"colour {index}", pixels, self.draws, step, amplified, encoded, self.unclamped)
-        )
-
-    def _is_encoded(self, index: int) -> bool:
-        """Does this colour buffer hold sRGB?"""
-        attachment = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
-        found = self.gl.get_framebuffer_attachment_parameteriv(
-            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING
-        )
-        return bool(found[0] == GL.SRGB)
-
-    def step(self, index: int, of: int | None = None) -> int:
-        """One step of the coarsest channel of a colour buffer, in 255ths."""
-        gl = self.gl
-        if of is not None:
-            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, of)
-        point = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
-        sizes = [
-            gl.get_framebuffer_attachment_parameteriv(*point, channel)[0]
-            for channel in (
-                GL.FRAMEBUFFER_ATTACHMENT_RED_SIZE,
-                GL.FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
-                GL.FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
-                GL.FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
-            )
-        ]
-        kind = gl.get_framebuffer_attachment_parameteriv(
-            *point, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
-        )[0]
-        bits = min((size for size in sizes if size), default=8)
-        if kind == GL.FLOAT:
-            bits -= 4  # small floats have five bits of exponent, no sign, and a hidden bit
-        if of is not None:
-            (bound,) = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)
-            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, bound)
-        return max(1, -(-255 // ((1 << bits) - 1)))
-
-    def integers(self, index: int, kind: str) -> None:
-        """A colour buffer of integers."""
-        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
-        type, dtype = (GL.INT, np.int32) if kind == "i" else (GL.UNSIGNED_INT, np.uint32)
-        pixels = self._read(GL.RGBA_INTEGER, type, dtype, 4)
-        self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
-
-    def packed(self, format: int, x: int, y: int, index: int) -> None:
-        """5 x 3 pixels in a buffer, as pixel storage lays them out, and the bytes around them."""
-        gl = self.gl
-        gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
-        (name,) = gl.gen_buffers(1)
-        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, name)
-        gl.buffer_data(GL.PIXEL_PACK_BUFFER, 512, np.full(512, 0xAB, np.uint8), GL.STREAM_READ)
-        gl.read_pixels(x, y, 5, 3, format, GL.UNSIGNED_BYTE, 0)
-        raw = self._bytes(GL.PIXEL_PACK_BUFFER, 512)
-        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
-        gl.delete_buffers(1, np.array([name], np.uint32))
-        step = self.step(index)
-        self.seen.append(Seen("packed", np.frombuffer(raw, np.uint8), self.draws, step))
-
-    def depth(self) -> None:
-        self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))
-
-    def stencil(self) -> None:
-        values = self._read(GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.uint8, 1)
-        self.seen.append(Seen("stencil", values.astype(np.int32)))
-
-    def query(self, name: int) -> None:
-        self.seen.append(Seen("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0]))
-
-    def captured(self, name: int, size: int) -> None:
-        """What transform feedback wrote, and what it left alone."""
-        gl = self.gl
-        gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, name)
-        raw = self._bytes(GL.TRANSFORM_FEEDBACK_BUFFER, size)
-        self.seen.append(Seen("captured", np.frombuffer(raw, np.float32)))
-
-    def mapping(self, target: int, offset: int, size: int) -> None:
-        """Bytes read through a mapping."""
-        self.seen.append(Seen("mapping", self._mapped(target, offset, size)))
-
-    def _mapped(self, target: int, offset: int, size: int) -> bytes:
-        address = self.gl.map_buffer_range(target, offset, size, GL.MAP_READ_BIT)
-        raw = ctypes.string_at(address, size) if address else b""
-        if address:
-            self.gl.unmap_buffer(target)
-        return raw
-
-    def _bytes(self, target: int, size: int) -> bytes:
-        """What the bound buffer holds; OpenGL ES has no other way than to map it."""
-        if self.es:
-            return self._mapped(target, 0, size)
-        return bytes(self.gl.get_buffer_sub_data(target, 0, size))
-
-    def sampled(self, target: int, index: int) -> None:
-        """A picture that later draws may sample, with what was rounded in it."""
-        self.amplified |= self.step(index, target) > 1
-
-    def blended(self) -> None:
-        """A draw whose result depends on what was rounded before."""
-        gl = self.gl
-        self.draws += 1
-        self.unclamped = self.unclamped or self._adds_up()
-        if self.amplified:
-            return
-        factor = gl.get_integerv(GL.BLEND_DST_RGB)[0] if gl.is_enabled(GL.BLEND) else GL.ONE
-        grows = factor in _DRAWN and self._is_float()
-        self.amplified = bool(factor in _OWN or grows or gl.is_enabled(GL.COLOR_LOGIC_OP))
-
-    def _adds_up(self) -> bool:
-        """Are there colours above 1 before or behind a unit of fixed function?"""
-        gl = self.gl
-        if gl.profile != "compat" or gl.get_integerv(GL.CURRENT_PROGRAM)[0]:
-            return False
-        vertex, fragment = (
-            self._clamps(gl.get_integerv(which)[0])
-            for which in (GL.CLAMP_VERTEX_COLOR, GL.CLAMP_FRAGMENT_COLOR)
-        )
-        if fragment and (vertex or not gl.is_enabled(GL.LIGHTING)):
-            return False
-        (active,) = gl.get_integerv(GL.ACTIVE_TEXTURE)
-        modes = set()
-        for unit in range(UNITS):
-            gl.active_texture(GL.TEXTURE0 + unit)
-            if any(map(gl.is_enabled, _TEXTURES)):
-                modes.add(gl.get_tex_enviv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE)[0])
-        gl.active_texture(active)
-        return bool(modes) if not vertex else not modes.isdisjoint(_SUMS)
-
-    def _clamps(self, how: int) -> bool:
-        """Does a setting of glClampColor clamp what is drawn to this framebuffer?"""
-        return how == GL.TRUE or (how == GL.FIXED_ONLY and not self._is_float())
-
-    def _is_float(self) -> bool:
-        """Is what is drawn to the first colour buffer neither clamped nor rounded to steps?"""
-        attachment = (GL.DRAW_FRAMEBUFFER, GL.COLOR_ATTACHMENT0)
-        found = self.gl.get_framebuffer_attachment_parameteriv(
-            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
-        )
-        return bool(found[0] == GL.FLOAT)
-
-
-_SUMS = (GL.ADD, GL.COMBINE, GL.COMBINE4_NV)
-_TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
-_OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
-"""Factors that multiply the destination by itself."""
-
-_DRAWN = (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
-"""Factors that multiply the destination by the source."""
-
-_NUMPIPE = ("queued", "immediate", "streamed")
 
 
 class Pointers(NativeContext):
@@ -255,94 +89,179 @@ class _Called:
         self.destroy = context.release
 
 
-class Side:
-    """A context of one kind: numpipe merging draws, the same called through C pointers, numpipe
-    drawing at once, the native one, or another driver by its name (with ":streamed", called through
-    C pointers). It may share the objects of another one, or be given its context."""
+class _Seat:
+    """A context and what programs on it may call; it may share objects, or only the screen."""
 
     def __init__(
-        self,
-        side: str,
-        profile: str,
-        share: Side | None = None,
-        gl: Any = None,
-        world: World | None = None,
+        self, side: str, profile: str, share: _Seat | None = None, screen: _Seat | None = None
     ) -> None:
-        """`world` is that of the context whose objects `gl` shares."""
-        self.side = side
-        self.gl: Any = gl if gl is not None else self._made(side, profile, share)
-        if share is not None:
-            world = share.world
-        self.world = World(self.gl, profile, world)
-        self.world.reset()
-
-    def _made(self, side: str, profile: str, share: Side | None) -> Any:
-        driver, streamed = side.removesuffix(":streamed"), side.endswith("streamed")
-        driver = "numpipe" if driver in _NUMPIPE else driver
+        driver, pointers = side.removesuffix(":streamed"), side.endswith(("streamed", "pointers"))
         of, version = CONTEXTS[profile]
+        kinds: dict[str, Any] = {}
         make: Any = Context
         if driver.startswith("native"):
             driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
-        other = getattr(share.gl, "context", share.gl) if share is not None else None
-        made = make(driver, profile=of, version=version, share=other)
-        return Pointers(made) if streamed else made
-
-    def run(self, lines: Sequence[str]) -> list[Seen]:
-        """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""
-        self.gl.make_current()
-        with queueing(self.side):
-            seen: list[Seen] = []
-            self.perform(lines, seen)
-            self.world.reset()
-            return seen
-
-    def perform(self, lines: Iterable[str], seen: list[Seen]) -> None:
-        """Execute one line after the other."""
-        names = self.names(seen)
-        for line in lines:
-            perform(line, names, seen)
+        elif driver in (*_NUMPIPE, "pointers"):
+            driver = "numpipe"
+        if screen is not None:
+            kinds["screen"] = screen.context.screen
+        other = share.context if share is not None else None
+        made = make(driver, profile=of, version=version, share=other, **kinds)
+        self.context = made
+        self.gl: Any = Pointers(made) if pointers else made
+        self.world = World(self.gl, profile, share and share.world)
+        self.world.reset()
 
     def names(self, seen: list[Seen]) -> dict[str, Any]:
         """The names that a program finds."""
-        world, eyes = self.world, Eyes(self.gl, seen, self.world.profile == "es")
+        world, eyes = self.world, Eyes(self.world, seen)
         names: dict[str, Any] = {"gl": self.gl, "GL": GL, "np": np, "w": world, "see": eyes}
-        return names | {"old": Old(world), "new": New(world, seen)}
+        return names | {"old": Old(world), "new": New(world)}
+
+
+class Side:
+    """The contexts of one side of a comparison.
+
+    `side` says how one context draws: numpipe merging draws ("queued"), the same called through C
+    pointers ("streamed"), numpipe drawing at once ("immediate"), "native", or another driver by its
+    name (with ":streamed", through C pointers). Two programs run "together" or "apart".
+    """
+
+    def __init__(self, side: str, profile: str, lasting: bool = True) -> None:
+        """`lasting`: other programs follow on these contexts."""
+        self.side, self._lasting = side, lasting
+        first, *pair = _PAIR.split(profile)
+        how, second = pair or ("shared" * (profile == "shared"), profile)
+        self._threads = how.startswith("while")
+        self._one_program = how in ("", "shared")
+        self._together = together = side == "together"
+        one = _Seat("pointers" if self._threads and together else side, first)
+        self.seats = [one]
+        if how:
+            share = one if how == "shared" or (together and how != "while") else None
+            screen = one if how == "while" and together else None
+            self.seats.append(_Seat(side, second, share, screen))
+        if how == "shared":
+            two = self.seats[1].world
+            two.linked, two.uses = one.world.linked, one.world.uses
+
+    @property
+    def gl(self) -> Any:
+        return self.seats[0].gl
+
+    @property
+    def world(self) -> World:
+        return self.seats[0].world
+
+    def run(self, lines: Sequence[str]) -> list[Seen]:
+        """Execute the lines, and take the contexts back to where they were if they go on."""
+        seen: tuple[list[Seen], list[Seen]] = [], []
+        with queueing(self.side):
+            if self._threads:
+                self._at_once(lines, seen)
+            elif self._one_program:
+                self.perform(lines, seen[0])
+            else:
+                self._in_turn(lines, seen)
+            if not self._threads:
+                for seat in self.seats:
+                    self._end(seat)
+        return seen[0] if self._one_program else [*seen[0], Seen("the other", ""), *seen[1]]
+
+    def _end(self, seat: _Seat) -> None:
+        """What follows a program: another one, from where the first began."""
+        seat.gl.make_current()
+        if self._lasting:
+            seat.world.reset()
+
+    def perform(self, lines: Iterable[str], seen: list[Seen]) -> None:
+        """Execute one program, which has the names of both contexts if there are two."""
+        own, last = [seat.names(seen) for seat in self.seats], list[str]()
+        for seat, names in zip(self.seats, own, strict=True):
+            names["sh"] = Shared(seat.world, seen, self.side == "native", last)
+        marked, names = len(own) == 2, dict(own[0])
+        if not marked:
+            self.seats[0].gl.make_current()
+        for line in lines:
+            if marked:
+                which = MARKS.index(_mark(line))
+                self.seats[which].gl.make_current()
+                names |= own[which]
+                line = line[len(MARKS[0]) :]
+            perform(line, names, seen)
+        for seat, named in zip(self.seats if marked else (), own, strict=False):
+            seat.gl.make_current()
+            named["sh"].release()
+
+    def _in_turn(self, lines: Sequence[str], seen: Sequence[list[Seen]]) -> None:
+        """Execute two programs, whose lines alternate where they run together."""
+        names = [seat.names(mine) for seat, mine in zip(self.seats, seen, strict=True)]
+        for line in lines if self._together else sorted(lines, key=_mark):
+            which = MARKS.index(_mark(line))
+            self.seats[which].gl.make_current()
+            perform(line[len(MARKS[0]) :], names[which], seen[which])
+
+    def _at_once(self, lines: Sequence[str], seen: Sequence[list[Seen]]) -> None:
+        """Execute two programs in threads, one after the other where they do not run together."""
+        start = threading.Barrier(2 if self._together else 1)
+
+        def one(which: int) -> None:
+            mark, seat = MARKS[which], self.seats[which]
+            start.wait()
+            seat.gl.make_current()
+            names = seat.names(seen[which])
+            for line in lines:
+                if line.startswith(mark):
+                    perform(line[len(mark) :], names, seen[which])
+            self._end(seat)
+
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SOON)
+        try:
+            threads = [threading.Thread(target=one, args=(which,)) for which in range(2)]
+            for thread in threads:
+                thread.start()
+                if not self._together:
+                    thread.join()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(before)
 
     def release(self) -> None:
-        """Give the context back; raises if it leaks."""
-        self.gl.release()
+        """Give the contexts back; raises if one leaks."""
+        for seat in reversed(self.seats):
+            seat.gl.release()
+
+
+def _mark(line: str) -> str:
+    return line[: len(MARKS[0])]
+
+
+def marks_of(profile: str) -> tuple[str, ...]:
+    """What the lines of a program begin with."""
+    return ("",) if profile in CONTEXTS and profile != "shared" else MARKS
 
 
 def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
-    """A program on a context of its own."""
-    with queueing(side):
-        context = Side(side, profile)
-        seen: list[Seen] = []
-        try:
-            context.perform(lines, seen)
-        finally:
-            try:
-                context.release()
-            except Exception as error:
-                seen.append(Seen("release", f"{type(error).__name__}: {error}"))
-        return seen
+    """A program on contexts of its own, which are released as the program leaves them."""
+    contexts = Side(side, profile, lasting=False)
+    seen = contexts.run(lines)
+    try:
+        with queueing(side):
+            contexts.release()
+    except Exception as error:
+        seen.append(Seen("release", f"{type(error).__name__}: {error}"))
+    return seen
 
 
 def perform(line: str, names: dict[str, Any], seen: list[Seen]) -> None:
     """Execute a line; the error of one that fails in Python is what was seen."""
-    code = _CODE.get(line)
-    if code is None:
-        if len(_CODE) > 20000:
-            _CODE.clear()
-        code = _CODE[line] = compile(line, "<line>", "exec")
-    try:
-        exec(code, names)
-    except NameError:
-        return  # the line that made it was taken out by the reducer
-    except Exception as error:
-        if os.environ.get("GL_DIFF_RAISE"):
-            raise
+
+    def failed(error: Exception) -> None:
         seen.append(Seen(f"line {line}", f"{type(error).__name__}: {error}"))
+
+    programs.perform(line, names, failed)
     found = names["gl"].get_error()
     if found:
         seen.append(Seen(f"error at {line}", GL.name_of(found, "error")))

@@ -1,12 +1,16 @@
-"""The shaders of random programs, read from `shaders.txt`."""
+"""The shaders of random programs, read from `shaders.txt`, and how sources become a program."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-__all__ = ["SAMPLED", "names", "source"]
+from gallette.state_tracker import GL
+
+__all__ = ["SAMPLED", "link", "names", "source"]
 
 _HEAD = re.compile(r"== (?P<of>\w+ \w+)(?P<bare>!?)(?: (?P<name>\w+))?(?: : (?P<kind>\w+))?\n")
 SAMPLED: dict[str, str] = {}
@@ -41,3 +45,33 @@ def source(language: str, stage: str, name: str) -> str:
 def names(stage: str) -> list[str]:
     """Those of a stage of new programs."""
     return [*_sources()[f"new {stage}"]]
+
+
+def link(
+    gl: Any,
+    sources: Mapping[str, str],
+    captured: Sequence[str] = (),
+    mode: int = GL.INTERLEAVED_ATTRIBS,
+    separable: bool = False,
+    attributes: Sequence[str] = (),
+) -> tuple[int, str]:
+    """A program of these stages ("vertex", "VERTEX"), and why it did not link, if it did not."""
+    name, log = gl.create_program(), ""
+    for stage, text in sources.items():
+        shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
+            log += gl.get_shader_info_log(shader)
+        gl.attach_shader(name, shader)
+        gl.delete_shader(shader)
+    for index, attribute in enumerate(attributes):
+        gl.bind_attrib_location(name, index, attribute)
+    if captured:
+        gl.transform_feedback_varyings(name, len(captured), list(captured), mode)
+    if separable:
+        gl.program_parameteri(name, GL.PROGRAM_SEPARABLE, 1)
+    gl.link_program(name)
+    if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
+        log += gl.get_program_info_log(name) or "not linked"
+    return int(name), log

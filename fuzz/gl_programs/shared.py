@@ -7,24 +7,37 @@ What one context changed is seen by the other behind a finish, when the object i
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from fuzz.gl_programs.beside import MARKS
+from fuzz.gl_programs.common import MARKS, SIZE
 from fuzz.gl_programs.compare import Seen
-from fuzz.gl_programs.kind import FEWEST_DRAWS
-from fuzz.gl_programs.run import Side, perform, queueing
-from fuzz.gl_programs.size import SIZE
+from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.world import World
+from fuzz.gl_programs.writer import Writer
 from gallette.state_tracker import GL
 
-__all__ = ["Sharing", "generate_shared"]
+__all__ = ["Shared", "generate_shared"]
 
 FRAGMENTS = ("color", "textured", "fetched", "discarding")
 FORMATS = ("RGBA8", "RGBA8", "RGB10_A2", "RGBA16F", "SRGB8_ALPHA8", "R8")
+PARAMETERS = (
+    "GL.TEXTURE_MAG_FILTER, GL.LINEAR",
+    "GL.TEXTURE_MAG_FILTER, GL.NEAREST",
+    "GL.TEXTURE_WRAP_S, GL.CLAMP_TO_EDGE",
+    "GL.TEXTURE_WRAP_T, GL.MIRRORED_REPEAT",
+    "GL.TEXTURE_SWIZZLE_R, GL.GREEN",
+)
+SETTINGS = (
+    "gl.enable(GL.BLEND); gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)",
+    "gl.disable(GL.BLEND)",
+    "gl.color_mask(1, 0, 1, 1)",
+    "gl.color_mask(1, 1, 1, 1)",
+    "gl.enable(GL.SCISSOR_TEST); gl.scissor(4, 4, 20, 20)",
+    "gl.disable(GL.SCISSOR_TEST)",
+)
 
 
 class Shared:
@@ -132,187 +145,148 @@ class Shared:
         self.gl.delete_sync(sync)
 
 
-class Sharing:
-    """Two contexts of one side that share their objects; a program has the names of both."""
+class _Both:
+    """The objects of both contexts while steps are written."""
 
-    def __init__(self, side: str, profile: str) -> None:
-        self._side = side
-        one = Side(side, profile)
-        two = Side(side, profile, one)
-        two.world.linked, two.world.uses = one.world.linked, one.world.uses
-        self._sides = one, two
-
-    def run(self, lines: Sequence[str]) -> list[Seen]:
-        """What both see, in the order in which they do."""
-        seen: list[Seen] = []
-        names: dict[str, Any] = {"GL": GL, "np": np}
-        keeps, last = self._side == "native", list[str]()
-        helpers = [Shared(side.world, seen, keeps, last) for side in self._sides]
-        with queueing(self._side):
-            for line in lines:
-                which = MARKS.index(line[: len(MARKS[0])])
-                side = self._sides[which]
-                side.gl.make_current()
-                names |= {"gl": side.gl, "w": side.world, "sh": helpers[which]}
-                perform(line[len(MARKS[0]) :], names, seen)
-            for side, helper in zip(self._sides, helpers, strict=True):
-                side.gl.make_current()
-                helper.release()
-            for side in self._sides:
-                side.gl.make_current()
-                side.world.reset()
-        return seen
-
-    def release(self) -> None:
-        """Give the contexts back."""
-        for side in reversed(self._sides):
-            side.release()
-
-
-class _Names:
-    """The objects there are, and what each context has bound."""
-
-    def __init__(self) -> None:
-        self.made = 0
+    def __init__(self, w: Writer) -> None:
+        self.w = w
         self.textures: dict[str, int] = {}  # their sizes
         self.buffers: list[str] = []
         self.programs: list[str] = []
         self.targets: list[str] = []
 
-    def fresh(self, kind: str) -> str:
-        self.made += 1
-        return f"{kind}{self.made}"
+    def say(self, mark: str, *what: str) -> None:
+        """A line of one of the contexts."""
+        self.w.say(f"{mark}{'; '.join(what)}; gl.finish()")
 
 
-def generate_shared(seed: int, steps: int, family: int) -> list[str]:
+SHARED: Kind[_Both] = Kind(())
+_Step = Callable[[_Both, str], None]
+
+
+def step(weight: int) -> Callable[[_Step], _Step]:
+    """A step of either context, whose mark it gets."""
+
+    def register(function: _Step) -> _Step:
+        SHARED.step(weight)(lambda both: function(both, both.w.r.choice(MARKS)))
+        return function
+
+    return register
+
+
+@step(1)
+def texture(both: _Both, mark: str) -> None:
+    w = both.w
+    name, size = w.fresh("texture"), w.r.choice([4, 8, 16])
+    both.say(mark, f"{name} = w.texture({w.pick(FORMATS)}, {w.seed()}, {size})")
+    both.textures[name] = size
+
+
+@step(1)
+def buffer(both: _Both, mark: str) -> None:
+    name = both.w.fresh("buffer")
+    both.say(mark, f"{name} = w.storage(w.vertices({both.w.seed()}, 12))")
+    both.buffers.append(name)
+
+
+@step(2)
+def program(both: _Both, mark: str) -> None:
+    name, fragment = both.w.fresh("program"), both.w.r.choice(FRAGMENTS)
+    vertex = both.w.choice("plain", "instanced")
+    both.say(mark, f"{name} = w.program({vertex!r}, {fragment!r})")
+    both.programs.append(name)
+
+
+def target(both: _Both, mark: str) -> None:
+    w = both.w
+    name = w.fresh("target")
+    both.say(mark, f"{name} = w.texture({w.pick(('RGBA8', 'RGBA16'))}, {w.seed()}, {SIZE})")
+    both.targets.append(name)
+
+
+@step(12)
+def draw(both: _Both, mark: str) -> None:
+    w = both.w
+    w.draws += 1
+    of = w.r.choice(both.buffers)
+    what = [f"sh.target({w.r.choice(both.targets)})"]
+    what.append(f"gl.bind_texture(GL.TEXTURE_2D, {w.r.choice([*both.textures])})")
+    what.append(f"sh.array_of({of!r}, {of}, {w.often(0.4)})")
+    tint = tuple(w.data.randrange(1, 5) / 4 for _ in range(4))
+    what.append(_drawn(both, tint))
+    if w.often(0.5):  # once more, with all that is bound
+        what.append(_drawn(both, tint[::-1]))
+    both.say(mark, *what)
+
+
+def _drawn(both: _Both, tint: Sequence[float]) -> str:
+    program, place = both.w.r.choice(both.programs), (both.w.sixteenths(8), both.w.sixteenths(8))
+    return f"sh.draw({program}, {tint}, {(*place, 0.0, 0.0)})"
+
+
+@step(8)
+def change(both: _Both, mark: str) -> None:
+    w = both.w
+    kind = w.number(5)
+    if kind == 0:
+        name, size = w.r.choice([*both.textures]), w.r.choice([4, 8, 16])
+        both.textures[name] = size
+        both.say(mark, f"sh.image({name}, {w.pick(FORMATS)}, {w.seed()}, {size})")
+    elif kind == 1:
+        name = w.r.choice([*both.textures, *both.targets])
+        x, y = w.data.randrange(2), w.data.randrange(3)
+        both.say(mark, f"sh.part({name}, {w.seed()}, {x}, {y})")
+    elif kind == 2:
+        name = w.r.choice([*both.textures])
+        both.say(mark, f"sh.parameter({name}, {w.r.choice(PARAMETERS)})")
+    else:
+        name = w.r.choice(both.buffers)
+        both.say(mark, f"sh.fill({name}, {w.seed()}, {w.often(0.5)})")
+
+
+@step(4)
+def delete(both: _Both, mark: str) -> None:
+    """What is deleted in one context and goes on in the other, then something new."""
+    w, other = both.w, MARKS[1 - MARKS.index(mark)]
+    draw(both, other)  # which has all of it bound now
+    what = repr(other + w.fresh("draw"))
+    w.lines[-1] += f"; sh.remember({what})"
+    kind = w.number(3)
+    if kind == 0:
+        name = w.r.choice([*both.textures])
+        both.say(mark, f"gl.delete_textures(1, np.array([{name}], 'u4'))")
+        del both.textures[name]
+        texture(both, mark)
+    else:
+        known, made, call = (
+            (both.buffers, buffer, "delete_buffer"),
+            (both.programs, program, "delete_program"),
+        )[kind - 1]
+        name = w.r.choice(known)
+        both.say(mark, f"sh.{call}({name})")
+        known.remove(name)
+        made(both, mark)
+    both.say(other, f"sh.again({what})")
+
+
+@step(1)
+def fence(both: _Both, mark: str) -> None:
+    name = both.w.fresh("sync")
+    both.say(mark, f"{name} = sh.sync()")
+    both.say(MARKS[1 - MARKS.index(mark)], f"sh.wait({name})")
+
+
+@step(3)
+def setting(both: _Both, mark: str) -> None:
+    both.say(mark, both.w.r.choice(SETTINGS))
+
+
+def generate_shared(w: Writer, steps: int) -> None:
     """The lines of a program, each with the mark of its context; names are those of both."""
-    state, data = random.Random(seed // family), random.Random(seed)
-    names, lines, draws = _Names(), [], 0
-
-    def say(mark: str, *what: str) -> None:
-        lines.append(mark + "; ".join(what) + "; gl.finish()")
-
-    def number() -> int:
-        return data.randrange(1 << 16)
-
-    def texture(mark: str) -> str:
-        name, size = names.fresh("texture"), state.choice([4, 8, 16])
-        say(mark, f"{name} = w.texture(GL.{state.choice(FORMATS)}, {number()}, {size})")
-        names.textures[name] = size
-        return name
-
-    def buffer(mark: str) -> str:
-        name = names.fresh("buffer")
-        say(mark, f"{name} = w.storage(w.vertices({number()}, 12))")
-        names.buffers.append(name)
-        return name
-
-    def program(mark: str) -> None:
-        name, fragment = names.fresh("program"), state.choice(FRAGMENTS)
-        vertex = state.choice(["plain", "instanced"])
-        say(mark, f"{name} = w.program({vertex!r}, {fragment!r})")
-        names.programs.append(name)
-
-    def target(mark: str) -> None:
-        name = names.fresh("target")
-        say(
-            mark,
-            f"{name} = w.texture(GL.{state.choice(('RGBA8', 'RGBA16'))}, {number()}, {SIZE})",
-        )
-        names.targets.append(name)
-
-    def sixteenths() -> str:
-        return f"({data.randrange(-8, 9) / 16}, {data.randrange(-8, 9) / 16}, 0.0, 0.0)"
-
-    def draw(mark: str) -> None:
-        nonlocal draws
-        draws += 1
-        of = state.choice(names.buffers)
-        what = [f"sh.target({state.choice(names.targets)})"]
-        what.append(f"gl.bind_texture(GL.TEXTURE_2D, {state.choice([*names.textures])})")
-        what.append(f"sh.array_of({of!r}, {of}, {state.random() < 0.4})")
-        tint = tuple(data.randrange(1, 5) / 4 for _ in range(4))
-        what.append(f"sh.draw({state.choice(names.programs)}, {tint}, {sixteenths()})")
-        if state.random() < 0.5:  # once more, with all that is bound
-            what.append(f"sh.draw({state.choice(names.programs)}, {tint[::-1]}, {sixteenths()})")
-        say(mark, *what)
-
-    def change(mark: str) -> None:
-        kind = state.randrange(5)
-        if kind == 0:
-            name, size = state.choice([*names.textures]), state.choice([4, 8, 16])
-            names.textures[name] = size
-            say(mark, f"sh.image({name}, GL.{state.choice(FORMATS)}, {number()}, {size})")
-        elif kind == 1:
-            name = state.choice([*names.textures, *names.targets])
-            x, y = data.randrange(2), data.randrange(3)
-            say(mark, f"sh.part({name}, {number()}, {x}, {y})")
-        elif kind == 2:
-            name = state.choice([*names.textures])
-            pname, value = state.choice(
-                [
-                    ("TEXTURE_MAG_FILTER", "LINEAR"),
-                    ("TEXTURE_MAG_FILTER", "NEAREST"),
-                    ("TEXTURE_WRAP_S", "CLAMP_TO_EDGE"),
-                    ("TEXTURE_WRAP_T", "MIRRORED_REPEAT"),
-                    ("TEXTURE_SWIZZLE_R", "GREEN"),
-                ]
-            )
-            say(mark, f"sh.parameter({name}, GL.{pname}, GL.{value})")
-        else:
-            name = state.choice(names.buffers)
-            say(mark, f"sh.fill({name}, {number()}, {state.random() < 0.5})")
-
-    def delete(mark: str) -> None:
-        """What is deleted in one context and goes on in the other, then something new."""
-        other = MARKS[1 - MARKS.index(mark)]
-        draw(other)  # which has all of it bound now
-        what = names.fresh("draw")
-        lines[-1] += f"; sh.remember({(other + what)!r})"
-        kind = state.randrange(3)
-        if kind == 0:
-            name = state.choice([*names.textures])
-            say(mark, f"gl.delete_textures(1, np.array([{name}], 'u4'))")
-            del names.textures[name]
-            texture(mark)
-        elif kind == 1:
-            name = state.choice(names.buffers)
-            say(mark, f"sh.delete_buffer({name})")
-            names.buffers.remove(name)
-            buffer(mark)
-        else:
-            name = state.choice(names.programs)
-            say(mark, f"sh.delete_program({name})")
-            names.programs.remove(name)
-            program(mark)
-        say(other, f"sh.again({(other + what)!r})")
-
-    def fence(mark: str) -> None:
-        name = names.fresh("sync")
-        say(mark, f"{name} = sh.sync()")
-        say(MARKS[1 - MARKS.index(mark)], f"sh.wait({name})")
-
+    both = _Both(w)
     for mark in MARKS:
         for make in (texture, buffer, program, target):
-            make(mark)
-    state_lines = (
-        "gl.enable(GL.BLEND); gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)",
-        "gl.disable(GL.BLEND)",
-        "gl.color_mask(1, 0, 1, 1)",
-        "gl.color_mask(1, 1, 1, 1)",
-        "gl.enable(GL.SCISSOR_TEST); gl.scissor(4, 4, 20, 20)",
-        "gl.disable(GL.SCISSOR_TEST)",
-    )
-
-    def setting(mark: str) -> None:
-        say(mark, state.choice(state_lines))
-
-    choices = (texture, buffer, program, draw, change, delete, fence, setting)
-    weights = (1, 1, 2, 12, 8, 4, 1, 3)
-    done = 0
-    while done < steps or draws < FEWEST_DRAWS:
-        state.choices(choices, weights)[0](state.choice(MARKS))
-        done += 1
-    for name in names.targets:
-        say(state.choice(MARKS), f"sh.see({name})")
-    return lines
+            make(both, mark)
+    SHARED.walk(w, both, steps)
+    for name in both.targets:
+        both.say(w.r.choice(MARKS), f"sh.see({name})")

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.gl_programs.common import SIZE
 from fuzz.gl_programs.es import HEADER, in_es
 from fuzz.gl_programs.fixed import FIXED
 from fuzz.gl_programs.kind import Kind
 from fuzz.gl_programs.modern import MODERN
 from fuzz.gl_programs.old import Old
-from fuzz.gl_programs.shaders import source
-from fuzz.gl_programs.size import SIZE
+from fuzz.gl_programs.shaders import link, source
 from fuzz.gl_programs.writer import PLAIN
 from gallette.state_tracker import GL
 
@@ -78,7 +78,7 @@ class World:
         self._whose: dict[tuple[str, int], World] = {} if share is None else share._whose
         self.profile = profile
         self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
-        self.linked: dict[tuple[str, str, bool, int], int] = {}
+        self.linked: dict[tuple[Any, ...], int] = {}
         self.uses: dict[tuple[str, str, bool], int] = {}
 
     def reset(self) -> None:
@@ -102,7 +102,7 @@ class World:
             if names:
                 getattr(self.gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
 
-    def _gen(self, kind: str) -> int:
+    def gen(self, kind: str) -> int:
         with _NAMING:
             (name,) = getattr(self.gl, f"gen_{kind}")(1)
             self.keep(kind, int(name))
@@ -126,8 +126,9 @@ class World:
             head = "#version 120\n" if vertex == "old" else "#version 330\n"
             head = HEADER if self.profile == "es" else head
             pair = (("vertex", vertex), ("fragment", fragment))
-            texts = [head + source(language, stage, of) for stage, of in pair]
-            name = self._link(texts[0], texts[1], capture)
+            sources = {stage: head + source(language, stage, of) for stage, of in pair}
+            captured = ("gl_Position", "v_color") if capture else ()
+            name = self.link(sources, captured=captured, attributes=ATTRIBUTES)
             self.linked[(*kind, number)] = name
         else:
             self.gl.use_program(name)
@@ -135,24 +136,12 @@ class World:
                 self.uniform(name, uniform, 0.0, 0.0, 0.0, 0.0)
         return name
 
-    def _link(self, vertex: str, fragment: str, capture: bool) -> int:
-        gl = self.gl
-        name = gl.create_program()
-        for kind, text in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            gl.attach_shader(name, shader)
-            gl.delete_shader(shader)
-        for index, attribute in enumerate(ATTRIBUTES):
-            gl.bind_attrib_location(name, index, attribute)
-        if capture:
-            names = ["gl_Position", "v_color"]
-            gl.transform_feedback_varyings(name, 2, names, GL.INTERLEAVED_ATTRIBS)
-        gl.link_program(name)
-        if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
-            raise RuntimeError(gl.get_program_info_log(name))
-        return int(name)
+    def link(self, sources: dict[str, str], **how: Any) -> int:
+        """A program of these stages, which must link."""
+        name, log = link(self.gl, sources, **how)
+        if log:
+            raise RuntimeError(log)
+        return name
 
     def drop(self, program: int) -> None:
         """Delete a program."""
@@ -169,7 +158,7 @@ class World:
 
     def buffer(self) -> int:
         """A buffer of zeros: what a draw reads from unwritten memory is undefined."""
-        gl, name = self.gl, self._gen("buffers")
+        gl, name = self.gl, self.gen("buffers")
         gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
         gl.buffer_data(GL.COPY_WRITE_BUFFER, 4096, bytes(4096), GL.STATIC_DRAW)
         gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
@@ -184,7 +173,7 @@ class World:
         return name
 
     def query(self) -> int:
-        return self._gen("queries")
+        return self.gen("queries")
 
     def bytes(self, seed: int, count: int) -> Any:
         return np.random.default_rng(seed).integers(0, 256, count, np.uint8)
@@ -222,7 +211,7 @@ class World:
 
     def array(self, buffer: int) -> int:
         """A vertex array reading a buffer of `vertices`."""
-        gl, name = self.gl, self._gen("vertex_arrays")
+        gl, name = self.gl, self.gen("vertex_arrays")
         gl.bind_vertex_array(name)
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         for index, (size, offset) in enumerate(((4, 0), (4, 16), (2, 32))):
@@ -300,7 +289,7 @@ class World:
         return (random.integers(0, 5, (height, width, 4)) * 63).astype(np.uint8)
 
     def _texture(self, target: int, levels: int = 1) -> int:
-        gl, name = self.gl, self._gen("textures")
+        gl, name = self.gl, self.gen("textures")
         gl.bind_texture(target, name)
         gl.tex_parameteri(target, GL.TEXTURE_MAX_LEVEL, levels - 1)
         gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
@@ -346,7 +335,7 @@ class World:
         return name
 
     def sampler(self) -> int:
-        return self._gen("samplers")
+        return self.gen("samplers")
 
     def drawn(self, target: int, index: int) -> int:
         """The texture behind a colour of a target made of textures."""
@@ -363,7 +352,7 @@ class World:
         self, colors: list[int], depth: int | None, samples: int = 0, textures: bool = False
     ) -> int:
         """A framebuffer with attachments of these formats, cleared, bound to draw."""
-        gl, name = self.gl, self._gen("framebuffers")
+        gl, name = self.gl, self.gen("framebuffers")
         gl.bind_framebuffer(GL.FRAMEBUFFER, name)
         points = [(GL.COLOR_ATTACHMENT0 + i, f) for i, f in enumerate(colors)]
         if depth is not None:
@@ -376,7 +365,7 @@ class World:
                 gl.tex_storage2d(GL.TEXTURE_2D, 1, format, SIZE, SIZE)
                 gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, texture, 0)
                 continue
-            buffer = self._gen("renderbuffers")
+            buffer = self.gen("renderbuffers")
             gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
             gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, format, SIZE, SIZE)
             gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, buffer)

@@ -10,8 +10,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fuzz.gl_programs.common import SIZE
 from fuzz.gl_programs.kind import Kind, values
-from fuzz.gl_programs.size import SIZE
 
 __all__ = [
     "PLAIN",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.gl_programs.shaders import link
 from gallette.state_tracker import GL
 
 from . import numbers
@@ -14,13 +15,6 @@ from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of, upload
 
 __all__ = ["Helpers"]
 
-_STAGE_BITS = {
-    "VERTEX": GL.VERTEX_SHADER_BIT,
-    "TESS_CONTROL": GL.TESS_CONTROL_SHADER_BIT,
-    "TESS_EVALUATION": GL.TESS_EVALUATION_SHADER_BIT,
-    "GEOMETRY": GL.GEOMETRY_SHADER_BIT,
-    "FRAGMENT": GL.FRAGMENT_SHADER_BIT,
-}
 _EDGES = (1, 2, 3, 4, 5, 7, 8, 8, 16, 16, 17, 33)
 """texels along an axis"""
 _COLORS = ("RGBA8", "RGBA8", "RGBA16F", "RGBA32F", "R8", "RG16", "RGB10_A2", "R11F_G11F_B10F",
@@ -83,27 +77,14 @@ class Helpers:
         (name,) = gl.create_program_pipelines(1)
         for stage, source in sources.items():
             made = self._linked({stage: source}, (), 0, True)
-            gl.use_program_stages(name, _STAGE_BITS[stage], made)
+            gl.use_program_stages(name, getattr(GL, f"{stage}_SHADER_BIT"), made)
         return int(name)
 
     def _linked(self, sources: dict[str, str], captured: Any, mode: int, separable: bool) -> int:
-        gl = self.gl
-        name = gl.create_program()
-        for stage, source in sources.items():
-            shader = gl.create_shader(getattr(GL, f"{stage}_SHADER"))
-            gl.shader_source(shader, source)
-            gl.compile_shader(shader)
-            if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
-                self.refused.append(gl.get_shader_info_log(shader))
-            gl.attach_shader(name, shader)
-            gl.delete_shader(shader)
-        if captured:
-            gl.transform_feedback_varyings(name, len(captured), list(captured), mode)
-        gl.program_parameteri(name, GL.PROGRAM_SEPARABLE, int(separable))
-        gl.link_program(name)
-        if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
-            self.refused.append(gl.get_program_info_log(name))
-        return int(name)
+        name, log = link(self.gl, sources, captured, mode, separable)
+        if log:
+            self.refused.append(log)
+        return name
 
     def uniforms(self, program: int, letter: str, seed: int) -> None:
         """Numbers for the uniforms of a stage; the next ones are for a part of them."""

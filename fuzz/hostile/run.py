@@ -22,6 +22,7 @@ import numpy as np
 
 from fuzz.guard import Guard
 from fuzz.harness import place_of
+from fuzz.programs import perform
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
 from gallette.drivers.common.work import ShaderBudgetError
@@ -186,16 +187,7 @@ class Runner:
             if self._outcome.lost:  # nothing more happens
                 break
             self._line = line
-            try:
-                exec(compile(line, "<line>", "exec"), names)
-            except NameError as error:
-                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                    frames = traceback.extract_tb(error.__traceback__)
-                    if frames[-1].filename == "<line>":
-                        continue
-                    self._found(error)
-            except Exception as error:
-                self._found(error)
+            perform(line, names, self._found)
         names.clear()
 
     def _left(self, screen: Any, alive: Any) -> None:

@@ -1,1 +1,1 @@
-"""The commands, one module each: `add_arguments(parser)` and `run(options) -> exit status`."""
+"""The commands, one module each: `run(options) -> exit status`; `commands.txt` declares them."""

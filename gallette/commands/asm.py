@@ -7,27 +7,16 @@ with -o. `gallette asm --instructions` lists the machine's instructions and thei
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from gallette.commands.options import add_machine
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, Span
 from gallette.compiler.output_files import write_whole
 from gallette.drivers.machines.isa.reference import listed
-from gallette.machines import machine_named
+from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["VALUES", "run"]
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="assembly text; - reads standard input"
-    )
-    add_machine(parser)
-    parser.add_argument(
-        "--instructions", action="store_true", help="list the instructions and their costs"
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write binary code")
+VALUES = {"machine": DEFAULT_MACHINE, "machines": tuple(MACHINES)}
 
 
 def run(options: argparse.Namespace) -> int:

@@ -24,66 +24,10 @@ from gallette.terminal import console, progress_bar, table
 if TYPE_CHECKING:
     from gallette.scenes import Scene
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["run"]
 
 # Drivers of Mesa that may be named without `native:`.
 _NATIVE = ("softpipe", "llvmpipe", "zink")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "benchmarks",
-        nargs="*",
-        metavar="NAME",
-        help="a benchmark or a scene, NAME@SIZE for a picture of SIZE x SIZE, or a capture, of "
-        "which the last frame is repeated (default: all benchmarks)",
-    )
-    parser.add_argument(
-        "--captures",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="measure captures (files, or folders of them), and show calls, pixels and the time "
-        "to the first picture",
-    )
-    parser.add_argument("--list", action="store_true", help="list the benchmarks")
-    parser.add_argument(
-        "--driver",
-        metavar="DRIVER,...",
-        help="the drivers to measure (default: $GALLETTE_DRIVER, else numpipe)",
-    )
-    parser.add_argument(
-        "--against",
-        default="softpipe,llvmpipe",
-        metavar="DRIVER,...",
-        help="the drivers to compare with (default: softpipe,llvmpipe)",
-    )
-    parser.add_argument("--size", metavar="N,...", help="draw N x N pixels, for each N")
-    parser.add_argument(
-        "--scenes", type=Path, metavar="FILE", help="a Python file with benchmarks of your own"
-    )
-    parser.add_argument(
-        "--repeat", type=int, default=5, metavar="N", help="measure N frames (default: 5)"
-    )
-    parser.add_argument(
-        "--processor",
-        action="store_true",
-        help="compare processor time of all threads instead of elapsed time",
-    )
-    parser.add_argument(
-        "--profile", action="store_true", help="show which part of the driver takes the time"
-    )
-    parser.add_argument(
-        "--limits",
-        action="store_true",
-        help="show the time that the machine needs at least, and how many times as long drivers "
-        "take",
-    )
-    parser.add_argument("--memory", action="store_true", help="show the memory of a frame")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the times as JSON")
-    parser.add_argument(
-        "--docs", type=Path, metavar="PAGE", help="put the table and a chart into a Markdown page"
-    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 
 from rich.markup import escape
 
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
-from gallette.commands.options import add_driver, add_jobs
 from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.suite import find_tests
@@ -23,40 +21,7 @@ from gallette.reports.html import write_conformance
 from gallette.running import Job, check_driver, judge_run, run_job
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_driver(parser)
-    parser.add_argument(
-        "--against",
-        default="native",
-        metavar="DRIVER",
-        help="the reference for scenes (default: native, the machine's OpenGL)",
-    )
-    parser.add_argument(
-        "--filter",
-        action="append",
-        default=[],
-        metavar="REGEX",
-        help="run only the bundled tests whose name matches (may be repeated)",
-    )
-    add_jobs(parser)
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=120.0,
-        metavar="SECONDS",
-        help="end a test that takes longer (default: 120)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        default=Path("reports/conformance"),
-        metavar="DIR",
-        help="write the report to this folder (default: reports/conformance)",
-    )
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:

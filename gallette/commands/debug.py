@@ -10,11 +10,9 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
-from gallette.commands.options import add_driver
 from gallette.commands.pixel import place_of
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
@@ -23,38 +21,7 @@ from gallette.debugger.records import Session
 from gallette.debugger.terminal import Stepper
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a scene, a .shader_test or a capture")
-    parser.add_argument(
-        "place",
-        nargs="?",
-        type=place_of,
-        metavar="X,Y",
-        help="debug the fragment of this pixel; y counts upwards",
-    )
-    parser.add_argument("--vertex", type=int, metavar="N", help="debug vertex N of a draw")
-    parser.add_argument(
-        "--instance", type=int, default=0, metavar="I", help="with --vertex: of instance I"
-    )
-    parser.add_argument(
-        "--invocation", type=_three, metavar="X,Y,Z", help="debug an invocation of a compute shader"
-    )
-    parser.add_argument(
-        "--draw",
-        type=int,
-        default=0,
-        metavar="N",
-        help="of draw N, as `gallette trace` counts them (default: the last one with the "
-        "fragment, or the first one)",
-    )
-    add_driver(parser)
-    parser.add_argument(
-        "-c", "--commands", metavar="TEXT", help="run these commands, separated by ; and exit"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every step as JSON")
+__all__ = ["VALUES", "run"]
 
 
 def _three(text: str) -> tuple[int, int, int]:
@@ -63,6 +30,9 @@ def _three(text: str) -> tuple[int, int, int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not an invocation; use X,Y,Z")
     x, y, z = ([int(p) for p in parts] + [0, 0])[:3]
     return x, y, z
+
+
+VALUES = {"place": place_of, "three": _three}
 
 
 def run(options: argparse.Namespace) -> int:

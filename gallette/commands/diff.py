@@ -22,13 +22,6 @@ from gallette import default_driver
 from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
 from gallette.commands.comparing import compare_goldens, report_goldens, talking, tolerance_option
-from gallette.commands.options import (
-    add_cluster,
-    add_comparison,
-    add_driver,
-    add_reports,
-    add_timeout,
-)
 from gallette.compare import PassDiff, SceneDiff, compare
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
@@ -36,7 +29,7 @@ from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
 from gallette.terminal import console, counted, progress_bar, table
 
-__all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
+__all__ = ["DiffReport", "print_diffs", "run", "run_diffs"]
 
 
 @dataclass(slots=True)
@@ -55,40 +48,6 @@ class DiffReport:
     @property
     def ok(self) -> bool:
         return all(s.ok for s in self.scenes)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "scenes",
-        nargs="*",
-        metavar="SCENE",
-        help="scenes, benchmarks, moderngl scripts or captures (default: all scenes)",
-    )
-    parser.add_argument("--list", action="store_true", help="list the scenes and benchmarks")
-    add_driver(parser, what="the driver under test")
-    parser.add_argument(
-        "--against",
-        metavar="DRIVER",
-        help="the driver to compare with (default: native, the machine's OpenGL)",
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set an option of the driver under test, such as inexact_used_once=always",
-    )
-    add_timeout(parser, "end a driver that takes longer, and compare what it has drawn")
-    parser.add_argument("--frame", type=int, metavar="N", help="only frame N of a capture")
-    add_cluster(parser)
-    parser.add_argument(
-        "--record", action="store_true", help="record reference pictures on the native OpenGL"
-    )
-    golden = parser.add_argument_group("golden images and tolerance")
-    add_comparison(golden)
-    reports = parser.add_argument_group("reports")
-    add_reports(reports)
-    reports.add_argument("--png", type=Path, metavar="DIR", help="save the pictures")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,24 +8,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gallette.commands.options import add_machine
 from gallette.compiler.errors import InputError
 from gallette.explaining import STAGES, explain_file
-from gallette.machines import machine_named
+from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
-__all__ = ["add_arguments", "run", "words_of"]
+__all__ = ["VALUES", "run", "words_of"]
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="binary code, words in hexadecimal, or a shader"
-    )
-    add_machine(parser)
-    parser.add_argument(
-        "--stage",
-        metavar="STAGE",
-        help="the stage of a shader, if it cannot be inferred from the file name",
-    )
+VALUES = {"machine": DEFAULT_MACHINE, "machines": tuple(MACHINES)}
 
 
 def words_of(data: bytes, name: str, size: int = 16) -> list[int]:

@@ -12,20 +12,9 @@ from typing import Any
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console, table
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["run"]
 
 _NATIVE_FACTS = ("VENDOR", "RENDERER", "VERSION", "SHADING_LANGUAGE_VERSION")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "driver", nargs="?", metavar="DRIVER", help="show the capabilities of this driver"
-    )
-    parser.add_argument(
-        "--options",
-        action="store_true",
-        help="show the options of drivers, and the values that configuration files set",
-    )
 
 
 def run(options: argparse.Namespace) -> int:

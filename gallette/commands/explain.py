@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,7 +17,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gallette import default_driver
-from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
 from gallette.compiler.nir.text.difference import diff_lines
@@ -33,33 +31,10 @@ from gallette.explaining import (
 )
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["run"]
 
 _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 _SIGNS = {"add": "+ ", "del": "- ", "same": "  ", "hunk": ""}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (with --stage)",
-    )
-    add_driver(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    parser.add_argument("--stage", metavar="STAGE", help="only this stage: vertex, fragment, ...")
-    parser.add_argument(
-        "--alone", action="store_true", help="do not link the counterpart beside the file"
-    )
-    parser.add_argument(
-        "--brief", action="store_true", help="list the passes without what they changed"
-    )
-    parser.add_argument(
-        "--memory",
-        type=Path,
-        metavar="FILE",
-        help="write the addresses of a shader_test's buffers as JSON (driver simd)",
-    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,26 +5,11 @@ flow, SPIR-V and the code of each driver follow every change.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from gallette import default_driver
-from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        nargs="?",
-        type=Path,
-        metavar="FILE",
-        help="a .vert, .frag, .geom, .tesc or .tese file; those of its name beside it are opened,"
-        " too (default: a sample)",
-    )
-    add_driver(parser)
-    add_server(parser)
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:

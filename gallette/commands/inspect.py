@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
-from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 from gallette.pipe.loader import driver_names
 from gallette.terminal import console
@@ -20,25 +19,7 @@ from gallette.terminal import console
 if TYPE_CHECKING:
     from gallette.inspector.frames import Frame
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "target",
-        metavar="TARGET",
-        help="a scene, a .shader_test or a capture; a shader opens `gallette explore`",
-    )
-    parser.add_argument(
-        "--against",
-        metavar="TARGET|DRIVER",
-        help="another run, or a driver to repeat this one on: show what differs, draw by draw",
-    )
-    add_driver(parser)
-    add_server(parser)
-    parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the page to a file instead"
-    )
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,50 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError, InputError
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["run"]
 
 _KINDS = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="a SPIR-V module (binary, or text as .spvasm) or a GLSL compute shader (.comp)",
-    )
-    parser.add_argument(
-        "--kernel", default="", metavar="NAME", help="the kernel (default: the only one)"
-    )
-    parser.add_argument(
-        "--grid", default="1", metavar="X,Y,Z", help="number of workgroups (default: 1)"
-    )
-    parser.add_argument(
-        "--block",
-        metavar="X,Y,Z",
-        help="invocations of a workgroup (default: 1, or what the GLSL shader declares)",
-    )
-    parser.add_argument(
-        "--arg",
-        action="append",
-        default=[],
-        metavar="[NAME=]VALUE",
-        help="an argument, in order or by name: TYPE:NUMBER, zeros:TYPE:COUNT, "
-        "arange:TYPE:COUNT, image:TYPE:WIDTHxHEIGHT, local:BYTES, null, or a .npy file",
-    )
-    add_driver(parser, "numpipe")
-    parser.set_defaults(driver="numpipe")
-    parser.add_argument(
-        "--formats",
-        metavar="SPACE=FORMAT,...",
-        help="address formats, such as global=index_offset32 (default: the driver's)",
-    )
-    parser.add_argument(
-        "--nir", action="store_true", help="print the lowered NIR, do not run the kernel"
-    )
 
 
 def run(options: argparse.Namespace) -> int:

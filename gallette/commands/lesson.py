@@ -17,7 +17,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from gallette import default_driver
-from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.text.difference import diff_lines
 from gallette.lessons.page import (
@@ -36,34 +35,9 @@ from gallette.lessons.page import (
 from gallette.lessons.text import Lesson, run_lesson
 from gallette.terminal import console, progress_bar
 
-__all__ = ["add_arguments", "make_page", "run"]
+__all__ = ["make_page", "run"]
 
 _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="LESSON",
-        help="the lesson (default: list all of them), or start or check, for an exercise",
-    )
-    parser.add_argument(
-        "exercise", nargs="*", metavar="EXERCISE", help="after start or check: its name and file"
-    )
-    add_driver(parser)
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="PATH",
-        help="write the lesson as a page; without LESSON, the whole course into a folder",
-    )
-    parser.add_argument(
-        "--serve",
-        action="store_true",
-        help="show the course as live pages",
-    )
-    add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,22 +10,11 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.terminal import console
 
-__all__ = ["KINDS", "add_arguments", "run"]
+__all__ = ["KINDS", "VALUES", "run"]
 
 KINDS = ("pass", "rule", "driver")
+VALUES = {"kinds": KINDS}
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "new"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=KINDS, help="what to write")
-    parser.add_argument("name", help="a Python name for it; the file is NAME.py")
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="the folder (default: the current one)",
-    )
 
 
 def run(options: argparse.Namespace) -> int:

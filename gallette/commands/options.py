@@ -1,114 +1,147 @@
-"""Options that several commands share, each described once."""
+"""The table of commands, and how their arguments are declared: `commands.txt`, which says how."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-__all__ = [
-    "add_cluster",
-    "add_comparison",
-    "add_driver",
-    "add_jobs",
-    "add_machine",
-    "add_reports",
-    "add_server",
-    "add_timeout",
-    "natural",
-    "seconds",
-]
+__all__ = ["Command", "declare", "natural", "read_commands", "seconds"]
 
-Arguments = argparse.ArgumentParser | argparse._ArgumentGroup
-"""Where options are added: to a parser, or to a group of its options."""
+_TITLE = re.compile(r"(==|--) (?P<name>[\w-]+)(?: \((?P<module>[\w.]+)\))?: (?P<help>.*)")
+_VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+|\{\w+\}))?(?P<often>[?*+!]?)")
+_NAME = re.compile(r"\{(\w+)\}")
 
 
-def add_driver(
-    parser: Arguments, default: str = "$GALLETTE_DRIVER, else numpipe", what: str = "the driver"
-) -> None:
-    parser.add_argument("--driver", metavar="DRIVER", help=f"{what} (default: {default})")
+@dataclass(slots=True)
+class Command:
+    """One command, or an action of it: its module, its line in the list, what its help shows.
+
+    The module has `run`; the docstring of a command's module begins its help, `text` an action's.
+    """
+
+    module: str
+    help: str
+    text: str = ""
+    examples: str = ""
+    options: list[str] = field(default_factory=list)
+    actions: dict[str, Command] = field(default_factory=dict)
 
 
-def add_jobs(parser: Arguments) -> None:
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=int,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="run N tests at once (default: one per processor)",
-    )
+def read_commands() -> dict[str, dict[str, Command]]:
+    """The commands by group."""
+    groups: dict[str, dict[str, Command]] = {}
+    shared: dict[str, list[str]] = {}
+    group, command, options = "", Command("", ""), list[str]()
+    for line in Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        title = _TITLE.fullmatch(line)
+        if line.startswith("[["):
+            group = line.strip("[]")
+        elif title:
+            module = title["module"] or f"gallette.commands.{title['name'].replace('-', '_')}"
+            made = Command(module, title["help"])
+            if title[1] == "==":
+                groups.setdefault(group, {})[title["name"]] = whole = made
+            else:
+                whole.actions[title["name"]] = made
+            command, options = made, made.options
+        elif line.startswith("@ "):
+            options = shared[line[2:]] = []
+        elif line.startswith("@"):
+            options += shared[line[1:]]
+        elif line.startswith("$ "):
+            command.examples += f"\n{line[2:]}" if command.examples else line[2:]
+        elif line.startswith("|"):
+            command.text += f"\n{line[2:]}" if command.text else line[2:]
+        elif line.startswith(" "):
+            options[-1] += ("" if "  " in options[-1] else " ") + " " + line.strip()
+        else:
+            options.append(line)
+    return groups
 
 
-def add_cluster(parser: Arguments) -> None:
-    parser.add_argument(
-        "--cluster",
-        default="",
-        metavar="ADDRESS",
-        help="work on a dask.distributed cluster: tcp://HOST:8786, or local:N for N processes",
-    )
+def declare(parser: argparse.ArgumentParser, command: Command, values: Mapping[str, Any]) -> None:
+    """Add the arguments of a command; `values` are those of its module."""
+    known = {**VALUES, **values}
+    into: argparse.ArgumentParser | argparse._ArgumentGroup = parser
+    for line in command.options:
+        if line.startswith("["):
+            into = parser.add_argument_group(line.strip("[]"))
+        else:
+            names, given = _argument(line, known)
+            into.add_argument(*names, **given)
+    if command.actions:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        for name, action in command.actions.items():
+            made = actions.add_parser(
+                name, help=action.help, description=action.text, epilog=examples(action.examples)
+            )
+            declare(made, action, values)
 
 
-def add_machine(parser: Arguments) -> None:
-    from gallette.machines import DEFAULT_MACHINE, MACHINES
-
-    parser.add_argument(
-        "--driver",
-        default=DEFAULT_MACHINE,
-        metavar="DRIVER",
-        help=f"the driver whose machine it is: {', '.join(MACHINES)} (default: {DEFAULT_MACHINE})",
-    )
+def examples(text: str) -> str:
+    """Examples as help shows them."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def add_server(parser: Arguments) -> None:
-    """Add the options of commands that show a local web page."""
-    parser.add_argument(
-        "--port", type=int, default=0, metavar="N", help="port of the page (default: a free one)"
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, do not open a browser"
-    )
+def _argument(line: str, values: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The names of an argument, and the keywords of `add_argument` for it."""
+    head, _, help = line.partition("  ")
+    words = head.split()
+    names = [word.strip(",") for word in words if word.startswith("-")] or words[:1]
+    is_option = names[0].startswith("-")
+    rest = iter(words[len(names) :])
+    given: dict[str, Any] = {"help": _NAME.sub(lambda n: _shown(n, values), help.strip())}
+    for word in rest:
+        if word == "=":
+            given["default"] = next(rest)
+        elif word == ">":
+            given["dest"] = next(rest)
+        else:
+            given |= _value(word, is_option, values)
+    if is_option and not given.keys() - {"help", "dest"}:
+        given["action"] = "store_true"
+    if isinstance(default := given.get("default"), str):
+        name, kind = _NAME.fullmatch(default), given.get("type", str)
+        plain = int if kind is natural else kind  # of which 0 is none
+        given["default"] = values[name[1]] if name else plain(default.strip("'"))
+    return names, given
 
 
-def add_timeout(parser: Arguments, what: str) -> None:
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help=what)
+def _value(word: str, is_option: bool, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the word for a value says."""
+    found = _VALUE.fullmatch(word)
+    assert found is not None
+    given: dict[str, Any] = {}
+    for part in (found["word"], found["type"] or ""):
+        if name := _NAME.fullmatch(part):
+            given["choices"] = values[name[1]]
+        elif part.startswith("{"):
+            given["choices"] = tuple(part.strip("{}").split(","))
+    if not found["word"].startswith("{"):
+        given["metavar"] = found["word"]
+    if found["type"] == "rest":
+        given["nargs"] = argparse.REMAINDER
+    elif found["type"] and "choices" not in given:
+        given["type"] = values[found["type"]]
+    if found["often"] == "!":
+        given["required"] = True
+    elif found["often"] == "*" and is_option:
+        given |= {"action": "append", "default": []}
+    elif found["often"]:
+        given["nargs"] = found["often"]
+    return given
 
 
-def add_comparison(parser: Arguments) -> None:
-    """Add the options for golden images and for how much pictures may differ from them."""
-    parser.add_argument(
-        "--golden", type=Path, metavar="DIR", help="compare with the PNG files in DIR/NAME"
-    )
-    parser.add_argument(
-        "--update", action="store_true", help="write golden images that are missing or differ"
-    )
-    parser.add_argument(
-        "--tolerance",
-        type=_number,
-        metavar="N",
-        help="largest difference of a channel, in steps of 1/255 (default: 1)",
-    )
-    parser.add_argument(
-        "--share",
-        type=_number,
-        metavar="P",
-        help="share of the pixels that may differ by more, 0 to 1 (default: 0; 0.001 for captures)",
-    )
-    parser.add_argument(
-        "--perceptual",
-        type=_number,
-        metavar="E",
-        help="compare by the mean FLIP error instead, 0 to 1 (with --golden; needs "
-        "gallette[perceptual])",
-    )
-
-
-def add_reports(parser: Arguments) -> None:
-    parser.add_argument("--html", type=Path, metavar="DIR", help="write an HTML report")
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the results as JSON (-: standard output)"
-    )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit XML report")
+def _shown(name: re.Match[str], values: Mapping[str, Any]) -> str:
+    value = values.get(name[1], name[0])
+    return value if isinstance(value, str) else ", ".join(value)
 
 
 def _number(text: str) -> float:
@@ -137,3 +170,16 @@ def natural(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
     return int(text)
+
+
+VALUES: dict[str, Any] = {
+    "float": float,
+    "int": int,
+    "natural": natural,
+    "none": frozenset(),
+    "number": _number,
+    "path": Path,
+    "processors": os.cpu_count() or 1,
+    "seconds": seconds,
+}
+"""types, and what `{name}` stands for in the options of every command"""

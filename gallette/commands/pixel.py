@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -17,33 +16,14 @@ from rich.text import Text
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
-from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "place_of", "print_history", "run"]
+__all__ = ["VALUES", "place_of", "print_history", "run"]
 
 _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside": "yellow"}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="TARGET", help="a scene, a .shader_test or a capture")
-    parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
-    add_driver(parser)
-    parser.add_argument(
-        "--sample", type=int, default=0, metavar="N", help="sample N of a multisampled pixel"
-    )
-    parser.add_argument(
-        "--target", dest="buffer", type=int, metavar="N", help="only colour buffer N"
-    )
-    parser.add_argument(
-        "--everything",
-        action="store_true",
-        help="all framebuffers of the run (default: the one last drawn to)",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the history as JSON")
 
 
 def place_of(text: str) -> tuple[int, int]:
@@ -51,6 +31,9 @@ def place_of(text: str) -> tuple[int, int]:
     if not (comma and x.strip().isdigit() and y.strip().isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a pixel; use X,Y, such as 17,4")
     return int(x), int(y)
+
+
+VALUES = {"place": place_of}
 
 
 def run(options: argparse.Namespace) -> int:

@@ -17,36 +17,7 @@ from gallette.compiler.errors import InputError
 from gallette.compiler.output_files import write_whole
 from gallette.compiler.reduce import reduce_text
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="the file to shrink")
-    parser.add_argument(
-        "--check",
-        required=True,
-        metavar="COMMAND",
-        help="the shell command that judges a candidate; {} is its file name",
-    )
-    parser.add_argument(
-        "--status",
-        type=int,
-        metavar="N",
-        help="the exit status to keep (default: what COMMAND ends with on FILE)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="end COMMAND after this time (default: 60)",
-    )
-    parser.add_argument(
-        "--limit", type=int, default=5000, metavar="N", help="try at most N candidates (5000)"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the result (default: print it)"
-    )
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,24 +12,10 @@ from typing import Any
 
 from gallette.capture import Call, Replayer, open_capture
 from gallette.capture.snapshot import read_attachments
-from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "capture", type=Path, metavar="CAPTURE", help="a file that `gallette trace` has written"
-    )
-    add_driver(parser, "the one that recorded the capture")
-    parser.set_defaults(driver="")
-    parser.add_argument("--until", type=int, metavar="CALL", help="stop after this call")
-    parser.add_argument("--frame", type=int, metavar="N", help="stop after frame N")
-    parser.add_argument(
-        "--save", type=Path, metavar="OUT.png", help="save the framebuffer of the last draw"
-    )
+__all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:

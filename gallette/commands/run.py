@@ -15,57 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gallette import quickest_driver
-from gallette.commands.options import (
-    add_comparison,
-    add_driver,
-    add_reports,
-    add_timeout,
-    natural,
-)
 from gallette.compiler.errors import GalletteError
 from gallette.egl.starting import prepared
 
 if TYPE_CHECKING:
     from gallette.golden.programs import Finished
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "program",
-        nargs=argparse.REMAINDER,
-        metavar="PROGRAM",
-        help="the program or Python script, and its arguments",
-    )
-    add_driver(parser, "$GALLETTE_DRIVER, else jit if llvmlite is installed, else numpipe")
-    parser.add_argument(
-        "--frames", type=natural, default=0, metavar="N", help="end the program after N frames"
-    )
-    parser.add_argument(
-        "--save",
-        default="",
-        metavar="OUT.png",
-        help="save the last frame, or every frame as OUT%%d.png",
-    )
-    parser.add_argument(
-        "--size", type=_size, metavar="WxH", help="use off-screen surfaces of this size"
-    )
-    add_timeout(parser, "end the program after this time")
-    parser.add_argument(
-        "--capture",
-        type=Path,
-        metavar="FILE",
-        help="record every OpenGL call for `gallette replay`",
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="print which driver, windows and libraries the program would use; do not run it",
-    )
-    golden = parser.add_argument_group("golden images")
-    add_comparison(golden)
-    add_reports(golden)
+__all__ = ["VALUES", "run"]
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -73,6 +29,9 @@ def _size(text: str) -> tuple[int, int]:
     if not (width.isdecimal() and height.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; use WxH, such as 640x480")
     return int(width), int(height)
+
+
+VALUES = {"size": _size}
 
 
 def run(options: argparse.Namespace) -> int:

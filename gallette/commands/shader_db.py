@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gallette.commands.options import add_cluster
 from gallette.compiler.errors import InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkOptions
@@ -26,7 +25,7 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.suite import BUNDLED, find_tests, generated_in
 
-__all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run", "shaders_of"]
+__all__ = ["Counts", "count", "parse_setting", "programs", "run", "shaders_of"]
 
 _STAGES = {
     "vertex shader": Stage.VERTEX,
@@ -52,32 +51,6 @@ class Counts:
             self.registers + other.registers,
             self.loops + other.loops,
         )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folders",
-        nargs="*",
-        type=Path,
-        metavar="DIR",
-        help="folders with shader_tests (default: the bundled tests)",
-    )
-    for flag, what in (("--set", "set"), ("--against", "compare with")):
-        parser.add_argument(
-            flag,
-            action="append",
-            default=[],
-            metavar="OPTION=VALUE",
-            dest=flag.strip("-"),
-            help=f"{what} an option of the optimiser or of the algebraic rules (may be repeated)",
-        )
-    parser.add_argument("--each", action="store_true", help="list every shader")
-    parser.add_argument(
-        "--driver",
-        metavar="DRIVER",
-        help="count this driver's machine code; --set and --against then take the driver's options",
-    )
-    add_cluster(parser)
 
 
 _KINDS = {bool: "true or false", int: "a number", str: "a word"}

@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.output_files import write_whole
 from gallette.compiler.spirv.module import Module
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["VALUES", "run"]
 
 STAGES = {
     ".vert": Stage.VERTEX,
@@ -27,26 +27,7 @@ STAGES = {
     ".comp": Stage.COMPUTE,
 }
 FORMS = ("nir", "text", "binary")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help=f"GLSL ({', '.join(STAGES)}), NIR text (.nir), SPIR-V text or binary",
-    )
-    parser.add_argument(
-        "--to", choices=FORMS, help="the form of the output (default: by -o, else SPIR-V text)"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write a .nir, .spvasm or .spv file"
-    )
-    parser.add_argument("--via", action="store_true", help="print the NIR in between, too")
-    parser.add_argument(
-        "--entry", metavar="NAME", help="the entry point of a SPIR-V module (default: the first)"
-    )
-    parser.add_argument("--raw-id", action="store_true", help="print ids as numbers, not as names")
+VALUES = {"forms": FORMS, "stages": tuple(STAGES)}
 
 
 def run(options: argparse.Namespace) -> int:

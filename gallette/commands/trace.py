@@ -17,41 +17,12 @@ from gallette import default_driver
 from gallette.capture import Capture, open_capture
 from gallette.capture.container import is_capture
 from gallette.capture.targets import check_target, record_target
-from gallette.commands.options import add_driver, add_timeout
 from gallette.compiler.errors import GalletteError
 from gallette.golden.programs import run_program
 from gallette.terminal import console, counted
 from gallette.tracing import Event, TraceStory, trace_target
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "target",
-        metavar="TARGET",
-        help="a scene, a .shader_test, a capture, or a program or script to record",
-    )
-    parser.add_argument(
-        "arguments",
-        nargs="*",
-        metavar="ARGUMENT",
-        help="arguments of the program; put -- before those that begin with a dash",
-    )
-    add_driver(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a capture (.gcap)")
-    parser.add_argument(
-        "--frames", type=int, default=0, metavar="N", help="end the program after N frames"
-    )
-    add_timeout(parser, "end the program after this time")
-    parser.add_argument("--calls", action="store_true", help="list the OpenGL calls of a capture")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the trace, one JSON object a line"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="print all bound state, not only what changed"
-    )
+__all__ = ["run"]
 
 
 def _is_program(target: str) -> bool:

@@ -12,7 +12,9 @@ import json
 import socket
 import threading
 import webbrowser
+from collections.abc import Callable
 from email.message import Message
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,14 @@ from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
 from gallette.terminal import console
 
-__all__ = ["ASSETS", "LocalHandler", "make_server", "show", "style_sheet"]
+__all__ = [
+    "ASSETS",
+    "LocalHandler",
+    "make_server",
+    "serve_until_interrupted",
+    "show",
+    "style_sheet",
+]
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -216,11 +225,18 @@ def make_server(service: Questions, port: int = 0, view: str = "inspect") -> Thr
 
 def show(service: Questions, port: int, view: str, browse: bool) -> int:
     """Serve a page until Ctrl-C; `browse` opens a browser."""
+    return serve_until_interrupted(partial(make_server, service, port, view), view, port, browse)
+
+
+def serve_until_interrupted(
+    make: Callable[[], ThreadingHTTPServer], command: str, port: int, browse: bool, page: str = ""
+) -> int:
+    """Print the address of a server's page, open a browser on request, and serve until Ctrl-C."""
     try:
-        server = make_server(service, port, view)
+        server = make()
     except OSError as error:
-        raise GalletteError(f"gallette {view}: port {port}: {error.strerror}") from None
-    address = f"http://127.0.0.1:{server.server_port}/"
+        raise GalletteError(f"gallette {command}: port {port}: {error.strerror}") from None
+    address = f"http://127.0.0.1:{server.server_port}/{page}"
     console().print(f"{address}   (Ctrl-C ends)", markup=False)
     if browse:
         webbrowser.open(address)

@@ -15,24 +15,13 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import FLOAT, array
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.scenes.common import shaders
 
 __all__ = ["FRAGMENT", "memory_accesses", "two_arrays"]
 
 Result = TypeVar("Result")
-FRAGMENT = """#version 330
-in vec3 normal;
-uniform vec3 light;
-uniform int steps;
-out vec4 color;
-void main() {
-    float shade = max(dot(normalize(normal), light), 0.0);
-    for (int i = 0; i < steps; i++) {
-        if (shade > 0.9) break;
-        shade = shade * 1.1 + 0.01;
-    }
-    color = vec4(vec3(shade), 1.0);
-}
-"""
+GLSL = shaders(__file__)
+FRAGMENT = GLSL["fragment"]
 
 
 def fragment_shader(source: str) -> Shader:

@@ -8,21 +8,12 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
+from gallette.scenes.common import shaders
 
 __all__ = ["SHADER", "forms"]
 
-SHADER = """#version 330
-in vec2 uv;
-uniform float level;
-out vec4 color;
-void main() {
-    float shade = uv.x * level;
-    if (shade > 0.5) {
-        shade = 1.0 - shade;
-    }
-    color = vec4(shade, shade, uv.y, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+SHADER = GLSL["fragment"]
 
 # How to read a line: (a pattern, the meaning); an example is looked for in the shader itself.
 READING: tuple[tuple[str, str], ...] = (

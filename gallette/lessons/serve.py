@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
-import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from gallette.compiler.errors import GalletteError
-from gallette.inspector.server import LocalHandler
+from gallette.inspector.server import LocalHandler, serve_until_interrupted
 from gallette.lessons.course import LESSONS
 from gallette.lessons.page import Page
 from gallette.lessons.text import run_lesson
@@ -29,7 +28,6 @@ from gallette.reports.html import (
     write_lesson,
     write_lesson_index,
 )
-from gallette.terminal import console
 
 __all__ = ["Course", "make_server", "serve"]
 
@@ -169,18 +167,6 @@ def make_server(course: Course, port: int = 0) -> ThreadingHTTPServer:
 
 def serve(driver: str, name: str | None, port: int, browse: bool) -> int:
     """Serve the course until Ctrl-C, from a lesson on."""
-    try:
-        server = make_server(Course(driver), port)
-    except OSError as error:
-        raise GalletteError(f"gallette lesson: port {port}: {error.strerror}") from None
-    address = f"http://127.0.0.1:{server.server_port}/{f'{name}.html' if name else ''}"
-    console().print(f"{address}   (Ctrl-C ends)", markup=False)
-    if browse:
-        webbrowser.open(address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        print()
-    finally:
-        server.server_close()
-    return 0
+    page = f"{name}.html" if name else ""
+    make = partial(make_server, Course(driver), port)
+    return serve_until_interrupted(make, "lesson", port, browse, page)

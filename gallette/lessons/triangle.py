@@ -20,6 +20,7 @@ from gallette.history import pixel_history
 from gallette.history.records import Fragment
 from gallette.notebook import show
 from gallette.pipe.loader import create_screen
+from gallette.scenes.common import shaders
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 
@@ -37,23 +38,9 @@ __all__ = [
 ]
 
 SIZE = (160, 120)
-VERTEX = """#version 330
-in vec2 position;
-in vec3 shade;
-out vec3 mixed;
-void main() {
-    mixed = shade;
-    gl_Position = vec4(position, 0.0, 1.0);
-}
-"""
-FRAGMENT = """#version 330
-in vec3 mixed;
-uniform float light;
-out vec4 color;
-void main() {
-    color = vec4(mixed * light, 1.0);
-}
-"""
+GLSL = shaders(__file__)
+VERTEX = GLSL["vertex"]
+FRAGMENT = GLSL["fragment"]
 
 
 def draw(gl: Any) -> None:

@@ -146,7 +146,7 @@ def shaders(script: str) -> dict[str, str]:
     A line `// --- NAME ---` begins each of them.
     """
     text = Path(script).with_suffix(".glsl").read_text(encoding="utf-8")
-    parts = re.split(r"^// --- (\w[\w.]*) ---$\n", text, flags=re.M)
+    parts = re.split(r"^// --- (.+) ---$\n", text, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from gallette.cli import command_parser
 from gallette.commands import replay
 from gallette.compiler.errors import GalletteError
 
@@ -71,8 +71,7 @@ class Stage:
         return SimpleNamespace(run=run)
 
     def run(self, *words: str) -> int:
-        parser = argparse.ArgumentParser()
-        replay.add_arguments(parser)
+        parser = command_parser("replay")
         self.asked.clear()
         return replay.run(parser.parse_args(["a.gcap", *words]))
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from gallette.cli import command_parser
 from gallette.commands import pixel
 from gallette.compiler.errors import GalletteError
 from gallette.history import Fragment, History, PixelEvent
@@ -129,8 +130,7 @@ def test_every_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
     def run(*words: str) -> list[Any]:
-        parser = argparse.ArgumentParser()
-        pixel.add_arguments(parser)
+        parser = command_parser("pixel")
         said.clear()
         assert pixel.run(parser.parse_args(words)) == 0
         return list(said)

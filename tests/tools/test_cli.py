@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from gallette.cli import COMMANDS, command_parser, main
-from gallette.commands import diff, run, trace
+from gallette.commands import diff, trace
 from gallette.compiler.errors import GalletteError
 from gallette.egl import launch
 from gallette.state_tracker import GL
@@ -384,7 +384,7 @@ def test_help_does_not_import_the_stack(gallette) -> None:
 def test_the_list_of_scenes_and_benchmarks(gallette) -> None:
     assert "shadow_map" in gallette("diff", "--list").stdout
     assert "small_draws" in gallette("bench", "--list").stdout
-    assert "probe all rgba" in gallette("piglit", "commands").stdout
+    assert "all rgba R G B A: every pixel" in gallette("piglit", "commands").stdout
 
 
 def test_a_debug_flag_that_does_not_exist(gallette) -> None:
@@ -471,8 +471,7 @@ def test_folders_and_files_are_paths_and_numbers_are_numbers(name: str) -> None:
 
 def test_examples_of_run_say_our_options_before_the_program() -> None:
     """What comes behind it is the program's, who may be silent about it."""
-    parser = argparse.ArgumentParser()
-    run.add_arguments(parser)
+    parser = command_parser("run")
     ours = {option for action in parser._actions for option in action.option_strings}
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
     texts += [command.examples for command in COMMANDS.values()]

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from gallette.cli import command_parser
 from gallette.commands import comparing, diff
 from gallette.compiler.errors import GalletteError
 from gallette.scenes import BENCHMARKS, SCENES
@@ -150,8 +151,7 @@ def test_captures_that_agree() -> None:
 
 
 def _parsed(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    diff.add_arguments(parser)
+    parser = command_parser("diff")
     return parser.parse_args(words)
 
 

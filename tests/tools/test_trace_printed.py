@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from gallette.cli import command_parser
 from gallette.commands import trace
 from gallette.compiler.errors import GalletteError
 
@@ -171,8 +171,7 @@ class Stage:
         return SimpleNamespace(returncode=3, timed_out=timeout is not None)
 
     def run(self, *words: str) -> int:
-        parser = argparse.ArgumentParser()
-        trace.add_arguments(parser)
+        parser = command_parser("trace")
         return trace.run(parser.parse_args(words))
 
 

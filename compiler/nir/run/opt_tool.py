@@ -25,75 +25,7 @@ from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["add_arguments", "run"]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", metavar="FILE", help="NIR text; - reads standard input")
-    parser.add_argument(
-        "-p",
-        "--passes",
-        default="",
-        metavar="PASS,...",
-        help="the passes to run, with options as in algebraic(fuse=ffma)",
-    )
-    parser.add_argument(
-        "--load",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="load passes or rules of your own (gallette new pass, gallette new rule)",
-    )
-    parser.add_argument("--list", action="store_true", help="list the passes and their options")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write the result to a file"
-    )
-    parser.add_argument(
-        "--log", action="store_true", help="print what each pass did to standard error"
-    )
-    parser.add_argument("--each", action="store_true", help="print after every pass with progress")
-    parser.add_argument(
-        "--annotate", action="store_true", help="print predecessors and divergence as comments"
-    )
-    parser.add_argument(
-        "--run", action="store_true", help="interpret the shader before and after, and compare"
-    )
-    hunt = parser.add_argument_group("find a wrong pass")
-    hunt.add_argument(
-        "--bisect", action="store_true", help="find the run of a pass that breaks the shader"
-    )
-    hunt.add_argument(
-        "--reduce", action="store_true", help="shrink the shader while the passes break it"
-    )
-    hunt.add_argument(
-        "--check",
-        default="",
-        metavar="COMMAND",
-        help="the shell command that judges a shader; {} is its file name",
-    )
-    hunt.add_argument(
-        "--lanes", type=int, default=16, metavar="N", help="interpret N invocations (default: 16)"
-    )
-    hunt.add_argument(
-        "--seeds",
-        default="0,1",
-        metavar="N,...",
-        help="seeds for random inputs, one run each (default: 0,1)",
-    )
-    hunt.add_argument(
-        "--tolerance",
-        type=float,
-        default=0.0,
-        metavar="X",
-        help="largest relative difference of floats (default: 0)",
-    )
-    hunt.add_argument(
-        "--inputs",
-        type=Path,
-        metavar="FILE",
-        help="JSON with inputs (slot.component), uniforms and system_values",
-    )
+__all__ = ["run"]
 
 
 def _list_passes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.gl_programs import tables as t
-from fuzz.gl_programs.size import SIZE
+from fuzz.gl_programs.common import SIZE
 from fuzz.gl_programs.writer import PLAIN, Array, Program, Target, Texture, Writer
 
 

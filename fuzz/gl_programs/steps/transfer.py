@@ -65,7 +65,7 @@ def upload(w: Writer) -> None:
     given = t.TRANSFERS
     if texture.format in t.FEW_BITS:
         given = tuple(one for one in given if one[1] not in t.OTHER_STEPS)
-    format, type, _ = w.r.choice(given)
+    format, type = w.r.choice(given)
     storage, source = store(w, "UNPACK"), f"w.bytes({w.seed()}, 1024)"
     if w.often(0.3):
         name, source = w.fresh("pixels"), "0"
