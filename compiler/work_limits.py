@@ -8,7 +8,6 @@ a GiB, a function of `MOST_INSTRUCTIONS` within a minute and some GiB.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
 from gallette.compiler.errors import CompileError
@@ -27,7 +26,6 @@ __all__ = [
     "MOST_NESTED_LOOPS",
     "MOST_SCALARS",
     "MOST_TOKENS",
-    "allow_nesting",
     "check_nesting",
     "too_large",
 ]
@@ -56,8 +54,12 @@ MOST_LOCALS: Final = 1 << 18
 MOST_INSTRUCTIONS: Final = 1_000_000
 """instructions of a function, including its callees once per call"""
 
-MOST_NESTED: Final = 384
-"""nesting of ifs and loops in a function, including its callees"""
+MOST_NESTED: Final = 256
+"""nesting of ifs and loops in a function, including its callees
+
+Passes and drivers that recurse over them use at most three frames of Python's stack per level, so
+that they stay below its default limit of 1,000.
+"""
 
 MOST_NESTED_LOOPS: Final = 128
 """nesting of loops among them, since passes visit the content of a loop once for every loop around
@@ -76,16 +78,6 @@ def check_nesting(function: str, depth: int, loops: int) -> None:
                 f"function {function!r}, with the functions it calls, nests {what} {count} deep, "
                 f"at most {most} are supported"
             )
-
-
-_FRAMES: Final = 12_000
-"""frames of Python's stack that a recursion over the deepest code needs"""
-
-
-def allow_nesting() -> None:
-    """Raise Python's recursion limit to what these limits need."""
-    if sys.getrecursionlimit() < _FRAMES:
-        sys.setrecursionlimit(_FRAMES)
 
 
 def too_large(type: Type) -> str:

@@ -21,7 +21,6 @@ from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.work_limits import allow_nesting
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.run.optimize import OptimizeOptions
@@ -99,7 +98,6 @@ def compile_shader(
 def _compile(
     stage: Stage, text: str, options: CompileOptions, file_names: Sequence[str] = ()
 ) -> CompiledShader:
-    allow_nesting()
     name = file_names[0] if file_names else f"<{_WORDS[stage].replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
     language: Language | None = None
@@ -131,7 +129,6 @@ def link_program(
     optimize_options: OptimizeOptions | None = None,
 ) -> LinkedProgram:
     """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
-    allow_nesting()
     held = debug.hold()
     try:
         return _link(shaders, options, optimize_options)

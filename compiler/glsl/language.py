@@ -76,6 +76,18 @@ for _name in _ES.split():
 for _name in _BOTH.split():
     EXTENSIONS[_name] = "both"
 
+_ES_310 = """
+ANDROID_extension_pack_es31a EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
+EXT_primitive_bounding_box EXT_shader_implicit_conversions EXT_shader_io_blocks
+EXT_tessellation_point_size EXT_tessellation_shader EXT_texture_buffer EXT_texture_cube_map_array
+NV_image_formats OES_geometry_point_size OES_geometry_shader OES_gpu_shader5
+OES_primitive_bounding_box OES_shader_image_atomic OES_shader_io_blocks OES_tessellation_point_size
+OES_tessellation_shader OES_texture_buffer OES_texture_cube_map_array
+OES_texture_storage_multisample_2d_array OES_viewport_array
+"""
+ES_MINIMUM: dict[str, int] = dict.fromkeys(_ES_310.split(), 310)
+"""Extensions that extend no version of GLSL ES below this one."""
+
 IMPLIED: dict[str, tuple[str, ...]] = {
     "OES_geometry_shader": ("OES_shader_io_blocks",),
     "EXT_geometry_shader": ("EXT_shader_io_blocks",),

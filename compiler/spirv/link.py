@@ -6,26 +6,26 @@ by location. Names are kept if the module has them, but nothing depends on them.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.glsl.link.layout import leaves, opaque_paths
+from gallette.compiler.glsl.link.layout import (
+    counter,
+    counter_buffer,
+    leaves,
+    opaque_paths,
+    write_constant,
+)
 from gallette.compiler.glsl.link.program import (
-    AtomicBuffer,
     Attribute,
     FragOutput,
     LinkedProgram,
     LinkOptions,
-    StreamOutput,
-    StreamVarying,
-    Uniform,
     UniformBlock,
     Varying,
 )
-from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
@@ -34,6 +34,12 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.link.feedback import (
+    StreamOutput,
+    StreamVarying,
+    captured,
+    targets,
+)
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
@@ -186,7 +192,7 @@ class _Linker:
             name = type.name
             for leaf in leaves("", type):
                 indices.append(len(members))
-                members.append(_member(f"{name}.{leaf.name}", leaf, first, block.stages))
+                members.append(leaf.uniform(block.stages, prefix=f"{name}.", block=first))
             size = align(max(explicit_size(type), 1), 16)
             for i in range(var.type.array_elements):
                 label = f"{name}[{i}]" if var.type.is_array else name
@@ -222,14 +228,12 @@ class _Linker:
             for leaf in leaves(uniform.first.name, type, offset):
                 firsts = handles.get(leaf.fields, {})
                 units = {stage: first + leaf.flat for stage, first in firsts.items()}
-                self.program.uniforms.append(
-                    _member(leaf.name, leaf, -1, uniform.stages, location=at, units=units)
-                )
+                self.program.uniforms.append(leaf.uniform(uniform.stages, location=at, units=units))
                 at += max(1, leaf.array_size)
         self.program.default_block_size = align(self.storage, 16)
         data = bytearray(self.program.default_block_size)
         for offset, type, value in self.initial:
-            _write(data, offset, type, value)
+            write_constant(data, offset, type, value)
         self.program.default_block_initial = bytes(data)
 
     def _separate_opaque_members(
@@ -288,9 +292,7 @@ class _Linker:
                 binding = var.binding + leaf.flat if var.binding >= 0 else -1
                 units = {s: first + leaf.flat for s, first in firsts.items()}
                 self.program.uniforms.append(
-                    _member(
-                        leaf.name, leaf, -1, handle.stages, location, units=units, binding=binding
-                    )
+                    leaf.uniform(handle.stages, location=location, units=units, binding=binding)
                 )
                 location += max(1, leaf.array_size)
 
@@ -309,32 +311,12 @@ class _Linker:
                 before = program.uniforms[known]
                 program.uniforms[known] = replace(before, stages=before.stages | {stage})
                 continue
-            length = type.array_elements if type.is_array else 0
-            program.uniforms.append(
-                Uniform(
-                    f"{name}[0]" if length else name,
-                    t.ATOMIC_UINT,
-                    length,
-                    -1,
-                    offset,
-                    -1,
-                    4 if length else 0,
-                    0,
-                    False,
-                    frozenset((stage,)),
-                    {},
-                    binding,
-                    atomic_buffer=binding,
-                )
-            )
+            program.uniforms.append(counter(name, type, binding, offset, frozenset((stage,))))
         program.atomic_buffers.clear()
         bindings = sorted({u.atomic_buffer for u in program.uniforms if u.atomic_buffer >= 0})
         for binding in bindings:
             own = [i for i, u in enumerate(program.uniforms) if u.atomic_buffer == binding]
-            group = [program.uniforms[i] for i in own]
-            size = max(u.offset + 4 * max(1, u.array_size) for u in group)
-            stages = frozenset(s for u in group for s in u.stages)
-            program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(own)))
+            program.atomic_buffers.append(counter_buffer(binding, own, program.uniforms))
 
     # Transform feedback.
 
@@ -349,12 +331,14 @@ class _Linker:
         for var in shader.variables_of(Mode.SHADER_OUT):
             if var.xfb_buffer < 0 or var.xfb_offset < 0:
                 continue
-            parts = list(_captured(var))
-            runs += parts
-            named += _named(var)
-            end = max(p.offset + 4 * p.num_components for p in parts)
-            stride = max(var.xfb_stride, strides.get(var.xfb_buffer, 0), end)
-            strides[var.xfb_buffer] = stride
+            layout = "compact" if var.compact else "slots"
+            found = targets([(var.name, var.type)], var.location, var.component, layout, var.stream)
+            for whole, parts in captured(var.name, found, var.xfb_buffer, var.xfb_offset):
+                named.append(whole)
+                runs += parts
+                end = whole.offset + 4 * whole.num_components
+                stride = max(var.xfb_stride, strides.get(whole.buffer, 0), end)
+                strides[whole.buffer] = stride
         if not runs:
             return
         count = max(strides) + 1
@@ -405,110 +389,6 @@ def _arrays(
         for i in range(min(count, 1 << 12)):
             label = f"{name}[{i}]" if count > 1 else name
             yield label, inner, binding, offset + 4 * i * inner.array_elements
-
-
-def _member(
-    name: str,
-    leaf: Any,
-    block: int,
-    stages: frozenset[Stage],
-    location: int = -1,
-    units: dict[Stage, int] | None = None,
-    binding: int = -1,
-) -> Uniform:
-    kind: Type = leaf.type
-    return Uniform(
-        name,
-        kind.plain,
-        leaf.array_size,
-        location,
-        -1 if kind.is_opaque else leaf.offset,
-        block,
-        leaf.array_stride,
-        kind.stride if kind.is_matrix else 0,
-        kind.row_major,
-        stages,
-        units or {},
-        binding,
-    )
-
-
-def _write(data: bytearray, offset: int, type: Type, value: Any) -> None:
-    """Write an initial value at a uniform's offset."""
-    if type.element is not None:
-        for i, part in enumerate(value):
-            _write(data, offset + i * type.stride, type.element, part)
-    elif type.is_struct:
-        for member, part in zip(type.fields, value, strict=True):
-            _write(data, offset + member.offset, member.type, part)
-    elif type.is_matrix:
-        for i, part in enumerate(value):
-            _write(data, offset + i * type.stride, type.column_type.plain, part)
-    else:
-        letter = "Q" if type.bit_size == 64 else "I"
-        raw = struct.pack(f"<{len(value)}{letter}", *value)
-        data[offset : offset + len(raw)] = raw
-
-
-def _captured(var: Variable) -> Iterator[StreamVarying]:
-    """The runs of components of a captured output, slot by slot."""
-    offset, slot, component = var.xfb_offset, var.location, var.component
-    for type in _columns(var.type):
-        words = type.rows * max(type.bit_size // 32, 1)
-        at, first = slot, component
-        while words:
-            count = min(words, 4 - first)
-            yield _run(var, at, first, count, offset)
-            offset += 4 * count
-            words -= count
-            at, first = at + 1, 0
-        if var.compact:
-            slot, component = slot + (component + 1) // 4, (component + 1) % 4
-        else:
-            slot = at
-
-
-def _columns(type: Type) -> Iterator[Type]:
-    if type.element is not None:
-        for _ in range(type.length):
-            yield from _columns(type.element)
-    elif type.is_struct:
-        for member in type.fields:
-            yield from _columns(member.type)
-    else:
-        for _ in range(type.columns):
-            yield type.column_type
-
-
-def _run(var: Variable, slot: int, component: int, count: int, offset: int) -> StreamVarying:
-    type = var.type.without_array
-    length = var.type.length if var.type.is_array else 0
-    return StreamVarying(
-        var.name, type, length, slot, component, count, var.xfb_buffer, offset, var.stream
-    )
-
-
-def _named(var: Variable) -> Iterator[StreamVarying]:
-    """A captured output as GL enumerates it: structures member by member."""
-    offset, slot = var.xfb_offset, var.location
-    stack = [(var.name, var.type)]
-    while stack:
-        name, type = stack.pop()
-        if type.is_struct:
-            inner = [(f"{name}.{f.name}", f.type) for f in type.fields]
-            stack.extend(reversed(inner))
-            continue
-        if type.element is not None and (type.element.is_array or type.element.is_struct):
-            parts = [(f"{name}[{i}]", type.element) for i in range(type.length)]
-            stack.extend(reversed(parts))
-            continue
-        basic, length = type.without_array, type.array_elements if type.is_array else 0
-        words = basic.components * max(basic.bit_size // 32, 1) * max(length, 1)
-        yield StreamVarying(
-            name, basic, length, slot, var.component, words, var.xfb_buffer, offset, var.stream
-        )
-        offset += 4 * words
-        slot += type.slots()
 
 
 def link_spirv(shaders: list[SpirvShader], options: LinkOptions) -> LinkedProgram:

@@ -9,27 +9,28 @@ fences, descriptor pools and uniform memory are reused by later batches.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import array, byref, make, struct
-from gallette.drivers.vulkan.api.errors import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 
-from .memory.allocator import ALIGN, Allocator
-from .memory.storage import DeviceBuffer, DeviceImage, Used
+from .memory.storage import ALIGN, Allocator, DeviceBuffer, DeviceImage, Used
+
+if TYPE_CHECKING:
+    from .pipeline.layouts import Layout
 
 __all__ = ["Batch", "Stream"]
 
 _RING = 1 << 18
 _BLOCK = 1 << 16  # the range of a uniform block's descriptor, which must not leave the buffer
-_POOL_SETS = 256
-_POOL_SIZES = ((6, 512), (8, 512), (1, 2048), (7, 512), (3, 256), (4, 256), (5, 256))
-"""Descriptors of a pool: VkDescriptorType and how many."""
+_SETS = 16
+"""The number of descriptor sets of a layout that are allocated at first; it doubles."""
 
 
 class _Kit:
@@ -43,13 +44,11 @@ class _Kit:
         handle = ctypes.c_void_p()
         device.vk.vkAllocateCommandBuffers(device.handle, byref(info), byref(handle))
         self.commands = handle.value or 0
-        self.submit = make(
-            "VkSubmitInfo",
-            commandBufferCount=1,
-            pCommandBuffers=array([handle.value], ctypes.c_void_p),
-        )
+        buffers = array([handle.value], ctypes.c_void_p)
+        self.submit = make("VkSubmitInfo", commandBufferCount=1, pCommandBuffers=buffers)
         self.begin = make("VkCommandBufferBeginInfo", flags=1)
         self.pools: list[int] = []
+        self.sets: dict[Layout, list[int]] = {}
         self.rings: list[DeviceBuffer] = []
 
     def reset(self) -> None:
@@ -58,8 +57,23 @@ class _Kit:
         device.vk.vkResetCommandPool(device.handle, self.pool, 0)
         fence = ctypes.c_uint64(self.fence)
         device.vk.vkResetFences(device.handle, 1, byref(fence))
-        for pool in self.pools:
-            device.vk.vkResetDescriptorPool(device.handle, pool, 0)
+
+    def sets_of(self, layout: Layout, count: int) -> list[int]:
+        """At least `count` descriptor sets of a layout, in pools of their own."""
+        found, device = self.sets.setdefault(layout, []), self.device
+        if len(found) < count:
+            more = max(_SETS, len(found))
+            sizes = [struct("VkDescriptorPoolSize")(type, n * more) for _, type, n in layout.shape]
+            pool = device.new("DescriptorPool", maxSets=more, poolSizeCount=len(sizes),
+                              pPoolSizes=sizes)  # fmt: skip
+            self.pools.append(pool)
+            made = (ctypes.c_uint64 * more)()
+            layouts = array([layout.set_layout] * more, ctypes.c_uint64)
+            info = make("VkDescriptorSetAllocateInfo", descriptorPool=pool, descriptorSetCount=more,
+                        pSetLayouts=layouts)  # fmt: skip
+            device.vk.vkAllocateDescriptorSets(device.handle, byref(info), byref(made))
+            found += made
+        return found
 
     def destroy(self) -> None:
         """Destroy the Vulkan objects that the batch owns."""
@@ -78,7 +92,8 @@ class Batch:
         self.commands = kit.commands
         self.keeps: set[Any] = set()
         self.submitted = self.done = False
-        self._ring = self._at = self._pool = self._sets = 0
+        self._ring = self._at = 0
+        self._sets: Counter[Layout] = Counter()  # used
 
     def uses(self, what: Used, write: bool) -> None:
         """Keep a buffer or image until the batch is done."""
@@ -109,39 +124,10 @@ class Batch:
         self._at += -(-size // ALIGN) * ALIGN
         return ring.handle, ring.offset + at, ring.bytes[at : at + size]
 
-    def descriptor_set(self, layout: int) -> int:
+    def descriptor_set(self, layout: Layout) -> int:
         """A set of descriptors that lives as long as the batch."""
-        device, kit = self.kit.device, self.kit
-        if self._sets >= _POOL_SETS:
-            self._pool, self._sets = self._pool + 1, 0
-        while True:
-            if self._pool >= len(kit.pools):
-                sizes = [struct("VkDescriptorPoolSize")(*size) for size in _POOL_SIZES]
-                kit.pools.append(
-                    device.new(
-                        "DescriptorPool",
-                        maxSets=_POOL_SETS,
-                        poolSizeCount=len(sizes),
-                        pPoolSizes=sizes,
-                    )
-                )
-            layouts = ctypes.c_uint64(layout)
-            info = make(
-                "VkDescriptorSetAllocateInfo",
-                descriptorPool=kit.pools[self._pool],
-                descriptorSetCount=1,
-                pSetLayouts=layouts,
-            )
-            made = ctypes.c_uint64()
-            try:
-                device.vk.vkAllocateDescriptorSets(device.handle, byref(info), byref(made))
-            except VulkanError as error:
-                if self._sets == 0 or error.result not in (-1000069000, -12):
-                    raise
-                self._pool, self._sets = self._pool + 1, 0  # the pool is full or in pieces
-                continue
-            self._sets += 1
-            return made.value
+        used = self._sets[layout] = self._sets[layout] + 1
+        return self.kit.sets_of(layout, used)[used - 1]
 
     def finish(self) -> None:
         """Return when all commands of the batch have been executed."""
@@ -182,7 +168,7 @@ class Stream:
         self.after_submit: Callable[[], None] = lambda: None
         self._free: list[_Kit] = []
         self._running: list[Batch] = []
-        self._current: Batch | None = None
+        self.current: Batch | None = None  # the batch that is being recorded
         self.written = True  # something was, since the last barrier
         barrier = make("VkMemoryBarrier2", srcStageMask=0x10000, srcAccessMask=0x10000,
                        dstStageMask=0x10000, dstAccessMask=0x18000)  # fmt: skip
@@ -190,24 +176,19 @@ class Stream:
 
     @property
     def batch(self) -> Batch:
-        """The batch that is being recorded."""
-        if self._current is None:
+        """The batch that is being recorded, which begins with its first command."""
+        if self.current is None:
             for running in list(self._running):
                 running.is_done()
             kit = self._free.pop() if self._free else _Kit(self.device, self.allocator)
             self.device.vk.vkBeginCommandBuffer(kit.commands, byref(kit.begin))
-            self._current = Batch(self, kit)
+            self.current = Batch(self, kit)
             self.written = True
-        return self._current
-
-    @property
-    def current(self) -> Batch | None:
-        """The batch that is being recorded, if there is one."""
-        return self._current
+        return self.current
 
     def submit(self) -> Batch | None:
         """Submit the current batch; the next command begins a new one."""
-        batch = self._current
+        batch = self.current
         if batch is None:
             return self._running[-1] if self._running else None
         self.before_submit()
@@ -222,7 +203,7 @@ class Stream:
             kit = batch.kit
             device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
         batch.submitted = True
-        self._current = None
+        self.current = None
         self._running.append(batch)
         self.after_submit()
         return batch
@@ -244,17 +225,9 @@ class Stream:
         if image.prepared:
             return
         image.prepared = True
-        barrier = make(
-            "VkImageMemoryBarrier",
-            srcAccessMask=0,
-            dstAccessMask=0x18000,
-            oldLayout=0,
-            newLayout=1,
-            srcQueueFamilyIndex=0xFFFFFFFF,
-            dstQueueFamilyIndex=0xFFFFFFFF,
-            image=image.handle,
-            subresourceRange=(aspect, 0, 0xFFFFFFFF, 0, 0xFFFFFFFF),
-        )
+        whole = aspect, 0, 0xFFFFFFFF, 0, 0xFFFFFFFF
+        barrier = make("VkImageMemoryBarrier", dstAccessMask=0x18000, newLayout=1,
+                       image=image.handle, subresourceRange=whole)  # fmt: skip
         self.device.vk.vkCmdPipelineBarrier(
             self.batch.commands, 0x10000, 0x10000, 0, 0, None, 0, None, 1, byref(barrier)
         )

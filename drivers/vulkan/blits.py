@@ -32,22 +32,44 @@ def _inside(texture: VulkanTexture, level: int, box: Box) -> bool:
     )
 
 
-def _layers(texture: VulkanTexture, level: int, box: Box, aspect: int) -> tuple[Any, Any, int]:
+def _layers(texture: VulkanTexture, level: int, box: Box) -> tuple[Any, Any, int]:
     """VkImageSubresourceLayers and VkOffset3D of a box, and its depth."""
+    aspect = texture.format.aspect
     if texture.desc.target is Target.TEXTURE_3D:
         return (aspect, level, 0, 1), (box.x, box.y, box.z), box.depth
     return (aspect, level, box.z, box.depth), (box.x, box.y, 0), 1
 
 
+def _between_passes(
+    context: VulkanContext, src: VulkanTexture, src_level: int, dst: VulkanTexture, dst_level: int
+) -> None:
+    context.rendering.end()
+    context.on_device(src, (src_level,))
+    context.on_device(dst, (dst_level,), write=True)
+    context.stream.barrier()
+    context.stream.written = True
+
+
+def _record(
+    context: VulkanContext, kind: str, src: VulkanTexture, src_level: int, box: Box,
+    dst: VulkanTexture, dst_level: int, to: Box,
+) -> None:  # fmt: skip
+    """Record a "Copy" or a "Resolve"."""
+    _between_passes(context, src, src_level, dst, dst_level)
+    layers, at, depth = _layers(src, src_level, box)
+    to_layers, to_at, _ = _layers(dst, dst_level, to)
+    size = box.width, box.height, depth
+    region = struct(f"VkImage{kind}")(layers, at, to_layers, to_at, size)
+    getattr(context.device.vk, f"vkCmd{kind}Image")(
+        context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
+        1, byref(region),
+    )  # fmt: skip
+
+
 def copy_on_device(
-    context: VulkanContext,
-    dst: Resource,
-    dst_level: int,
-    origin: tuple[int, int, int],
-    src: Resource,
-    src_level: int,
-    box: Box,
-) -> bool:
+    context: VulkanContext, dst: Resource, dst_level: int, origin: tuple[int, int, int],
+    src: Resource, src_level: int, box: Box,
+) -> bool:  # fmt: skip
     """Copy between images of one format if the newer copies are the device's; returns whether it
     did.
     """
@@ -69,19 +91,7 @@ def copy_on_device(
         return False
     if mixed or not _inside(src, src_level, box) or not _inside(dst, dst_level, to):
         return False
-    context.rendering.end()
-    context.on_device(src, (src_level,))
-    context.on_device(dst, (dst_level,), write=True)
-    context.stream.barrier()
-    aspect = src.format.aspect
-    layers, at, depth = _layers(src, src_level, box, aspect)
-    to_layers, to_at, _ = _layers(dst, dst_level, to, aspect)
-    region = struct("VkImageCopy")(layers, at, to_layers, to_at, (box.width, box.height, depth))
-    context.device.vk.vkCmdCopyImage(
-        context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
-        1, byref(region),
-    )  # fmt: skip
-    context.stream.written = True
+    _record(context, "Copy", src, src_level, box, dst, dst_level, to)
     return True
 
 
@@ -103,29 +113,42 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
     if src.samples == dst.samples:
         origin = (d.x, d.y, d.z)
         return copy_on_device(context, dst, info.dst_level, origin, src, info.src_level, s)
-    integer = src.desc.format.is_pure_integer
-    if dst.samples > 1 or integer or not _inside(src, info.src_level, s):
+    depth = src.format.aspect != COLOR
+    moved = depth and (d.x, d.y) != (s.x, s.y)
+    if dst.samples > 1 or moved or src.desc.format.is_pure_integer:
         return False
-    if not _inside(dst, info.dst_level, d) or dst.desc.target is Target.TEXTURE_3D:
+    inside = _inside(src, info.src_level, s) and _inside(dst, info.dst_level, d)
+    if not inside or dst.desc.target is Target.TEXTURE_3D:
         return False
-    if src.format.aspect != COLOR and (d.x, d.y) != (s.x, s.y):
-        return False
-    context.rendering.end()
-    context.on_device(src, (info.src_level,))
-    context.on_device(dst, (info.dst_level,), write=True)
-    context.stream.barrier()
-    if src.format.aspect != COLOR:
-        _resolve_depth(context, info, d, s)
-        return True
-    layers, at, _ = _layers(src, info.src_level, s, COLOR)
-    to_layers, to_at, _ = _layers(dst, info.dst_level, d, COLOR)
-    region = struct("VkImageResolve")(layers, at, to_layers, to_at, (s.width, s.height, 1))
-    context.device.vk.vkCmdResolveImage(
-        context.stream.batch.commands, src.image.handle, GENERAL, dst.image.handle, GENERAL,
-        1, byref(region),
-    )  # fmt: skip
-    context.stream.written = True
+    if depth:
+        _resolve_depth(context, src, info.src_level, s, dst, info.dst_level, d)
+    else:
+        _record(context, "Resolve", src, info.src_level, s, dst, info.dst_level, d)
     return True
+
+
+def _resolve_depth(
+    context: VulkanContext, src: VulkanTexture, src_level: int, s: Box, dst: VulkanTexture,
+    dst_level: int, d: Box,
+) -> None:  # fmt: skip
+    """Resolve depth and stencil to the first samples, with a render pass that draws nothing."""
+    _between_passes(context, src, src_level, dst, dst_level)
+    places, last = ((src, src_level, s.z), (dst, dst_level, d.z)), s.depth - 1
+    views = [
+        surface_view(t, Surface(t, t.desc.format, level, z, z + last)) for t, level, z in places
+    ]
+    attachment = make(
+        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=GENERAL, resolveMode=1,
+        resolveImageView=views[1], resolveImageLayout=GENERAL,
+    )  # fmt: skip
+    rendering = make(
+        "VkRenderingInfo", renderArea=((s.x, s.y), (s.width, s.height)), layerCount=s.depth,
+        pDepthAttachment=attachment if src.format.aspect & DEPTH else None,
+        pStencilAttachment=attachment if src.format.aspect & STENCIL else None,
+    )  # fmt: skip
+    commands, vk = context.stream.batch.commands, context.device.vk
+    vk.vkCmdBeginRendering(commands, byref(rendering))
+    vk.vkCmdEndRendering(commands)
 
 
 def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:
@@ -134,28 +157,3 @@ def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:
     width, height = min(d.x + d.width, scissor.maxx) - x, min(d.y + d.height, scissor.maxy) - y
     source = Box(s.x + x - d.x, s.y + y - d.y, s.z, width, height, s.depth)
     return Box(x, y, d.z, width, height, d.depth), source
-
-
-def _resolve_depth(context: VulkanContext, info: BlitInfo, d: Box, s: Box) -> None:
-    """Resolve depth and stencil to the first samples, with a render pass that draws nothing."""
-    dst, src = info.dst, info.src
-    assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
-    views = [
-        surface_view(texture, Surface(texture, texture.desc.format, level, z, z + s.depth - 1))
-        for texture, level, z in ((src, info.src_level, s.z), (dst, info.dst_level, d.z))
-    ]
-    attachment = make(
-        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=GENERAL, resolveMode=1,
-        resolveImageView=views[1], resolveImageLayout=GENERAL, loadOp=0, storeOp=0,
-    )  # fmt: skip
-    rendering = make(
-        "VkRenderingInfo",
-        renderArea=((s.x, s.y), (s.width, s.height)),
-        layerCount=s.depth,
-        pDepthAttachment=attachment if src.format.aspect & DEPTH else None,
-        pStencilAttachment=attachment if src.format.aspect & STENCIL else None,
-    )
-    commands, vk = context.stream.batch.commands, context.device.vk
-    vk.vkCmdBeginRendering(commands, byref(rendering))
-    vk.vkCmdEndRendering(commands)
-    context.stream.written = True

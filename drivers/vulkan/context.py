@@ -20,13 +20,14 @@ from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
-from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
+from gallette.pipe.interface import Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import (
     BlitInfo,
     Box,
     ComputeInfo,
     DrawInfo,
+    FramebufferState,
     ScissorState,
     StreamOutputInfo,
     Surface,
@@ -35,15 +36,14 @@ from gallette.pipe.state import (
 
 from .batch import Batch, Stream
 from .blits import blit_on_device, copy_on_device
-from .clears import clear_on_device, clear_rect_on_device
 from .copies import download, upload
 from .draw import Draws
 from .internal import Internal
 from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
-from .pipeline.executables import executables
+from .pipeline.cache import executables
 from .queries import Queries, VulkanQuery
-from .rendering import Rendering
+from .rendering import Rendering, clear_on_device, clear_rect_on_device
 from .samples import read_samples, write_samples
 from .series import Recorded, SeriesRecorder, records
 
@@ -138,9 +138,6 @@ class VulkanContext(MemoryContext):
         self.draws.forget_shader(handle)
         super().delete_shader_state(handle)
 
-    def rebound(self) -> None:
-        self.draws.dirty = True
-
     # -- work ------------------------------------------------------------------------------------
 
     def draw_vbo(self, info: DrawInfo) -> None:
@@ -163,56 +160,25 @@ class VulkanContext(MemoryContext):
         self.raise_failure()
         self.draws.compute(info)
 
-    def clear(
-        self,
-        flags: ClearFlags,
-        color: Color,
-        depth: float,
-        stencil: int,
-        scissor: ScissorState | None = None,
-        color_mask: ColorMask = EVERY_CHANNEL,
-        stencil_mask: int = 0xFF,
-    ) -> None:
-        if not self.skipped:
-            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            clear_on_device(self, flags, values, scissor)
+    def clear_attachments(
+        self, target: FramebufferState, flags: ClearFlags, values: ClearValues,
+        scissor: ScissorState | None,
+    ) -> None:  # fmt: skip
+        clear_on_device(self, flags, values, scissor, target)
 
-    def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
-        values = ClearValues(color, 0.0, 0)
-        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, values, rect):
-            super().clear_render_target(surface, color, rect)
-
-    def clear_depth_stencil(
-        self,
-        surface: Surface,
-        flags: ClearFlags,
-        depth: float,
-        stencil: int,
-        rect: ScissorState,
-        stencil_writemask: int = 0xFF,
+    def clear_surface(
+        self, surface: Surface, flags: ClearFlags, values: ClearValues, rect: ScissorState
     ) -> None:
-        values = ClearValues((0.0,) * 4, depth, stencil, stencil_mask=stencil_writemask)
         if not clear_rect_on_device(self, surface, flags, values, rect):
-            super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+            super().clear_surface(surface, flags, values, rect)
 
     def blit(self, info: BlitInfo) -> None:
         if not self.skipped and not blit_on_device(self, info):
             super().blit(info)
 
-    def resource_copy_region(
-        self,
-        dst: Resource,
-        dst_level: int,
-        dst_x: int,
-        dst_y: int,
-        dst_z: int,
-        src: Resource,
-        src_level: int,
-        src_box: Box,
-    ) -> None:
-        origin = (dst_x, dst_y, dst_z)
-        if not copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
-            super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
+    def copy_texels(self, *what: Any) -> None:
+        if not copy_on_device(self, *what):
+            super().copy_texels(*what)
 
     # -- transfers -------------------------------------------------------------------------------
 
@@ -284,12 +250,9 @@ class VulkanContext(MemoryContext):
         self._change_query(query, begins=False)
 
     def _change_query(self, query: VulkanQuery, begins: bool) -> None:
-        inside = self.rendering.target is not None and query.counts_samples
-        if inside and not self.draws.feedback.running:
-            self.queries.change(query, begins)
-            return
-        self.rendering.end()
-        (self.queries.begin if begins else self.queries.end)(query)
+        if not query.counts_samples or self.draws.feedback.running:
+            self.rendering.end()
+        self.queries.change(query, begins, self.rendering.target is not None)
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.raise_failure()
@@ -301,7 +264,7 @@ class VulkanContext(MemoryContext):
     def destroy_query(self, query: Handle) -> None:
         if query.active:
             self.end_query(query)
-        query.release()
+        query.segments.clear()
 
     def flush(self) -> Fence:
         self.raise_failure()

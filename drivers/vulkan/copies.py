@@ -95,13 +95,11 @@ def download(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> N
     stream.barrier()
     batch, staged = stream.batch, []
     for level in wanted:
-        # Depth takes four bytes a texel, stencil one.
-        size = texture.storage[level].size
-        texels = size // texture.desc.format.block_bytes
-        both = texture.format.aspect == DEPTH | STENCIL
-        planes = (
-            [(DEPTH, 4 * texels), (STENCIL, texels)] if both else [(texture.format.aspect, size)]
-        )
+        size, both = texture.storage[level].size, texture.format.aspect == DEPTH | STENCIL
+        planes = [(texture.format.aspect, size)]
+        if both:  # depth takes four bytes a texel, stencil one
+            texels = size // texture.desc.format.block_bytes
+            planes = [(DEPTH, 4 * texels), (STENCIL, texels)]
         for aspect, count in planes:
             staging = DeviceBuffer(texture.device, texture.allocator, count + 16)
             block = 4 if both else texture.desc.format.block_bytes

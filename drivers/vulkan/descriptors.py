@@ -27,7 +27,7 @@ from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import GENERAL
 from .pipeline.layouts import DYNAMIC_UNIFORM, Layout, Link, Slot
 from .pipeline.textures import image_view, texture_view
-from .spirv.memory import COUNTERS
+from .spirv.resources import COUNTERS
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -63,23 +63,21 @@ class Descriptors:
     def reside(self, link: Link) -> None:
         """Move the resources that a draw reads and writes to the device."""
         for slot in link.slots:
+            used: Any = None
             if slot.what[0] == "tex":
-                _, view, _ = self._view(slot)
-                if view is not None and isinstance(view.resource, VulkanTexture):
-                    levels = range(view.first_level, view.last_level + 1)
-                    self.context.on_device(view.resource, levels)
+                used = self._view(slot)
             elif slot.what[0] == "img":
-                image = self._image_of(slot)
-                if image is not None and isinstance(image.resource, VulkanTexture):
-                    self.context.on_device(image.resource, (image.level,))
+                used = self._image_of(slot)
+            if used is not None and isinstance(used.resource, VulkanTexture):
+                image = slot.what[0] == "img"
+                levels = (used.level,) if image else range(used.first_level, used.last_level + 1)
+                self.context.on_device(used.resource, levels)
 
-    def _view(self, slot: Slot) -> tuple[StageBindings, SamplerView | None, int]:
-        bindings = self.context.bound.stages[slot.stage]
-        number = slot.what[1] % 1000
-        return bindings, bindings.view(number), number
+    def _view(self, slot: Slot) -> SamplerView | None:
+        return self.context.bound.stages[slot.stage].view(slot.what[1] % 1000)
 
     def _image_of(self, slot: Slot) -> ImageView | None:
-        images, number = self.context.bound.stages[slot.stage].images, slot.what[1]
+        images, number = self.context.bound.stages[slot.stage].images, slot.what[1] % 1000
         return images[number] if number < len(images) else None
 
     def wrote(self, link: Link) -> None:
@@ -122,7 +120,7 @@ class Descriptors:
         if same and offsets == self._offsets:
             return
         if not same:
-            self._set = batch.descriptor_set(layout.set_layout)
+            self._set = batch.descriptor_set(layout)
             device.vk.vkUpdateDescriptorSetWithTemplate(
                 device.handle, self._set, layout.template, int(record.ctypes.data)
             )
@@ -154,21 +152,17 @@ class Descriptors:
         return [self._texture(batch, slot) if kind == "tex" else self._image(batch, slot)]
 
     def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
-        block = bindings.constants[0] if bindings.constants else None
-        known = self._blocks.get(stage)
-        if (
-            known is None
-            or known[0] is not block
-            or (block is not None and block.buffer is not None)
-        ):
-            data: Any = b"\0" * 16
-            if block is not None:
-                data = block.raw
-                if block.buffer is not None:
-                    self.context.on_host(block.buffer)
-                    data = block.buffer.bytes_at(block.offset, _BLOCK)  # type: ignore[attr-defined]
-            buffer, offset = batch.upload(data or b"\0" * 16)
-            known = self._blocks[stage] = (block, buffer, offset)
+        block, known = (
+            bindings.constants[0] if bindings.constants else None,
+            self._blocks.get(stage),
+        )
+        buffer = None if block is None else block.buffer
+        if known is None or known[0] is not block or buffer is not None:
+            data: Any = b"" if block is None else block.raw
+            if block is not None and buffer is not None:
+                self.context.on_host(buffer)
+                data = buffer.bytes_at(block.offset, _BLOCK)  # type: ignore[attr-defined]
+            known = self._blocks[stage] = (block, *batch.upload(data or b"\0" * 16))
         return known[1], 0, _BLOCK
 
     def _zeros(self) -> Row:
@@ -214,12 +208,13 @@ class Descriptors:
     # -- textures and images ---------------------------------------------------------------------
 
     def _texture(self, batch: Batch, slot: Slot) -> Row:
-        bindings, view, number = self._view(slot)
+        view = self._view(slot)
         if slot.binding.type == _TEXELS:
-            return self._texels(batch, view)
+            return self._texels(batch, view, 37)
         if view is None or not isinstance(view.resource, VulkanTexture):
             return self._dummy(batch, slot, storage=False)
-        state, key = bindings.sampler(number), (slot.stage, slot.what, slot.binding.shape)
+        state = self.context.bound.stages[slot.stage].sampler(slot.what[1] % 1000)
+        key = slot.stage, slot.what, slot.binding.shape
         last = self._sampled.get(key)
         if last is None or last[0] is not view or last[1] is not state:
             row = self._sampler_and_view(slot, view, view.resource, state)
@@ -235,22 +230,19 @@ class Descriptors:
         sampler = samplers.sampler(state, view.format, view.target.is_cube)
         return sampler, texture_view(texture, view), GENERAL
 
-    def _texels(self, batch: Batch, view: SamplerView | None) -> Row:
-        if view is None or not isinstance(view.resource, VulkanBuffer):
-            return self.context.screen.samplers.zeros().view(37, 0, 64), 0, 0
-        found = vulkan_format(view.format)
+    def _texels(self, batch: Batch, view: SamplerView | ImageView | None, number: int) -> Row:
+        """A buffer of texels; `number` is the format of an empty binding."""
+        resource, zeros = None if view is None else view.resource, self.context.screen.samplers
+        if view is None or not isinstance(resource, VulkanBuffer):
+            return zeros.zeros().view(number, 0, 64), 0, 0
+        found, texel = vulkan_format(view.format), view.format.block_bytes
         assert found is not None
-        resource = view.resource
-        return self._buffer_view(batch, resource, found.number, view)
-
-    def _buffer_view(self, batch: Batch, resource: VulkanBuffer, number: int, view: Any) -> Row:
-        texel = view.format.block_bytes
-        size = view.buffer_size or resource.desc.width - view.buffer_offset
-        size = min(size, resource.desc.width - view.buffer_offset) // texel * texel
+        rest = resource.desc.width - view.buffer_offset
+        size = min(view.buffer_size or rest, rest) // texel * texel
         if size <= 0:
-            return self.context.screen.samplers.zeros().view(number, 0, texel), 0, 0
+            return zeros.zeros().view(found.number, 0, texel), 0, 0
         batch.uses(resource.gpu, write=False)
-        return resource.gpu.view(number, view.buffer_offset, size), 0, 0
+        return resource.gpu.view(found.number, view.buffer_offset, size), 0, 0
 
     def _dummy(self, batch: Batch, slot: Slot, storage: bool) -> Row:
         samplers = self.context.screen.samplers
@@ -265,11 +257,7 @@ class Descriptors:
     def _image(self, batch: Batch, slot: Slot) -> Row:
         image = self._image_of(slot)
         if slot.binding.type == _IMAGE_TEXELS:
-            if image is None or not isinstance(image.resource, VulkanBuffer):
-                return self.context.screen.samplers.zeros().view(98, 0, 64), 0, 0
-            found = vulkan_format(image.format)
-            assert found is not None
-            return self._buffer_view(batch, image.resource, found.number, image)
+            return self._texels(batch, image, 98)
         if image is None or not isinstance(image.resource, VulkanTexture):
             return self._dummy(batch, slot, storage=True)
         layers = (image.first_layer, image.last_layer - image.first_layer + 1)

@@ -12,21 +12,16 @@ from gallette.drivers.common.vertex.stream import resolved
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-from .batch import Batch
 from .descriptors import Descriptors
-from .dynamic import DynamicState
+from .dynamic import DynamicState, Row, State, push_row, vertex_row
 from .feedback import Feedback
 from .indices import Indexed, prepared
 from .memory.resources import VulkanBuffer
-from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
 from .pipeline.vertices import vertex_inputs, vertex_layout
-from .selection import Selection, folds, select, texture_facts
-from .series import vertex_row
-from .spirv.interface import PUSH_WORDS
-from .spirv.system import PUSHED
-from .variants import ComputeKey, with_control
+from .spirv.variables import PUSH_WORDS, PUSHED
+from .variants import ComputeKey, Selection, lookups, select, texture_facts, with_control
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -43,30 +38,21 @@ class Draws:
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
         self.vk = context.device.vk
-        self.dirty = True
         self.descriptors = Descriptors(context)
         self.dynamic = DynamicState(context)
         self.feedback = Feedback(context)
-        self._chosen: tuple[Pipeline, Selection] | None = None
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
-        self._key: Any = None
-        self._facts: tuple[Any, tuple[Any, ...]] = None, ()
-        self._bound = 0
-        self._pushed = b""
-        self._vertices: Any = None
         self.plans: dict[Any, tuple[Any, ...]] = {}
         self.made: Any = None  # the last draw, if it may be made again (see `series`)
 
     def forget(self) -> None:
         """Forget all bindings, because a new batch begins."""
-        self._bound, self._pushed, self._vertices = 0, b"", None
         self.descriptors.forget()
         self.dynamic.forget()
 
     def forget_shader(self, shader: Any) -> None:
         """Forget a deleted shader and everything made from it."""
         self._known.clear()
-        self._chosen, self.dirty, self._facts = None, True, (None, ())
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
 
@@ -91,8 +77,9 @@ class Draws:
 
     def _draw(self, info: DrawInfo) -> None:
         context, raster = self.context, self.context.bound.rasterizer.state
-        if not self.dynamic.can_draw():
-            return
+        width, height, _ = context.bound.viewports[0].scale
+        if width <= 0 or not height:
+            return  # nothing can be visible
         indexed = prepared(context, info)
         if indexed is not None and not indexed.count:
             return
@@ -110,36 +97,30 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        sources = self._reside_vertices(pipeline)
-        inputs = tuple(
-            [(gpu.handle, gpu.offset + at, max(gpu.size - at, 0)) for gpu, at, _ in sources]
-        )
+        sources = vertex_inputs(context, pipeline.link)
         context.rendering.begin()
         batch = context.stream.batch
-        commands, vk = batch.commands, self.vk
-        if self._bound != pipeline.handle:
-            vk.vkCmdBindPipeline(commands, 0, pipeline.handle)
-            self._bound = pipeline.handle
-            batch.keeps.add(pipeline)
+        for what, _ in sources:
+            batch.uses(what.gpu, write=False)
         restarts = indexed is not None and indexed.restarts
-        self.dynamic.set(commands, restarts, TOPOLOGIES[mode], side, fill)
-        self._bind_vertices(commands, inputs)
+        state: State = {"pipeline": ("vkCmdBindPipeline", (0, pipeline.handle))}
+        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode], side, fill))
+        state["push"] = push_row(pipeline.link.layout.handle, self._pushed(info))
+        draw: Row = "vkCmdDraw", (info.count, info.instance_count, info.start, info.start_instance)
+        if sources:
+            state["vertices"] = vertex_row(sources)
+        if indexed is not None:
+            state["index"] = "vkCmdBindIndexBuffer", indexed.place(batch)
+            numbers = indexed.count, info.instance_count, indexed.first, indexed.bias
+            draw = "vkCmdDrawIndexed", (*numbers, info.start_instance)
+        batch.keeps.add(pipeline)
+        self.dynamic.set(batch.commands, state)
         self.descriptors.bind(batch, pipeline.link, 0)
-        self._push(commands, pipeline, info)
-        self.feedback.begin(selection, mode)
-        if indexed is None:
-            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
-        else:
-            vk.vkCmdBindIndexBuffer(commands, *indexed.place(batch))
-            vk.vkCmdDrawIndexed(
-                commands, indexed.count, info.instance_count, indexed.first, indexed.bias,
-                info.start_instance,
-            )  # fmt: skip
+        self.feedback.begin(selection)
+        getattr(self.vk, draw[0])(batch.commands, *draw[1])
         self.made = None
-        converted = indexed is not None and indexed.buffer is None
-        if not converted and not side and not selection.writes_memory:
-            vertices = [(what, at) for _, at, what in sources]
-            self.made = info, pipeline, vertices, indexed, self._pushed
+        if not side and not selection.writes_memory:
+            self.made = info, pipeline, sources, indexed, state, draw
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
@@ -147,47 +128,30 @@ class Draws:
     def _prepared(
         self, info: DrawInfo, mode: Primitive, fill: PolygonMode
     ) -> tuple[Pipeline, Selection]:
-        """The pipeline for the bound state; cached while nothing changes."""
+        """The pipeline for the bound state."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
-        layout = vertex_layout(bound)
-        shaders = tuple(bound.shaders.values())
-        revisions = shaders, [bound.stages[stage].revision for stage in bound.shaders]
-        if self._facts[0] != revisions:
-            self._facts = revisions, texture_facts(bound)
-        textures = self._facts[1]
-        what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
-        if not self.dirty and self._key == what:
-            assert self._chosen is not None
-            return self._chosen
         whole = (
-            *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
-            bound.framebuffer, bound.sample_mask, bound.min_samples, *shaders,
+            mode, info.mode, fill, patch, vertex_layout(bound), texture_facts(bound),
+            self.feedback.wanted, bound.blend, bound.rasterizer, bound.depth_stencil_alpha,
+            bound.elements, bound.framebuffer, bound.sample_mask, bound.min_samples,
+            *bound.shaders.values(),
         )  # fmt: skip
-        self._key, self.dirty = what, False
-        self._chosen = self._known.get(whole)
-        if self._chosen is None:
+        found = self._known.get(whole)
+        if found is None:
+            selection = select(bound, info.mode, self.feedback.wanted)
+            programs, pipelines = selection.programs, self.context.screen.pipelines
+            if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
+                programs = with_control(programs, patch)
+            link = pipelines.link(programs)
+            key = pipeline_key(self.context, selection, link, mode, fill, patch)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._chosen = self._known[whole] = self._choose(info, mode, fill, patch)
-        return self._chosen
+            found = self._known[whole] = pipelines.pipeline(programs, key), selection
+        return found
 
-    def _choose(
-        self, info: DrawInfo, mode: Primitive, fill: PolygonMode, patch: int
-    ) -> tuple[Pipeline, Selection]:
-        """Variants and pipeline for a combination of state."""
-        bound = self.context.bound
-        samples = max(1, bound.framebuffer.samples)
-        selection = select(bound, info.mode, self.feedback.wanted, samples)
-        programs = selection.programs
-        if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
-            programs = with_control(programs, patch)
-        link = self.context.screen.pipelines.link(programs)
-        key = pipeline_key(self.context, selection, link, mode, fill, patch)
-        return self.context.screen.pipelines.graphics(programs, key), selection
-
-    def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
-        """Set push constants: values for which Vulkan has no state or built-in."""
+    def _pushed(self, info: DrawInfo) -> bytes:
+        """The push constants: values for which Vulkan has no state or built-in."""
         bound = self.context.bound
         words = np.zeros(PUSH_WORDS, np.uint32)
         floats = words.view(np.float32)
@@ -202,36 +166,7 @@ class Draws:
         floats[place : place + 2] = [1 / (256 * size) for size in bound.viewports[0].scale[:2]]
         levels = PUSHED["levels"]
         floats[levels : levels + 6] = info.patch_levels
-        data = words.tobytes()
-        if data != self._pushed:
-            self._pushed = data
-            self.vk.vkCmdPushConstants(
-                commands, pipeline.link.layout.handle, 0x3F, 0, len(data), int(words.ctypes.data)
-            )
-
-    # -- vertices --------------------------------------------------------------------------------
-
-    def _reside_vertices(
-        self, pipeline: Pipeline
-    ) -> list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]]:
-        """For each binding the memory, the offset in it, and the buffer it belongs to."""
-        batch: Batch = self.context.stream.batch
-        found: list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]] = []
-        for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
-            if bound is None:
-                zeros = self.context.screen.samplers.zeros()
-                found.append((zeros, 0, zeros))
-                continue
-            what, offset = bound
-            gpu = what.gpu if isinstance(what, VulkanBuffer) else what
-            batch.uses(gpu, write=False)
-            found.append((gpu, offset, what))
-        return found
-
-    def _bind_vertices(self, commands: int, inputs: Any) -> None:
-        if inputs and inputs != self._vertices:
-            self._vertices = inputs
-            self.vk.vkCmdBindVertexBuffers2(commands, *vertex_row(inputs)[1])
+        return words.tobytes()
 
     # -- compute ---------------------------------------------------------------------------------
 
@@ -254,9 +189,9 @@ class Draws:
             raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
         context.rendering.end()
         block = info.block if shader.shader.info.workgroup_size_variable else None
-        key = ComputeKey(block, folds(context.bound, Stage.COMPUTE))
+        key = ComputeKey(block, lookups(context.bound, Stage.COMPUTE))
         program = shader.variant_for(key).program
-        pipeline = context.screen.pipelines.compute(program)
+        pipeline = context.screen.pipelines.pipeline([program])
         self.descriptors.reside(pipeline.link)
         context.stream.barrier()
         batch = context.stream.batch

@@ -1,26 +1,29 @@
-"""Dynamic state: state set with commands instead of being part of a pipeline.
+"""State that is set with commands: dynamic state, and what is bound.
 
-Commands are rows, `(name, arguments after the command buffer)`, grouped by the state they come
-from. The last row set in a batch is recorded per slot, so only differing rows are set again;
-`series` keeps the rows of draws and compares them without reading the state.
+Commands are rows, `(name, arguments after the command buffer)`. A draw's state is all rows that
+lead to it; those that differ from what is set are recorded. `series` keeps the states of draws and
+compares them without reading what the application has bound.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 
 from .api.binding import address, array, struct
+from .memory.resources import VulkanBuffer
+from .memory.storage import DeviceBuffer
 from .pipeline.keys import STENCIL_OPS
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["DynamicState", "Row", "State", "pointer"]
+__all__ = ["DynamicState", "Row", "State", "pointer", "push_row", "vertex_row"]
 
 Row = tuple[str, tuple[Any, ...]]
 State = dict[Any, Row]
@@ -42,6 +45,30 @@ class _Address(int):
     values: Any
 
 
+def vertex_row(sources: Iterable[tuple[DeviceBuffer | VulkanBuffer, int]]) -> Row:
+    """The command that binds buffers from offsets on, at their current addresses."""
+    return _vertex_row(
+        tuple([(gpu.handle, gpu.offset + at, max(gpu.size - at, 0))
+               for gpu, at in [(what.gpu, at) for what, at in sources]])
+    )  # fmt: skip
+
+
+@lru_cache(1024)
+def _vertex_row(inputs: tuple[tuple[int, int, int], ...]) -> Row:
+    """With sizes, because each is a part of a buffer."""
+    columns = [
+        pointer((ctypes.c_uint64 * len(inputs))(*column)) for column in zip(*inputs, strict=True)
+    ]
+    return "vkCmdBindVertexBuffers2", (0, len(inputs), *columns, 0)
+
+
+@lru_cache(1024)
+def push_row(layout: int, data: bytes) -> Row:
+    """The command that sets push constants."""
+    words = (ctypes.c_uint8 * len(data)).from_buffer_copy(data)
+    return "vkCmdPushConstants", (layout, 0x3F, 0, len(data), pointer(words))
+
+
 class DynamicState:
     """The state set last in the current batch."""
 
@@ -50,33 +77,31 @@ class DynamicState:
         self.vk = context.device.vk
         self._known: dict[Any, State] = {}
         self._last: dict[str, tuple[Any, State]] = {}
-        self._set: dict[str, State] = {}
+        self._set: State = {}
         limits = context.device.physical.limits
         self._widths = tuple(limits.lineWidthRange)
-        self._wide = context.device.feature("wideLines")
         self._unrestricted = context.device.has("VK_EXT_depth_range_unrestricted")
 
     def forget(self) -> None:
         """Forget everything set, because a new batch begins."""
         self._set.clear()
 
-    def can_draw(self) -> bool:
-        """Whether anything can be visible: not in a viewport without width."""
-        viewport = self.context.bound.viewports[0]
-        return viewport.scale[0] > 0 and viewport.scale[1] != 0
+    def set(self, commands: int, state: State) -> None:
+        """Record the rows that differ from what is set."""
+        current, vk = self._set, self.vk
+        for slot, row in state.items():
+            if current.get(slot) != row:
+                current[slot] = row
+                getattr(vk, row[0])(commands, *row[1])
 
-    def set(
-        self, commands: int, restarts: bool, topology: int, side: int, fill: PolygonMode
-    ) -> None:
-        """Set the rows that differ from the current ones; `side` is a face that the pass leaves
-        out, or 0.
-        """
-        bound, current = self.context.bound, self._set
+    def state(self, restarts: bool, topology: int, side: int, fill: PolygonMode) -> State:
+        """The dynamic state of a draw; `side` is a face that the pass leaves out, or 0."""
+        bound = self.context.bound
         cso, framebuffer = bound.rasterizer, bound.framebuffer
         raster = cso.state
         areas = (bound.viewports, bound.scissors if raster.scissor else None, raster.clip_halfz,
                  framebuffer.width, framebuffer.height)  # fmt: skip
-        depth = bound.depth_stencil_alpha
+        depth, found = bound.depth_stencil_alpha, {}
         for name, key, rows in (
             ("areas", areas, lambda: self._areas(raster)),
             ("draw", (topology, restarts), lambda: _primitives(topology, restarts)),
@@ -84,14 +109,8 @@ class DynamicState:
             ("depth", (depth, bound.stencil_ref), lambda: _tests(depth.state, bound.stencil_ref)),
             ("blend", bound.blend_color, lambda: _blending(bound.blend_color)),
         ):
-            state = self._group(name, key, rows)
-            old = current.get(name)
-            if state is old:
-                continue
-            current[name] = state
-            for slot, row in state.items():
-                if old is None or old.get(slot) != row:
-                    getattr(self.vk, row[0])(commands, *row[1])
+            found.update(self._group(name, key, rows))
+        return found
 
     def _group(self, name: str, key: Any, rows: Callable[[], Iterable[Row]]) -> State:
         last = self._last.get(name)
@@ -106,10 +125,6 @@ class DynamicState:
             }
         self._last[name] = key, state
         return state
-
-    def whole(self) -> State:
-        """All rows of the state."""
-        return {slot: row for state in self._set.values() for slot, row in state.items()}
 
     def _areas(self, raster: RasterizerState) -> Iterable[Row]:
         bound, framebuffer = self.context.bound, self.context.bound.framebuffer
@@ -140,16 +155,15 @@ class DynamicState:
             cull |= int(CullFace.BACK if side == 2 else CullFace.FRONT)
         yield "vkCmdSetCullMode", (cull,)
         yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
-        width = raster.line_width if self._wide else 1.0
-        yield "vkCmdSetLineWidth", (float(min(max(width, self._widths[0]), self._widths[1])),)
+        least, most = self._widths
+        yield "vkCmdSetLineWidth", (float(min(max(raster.line_width, least), most)),)
         yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
         offset = {PolygonMode.FILL: raster.offset_tri, PolygonMode.LINE: raster.offset_line,
                   PolygonMode.POINT: raster.offset_point}[fill]  # fmt: skip
         yield "vkCmdSetDepthBiasEnable", (int(offset),)
-        clamp = raster.offset_clamp if self.context.device.feature("depthBiasClamp") else 0.0
-        bias = raster.offset_units, clamp, raster.offset_scale
+        bias = raster.offset_units, raster.offset_clamp, raster.offset_scale
         yield "vkCmdSetDepthBias", tuple(map(float, bias))
-        if raster.line_stipple_enable and self.context.device.feature("stippledBresenhamLines"):
+        if raster.line_stipple_enable:
             stipple = raster.line_stipple_factor, raster.line_stipple_pattern & 0xFFFF
             yield "vkCmdSetLineStippleEXT", stipple
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputTarget
 
 from .api.binding import byref
@@ -17,7 +16,7 @@ from .memory.storage import DeviceBuffer
 
 if TYPE_CHECKING:
     from .context import VulkanContext
-    from .selection import Selection
+    from .variants import Selection
 
 __all__ = ["Feedback"]
 
@@ -71,7 +70,7 @@ class Feedback:
             if not counter.busy:
                 target.written = int(counter.bytes[:4].view(np.uint32)[0])
 
-    def begin(self, selection: Selection, mode: Primitive) -> None:
+    def begin(self, selection: Selection) -> None:
         """Begin capturing, in a render pass."""
         info = selection.last.stream_output
         if not self.wanted or info is None or not info.outputs or self.running:
@@ -94,7 +93,8 @@ class Feedback:
             size = max(4, min(target.size, resource.desc.width - target.offset))
             start = resource.gpu.offset + target.offset
             rows.append((resource.gpu.handle, start, size, counter.handle, counter.offset))
-        count, columns = len(rows), [byref(_words(each)) for each in zip(*rows, strict=True)]
+        count, words = len(rows), ctypes.c_uint64 * len(rows)
+        columns = [byref(words(*each)) for each in zip(*rows, strict=True)]
         vk.vkCmdBindTransformFeedbackBuffersEXT(batch.commands, 0, count, *columns[:3])
         self._begun = 0, count, *columns[3:]
         vk.vkCmdBeginTransformFeedbackEXT(batch.commands, *self._begun)
@@ -107,7 +107,3 @@ class Feedback:
             self.context.device.vk.vkCmdEndTransformFeedbackEXT(
                 self.context.stream.batch.commands, *self._begun
             )
-
-
-def _words(values: Sequence[int]) -> Any:
-    return (ctypes.c_uint64 * len(values))(*values)

@@ -59,15 +59,13 @@ class Indexed:
         return self.at if self.data is None else (*batch.upload(self.data.tobytes()), 1)
 
 
-def _needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
+def _needs_conversion(info: DrawInfo) -> bool:
     """Whether the device cannot draw it as it is."""
     if info.mode in _CONVERTED:
         return True
     if not info.index_size:
         return False
-    device, size = context.device, info.index_size
-    if size == 1 and not device.feature("indexTypeUint8"):
-        return True
+    size = info.index_size
     assert info.index_buffer is not None
     if info.index_offset % size:
         return True
@@ -81,7 +79,7 @@ def _needs_conversion(context: VulkanContext, info: DrawInfo) -> bool:
 def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
     """The indices that the device draws with, or None for a draw without."""
     buffer, size = info.index_buffer, info.index_size
-    if not _needs_conversion(context, info):
+    if not _needs_conversion(info):
         if not size:
             return None
         assert isinstance(buffer, VulkanBuffer)

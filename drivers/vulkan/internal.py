@@ -36,81 +36,12 @@ from gallette.pipe.state import (
 )
 from gallette.pipe.variant_log import VariantLog
 
+from .lowering import source
+
 if TYPE_CHECKING:
     from .context import VulkanContext
 
 __all__ = ["Internal", "texel_type"]
-
-_CORNERS = """
-shader vertex "corners"
-info { outputs_written = [0]; system_values_read = [0] }
-function main () entry
-impl main {
-    block b0:
-        32 %0 = @load_vertex_id ()
-        32 %1 = load_const (0x00000001)
-        32 %2 = iand %0, %1
-        32 %3 = ushr %0, %1
-        32x2 %4 = vec2 %2, %3
-        32x2 %5 = ishl %4, %1.xx
-        32x2 %6 = isub %5, %1.xx
-        32x2 %7 = i2f32 %6
-        32 %8 = load_const (0x00000000)
-        32 %9 = load_const (0x3f800000)
-        32x4 %10 = vec4 %7.x, %7.y, %8, %9
-        @store_output (%10, %8) (write_mask=xyzw, location=VARYING.POS)
-}
-"""
-"""The corners of the viewport as a strip."""
-
-_CONSTANT = """
-shader fragment "constant"
-info {{ outputs_written = [4]; num_ubos = 1 }}
-function main () entry
-impl main {{
-    block b0:
-        32 %0 = load_const (0x00000000)
-        32x4 %1 = @load_ubo (%0, %0) (range=16)
-        @store_output (%1, %0) (write_mask=xyzw, location=FRAG.DATA0, src_type={type})
-}}
-"""
-
-_SAMPLES = """
-shader fragment "samples"
-info {{ outputs_written = [{slot}]; system_values_read = [11, 14]; num_ubos = 1; num_ssbos = 1;
-       uses_discard = {discards}; uses_sample_shading = True; reads_frag_coord = True }}
-function main () entry
-impl main {{
-    block b0:
-        32x4 %0 = @load_frag_coord ()
-        32x2 %1 = f2u32 %0.xy
-        32 %2 = load_const (0x00000000)
-        32x4 %3 = @load_ubo (%2, %2) (range=16)
-        32 %4 = @load_sample_id ()
-        32 %5 = iadd %3.z, %4
-        32 %6 = imul %5, %3.y
-        32 %7 = iadd %6, %1.y
-        32 %8 = imul %7, %3.x
-        32 %9 = iadd %8, %1.x
-        32 %10 = load_const (0x00000004)
-        32 %11 = ishl %9, %10
-        32x4 %12 = @load_ssbo (%2, %11)
-        {rest}
-}}
-"""
-"""Each sample takes four words of a buffer: width, height, first plane and a bit are uniforms."""
-
-_DISCARD = """
-        32 %13 = iand %12.x, %3.w
-        1 %14 = ieq! %13, %2
-    if %14 {
-        block b1:
-            @discard ()
-    } else {
-        block b2:
-    }
-    block b3:
-"""
 
 
 def texel_type(format: Format) -> str:
@@ -120,20 +51,19 @@ def texel_type(format: Format) -> str:
     return "int32" if format.is_signed_integer else "uint32"
 
 
-def _samples(slot: int, rest: str) -> str:
-    return _SAMPLES.format(slot=slot, rest=rest, discards=rest is _DISCARD)
-
-
 @cache
 def _source(name: str, type: str) -> str:
+    """The fragment shader that writes one value, or a part of samples from a buffer."""
     if name == "constant":
-        return _CONSTANT.format(type=type)
+        return source("constant", type=type)
     if name == "stencil":
-        return _samples(4, _DISCARD)
+        return source("samples", slot=4, rest=source("discard"), discards=True)
+    where, slot = f"write_mask=xyzw, location=FRAG.DATA0, src_type={type}", 4
     if name == "depth":
-        return _samples(0, "@store_output (%12.x, %2) (write_mask=x, location=FRAG.DEPTH)")
-    more = f"write_mask=xyzw, location=FRAG.DATA0, src_type={type}"
-    return _samples(4, f"@store_output (%12, %2) ({more})")
+        where, slot = "write_mask=x, location=FRAG.DEPTH", 0
+    value = "%12.x" if name == "depth" else "%12"
+    rest = f"@store_output ({value}, %2) ({where})"
+    return source("samples", slot=slot, rest=rest, discards=False)
 
 
 _RASTER = Cso(RasterizerState(multisample=True))
@@ -167,12 +97,12 @@ class Internal:
         self._log = VariantLog()
         self._shaders: dict[str, ShaderObject[Any, Any]] = {}
 
-    def shader(self, source: str) -> ShaderObject[Any, Any]:
+    def shader(self, text: str) -> ShaderObject[Any, Any]:
         """A shader from its text, made once."""
-        found: ShaderObject[Any, Any] | None = self._shaders.get(source)
+        found: ShaderObject[Any, Any] | None = self._shaders.get(text)
         if found is None:
             compiler = self.context.screen.compiler
-            found = self._shaders[source] = ShaderObject(parse(source), compiler, self._log)
+            found = self._shaders[text] = ShaderObject(parse(text), compiler, self._log)
         return found
 
     @contextmanager
@@ -184,12 +114,12 @@ class Internal:
         active, wanted = queries.active, feedback.wanted
         context.bound = Bound(_blend(0xF), _RASTER, _tests(False, 0), _NO_ELEMENTS)
         context.bound.stages = {stage: StageBindings() for stage in Stage}
-        queries.active, feedback.wanted, context.draws.dirty = [], False, True
+        queries.active, feedback.wanted = [], False
         try:
             yield context.bound
         finally:
             context.rendering.end()
-            context.bound, context.draws.dirty = kept, True
+            context.bound = kept
             queries.active, feedback.wanted = active, wanted
 
     def clear(
@@ -225,7 +155,7 @@ class Internal:
                     one = Surface(surface.resource, surface.format, surface.level, layer, layer)
                     self._cover(one, whole, _source(what, type), facts.tobytes())
 
-    def _cover(self, surface: Surface, rect: ScissorState, source: str, uniforms: bytes) -> None:
+    def _cover(self, surface: Surface, rect: ScissorState, text: str, uniforms: bytes) -> None:
         """Draw a rectangle over each layer of a surface. The viewport bounds it, because devices
         differ in which samples a scissor keeps.
         """
@@ -234,8 +164,8 @@ class Internal:
         half = (rect.maxx - rect.minx) / 2, (rect.maxy - rect.miny) / 2, 0.5
         bound.viewports = (ViewportState(half, (rect.minx + half[0], rect.miny + half[1], 0.5)),)
         bound.shaders = {
-            Stage.VERTEX: self.shader(_CORNERS),
-            Stage.FRAGMENT: self.shader(source),
+            Stage.VERTEX: self.shader(source("corners")),
+            Stage.FRAGMENT: self.shader(text),
         }
         bound.stages[Stage.FRAGMENT].constants = [ConstantBuffer(uniforms)]
         for layer in range(surface.first_layer, surface.last_layer + 1):
@@ -246,7 +176,6 @@ class Internal:
                 width, height, 1, max(1, surface.resource.desc.samples),
                 (one,) if color else (), None if color else one,
             )  # fmt: skip
-            context.draws.dirty = True
             context.draws.draw(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
     def destroy(self) -> None:

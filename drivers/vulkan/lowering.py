@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.copying import Remap, clone_instr
@@ -23,7 +25,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 from gallette.compiler.nir.text.parser import parse
 from gallette.drivers.common.raster.samples import STANDARD
 
-__all__ = ["PARAMETERS", "SMOOTH_RIM", "control_shader", "numbers_of"]
+__all__ = ["PARAMETERS", "SMOOTH_RIM", "control_shader", "numbers_of", "source"]
 
 SMOOTH_RIM = 2.0
 """By how much smooth points are drawn larger: all pixels the circle touches are to be covered."""
@@ -172,24 +174,17 @@ def smooth_points(shader: Shader) -> bool:
     return True
 
 
-_CONTROL = """
-shader tess_ctrl "pass_patches_on"
-info {{ vertices_out = {patch} }}
-function main () entry
-impl main {{
-    block b0:
-        32 %0 = load_const (0x00000000)
-        32 %1 = @load_invocation_id ()
-        {copies}
-        32x4 %2 = @load_tess_level_outer ()
-        32x2 %3 = @load_tess_level_inner ()
-        @store_output (%2, %0) (write_mask=xyzw, location=VARYING.TESS_LEVEL_OUTER)
-        @store_output (%3, %0) (write_mask=xy, location=VARYING.TESS_LEVEL_INNER)
-}}
-"""
-_COPY = """
-        32x4 %{value} = @load_per_vertex_input (%1, %0) (location={slot})
-        @store_per_vertex_output (%{value}, %1, %0) (write_mask=xyzw, location={slot})"""
+@cache
+def _sources() -> dict[str, str]:
+    whole = files("gallette.drivers.vulkan").joinpath("shaders.txt").read_text(encoding="ascii")
+    parts = [part.partition("\n") for part in whole.split("== ")[1:]]
+    return {title.partition(":")[0]: text for title, _, text in parts}
+
+
+@cache
+def source(name: str, **parts: Any) -> str:
+    """The text of one of the driver's own shaders."""
+    return _sources()[name].format(**parts)
 
 
 @cache
@@ -197,9 +192,6 @@ def control_shader(slots: tuple[int, ...], patch: int) -> Shader:
     """The tessellation control shader of programs without one, which copies these slots of each
     vertex, and the position: OpenGL allows such programs and Vulkan does not.
     """
-    copied = sorted({*slots, int(VaryingSlot.POS)})
-    copies = [
-        _COPY.format(value=4 + i, slot=f"VARYING.{VaryingSlot(slot).name}")
-        for i, slot in enumerate(copied)
-    ]
-    return parse(_CONTROL.format(patch=patch, copies="".join(copies)))
+    copied = enumerate(sorted({*slots, int(VaryingSlot.POS)}), 4)
+    copies = [source("copy", value=i, slot=VaryingSlot(slot).name) for i, slot in copied]
+    return parse(source("control", patch=patch, copies="".join(copies)))

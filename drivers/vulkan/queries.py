@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from gallette.pipe.enums import QueryType
 
@@ -38,6 +37,11 @@ _KINDS: dict[str, tuple[int, int, int]] = {
     "feedback": (1000028004, 0, 2),
     "generated": (1000382000, 0, 1),
 }
+_KIND_OF = {
+    QueryType.PIPELINE_STATISTICS: "statistics", QueryType.PRIMITIVES_GENERATED: "generated",
+    QueryType.PRIMITIVES_EMITTED: "feedback", QueryType.SO_OVERFLOW_PREDICATE: "feedback",
+}  # fmt: skip
+_INDEXED = ("feedback", "generated")  # by vertex stream
 
 
 class _Pool:
@@ -100,24 +104,13 @@ class VulkanQuery:
         """Whether it counts samples, so that it may begin and end within a render pass."""
         return self.type in _OCCLUSION
 
-    def release(self) -> None:
-        """Release the segments."""
-        self.segments.clear()
-
     @property
     def kinds(self) -> tuple[tuple[str, int], ...]:
         """The Vulkan queries that it needs, and their vertex streams."""
-        if self.type in _OCCLUSION:
-            return (("occlusion", 0),)
-        if self.type is QueryType.PIPELINE_STATISTICS:
-            return (("statistics", 0),)
-        if self.type is QueryType.PRIMITIVES_GENERATED:
-            return (("generated", self.index),)
         if self.type is QueryType.SO_OVERFLOW_ANY_PREDICATE:
             return tuple(("feedback", stream) for stream in range(4))
-        if self.type in (QueryType.PRIMITIVES_EMITTED, QueryType.SO_OVERFLOW_PREDICATE):
-            return (("feedback", self.index),)
-        return ()
+        kind = "occlusion" if self.type in _OCCLUSION else _KIND_OF.get(self.type)
+        return () if kind is None else ((kind, self.index if kind in _INDEXED else 0),)
 
     def result(self) -> int | dict[str, int]:
         """The query's result; waits for the device."""
@@ -142,13 +135,11 @@ class Queries:
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
-        self.vk: Any = stream.device.vk  # what takes the commands
         self.active: list[VulkanQuery] = []
         self._pools: dict[str, list[_Pool]] = {}
         self._running: dict[tuple[str, int], Segment] = {}
 
-    def begin(self, query: VulkanQuery) -> None:
-        """Begin the query."""
+    def _begin(self, query: VulkanQuery) -> None:
         query.segments.clear()
         query.active = True
         if query.type is QueryType.TIME_ELAPSED:
@@ -156,8 +147,7 @@ class Queries:
             query.before = time.perf_counter_ns()
         self.active.append(query)
 
-    def end(self, query: VulkanQuery) -> None:
-        """End the query."""
+    def _end(self, query: VulkanQuery) -> None:
         if query.type in (QueryType.TIME_ELAPSED, QueryType.TIMESTAMP):
             self._finish()
             query.after = time.perf_counter_ns()
@@ -176,37 +166,32 @@ class Queries:
             self.stream.submit()
         return all(segment.batch.is_done() for segment in query.segments)
 
-    def change(self, query: VulkanQuery, begins: bool) -> None:
-        """Begin or end a query of samples within a render pass: the other queries continue in new
-        segments.
-        """
-        self.pause()
-        (self.begin if begins else self.end)(query)
-        self.resume()
+    def change(self, query: VulkanQuery, begins: bool, inside: bool) -> None:
+        """Begin or end a query: `inside` a render pass, the others continue in new segments."""
+        if inside:
+            self.pause()
+        (self._begin if begins else self._end)(query)
+        if inside:
+            self.resume()
 
     def resume(self) -> None:
         """Begin segments, because a render pass begins."""
-        commands, vk = self.stream.batch.commands, self.vk
+        commands, vk = self.stream.batch.commands, self.stream.device.vk
         for query in self.active:
             for kind, index in query.kinds:
                 segment = self._running.get((kind, index))
                 if segment is None:
                     segment = self._running[kind, index] = self._segment(kind)
                     number, pool = segment.number, segment.pool.handle
-                    if kind in ("feedback", "generated"):
-                        vk.vkCmdBeginQueryIndexedEXT(commands, pool, number, 0, index)
-                    else:
-                        vk.vkCmdBeginQuery(commands, pool, number, int(kind == "occlusion"))
+                    precise = int(kind == "occlusion")
+                    vk.vkCmdBeginQueryIndexedEXT(commands, pool, number, precise, index)
                 query.segments.append(segment)
 
     def pause(self) -> None:
         """End segments, because the render pass ends."""
-        commands, vk = self.stream.batch.commands, self.vk
-        for (kind, index), segment in self._running.items():
-            if kind in ("feedback", "generated"):
-                vk.vkCmdEndQueryIndexedEXT(commands, segment.pool.handle, segment.number, index)
-            else:
-                vk.vkCmdEndQuery(commands, segment.pool.handle, segment.number)
+        commands, vk = self.stream.batch.commands, self.stream.device.vk
+        for (_, index), segment in self._running.items():
+            vk.vkCmdEndQueryIndexedEXT(commands, segment.pool.handle, segment.number, index)
         self._running.clear()
 
     def _segment(self, kind: str) -> Segment:

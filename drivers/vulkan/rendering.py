@@ -1,24 +1,29 @@
-"""Render passes: begun with the first draw or clear of a framebuffer, ended by any other
-command.
+"""Render passes: begun with the first draw or clear of a framebuffer, ended by any other command.
 
-A barrier between passes makes all writes visible.
+A barrier between passes makes all writes visible. Clears are commands in a pass of the framebuffer
+or of one surface, or draws.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.state import FramebufferState, Surface
+from gallette.drivers.common.memory.clear import ClearValues, cleared_rect
+from gallette.pipe.enums import ClearFlags
+from gallette.pipe.resource import level_extent
+from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
-from .api.binding import byref, make
-from .memory.formats import DEPTH, STENCIL
+from .api.binding import array, byref, make
+from .memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from .memory.resources import VulkanTexture
 from .pipeline.textures import surface_view
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Rendering", "layers_of"]
+__all__ = ["Rendering", "clear_on_device", "clear_rect_on_device"]
+
+_WORD = 0xFFFFFFFF
 
 
 class Rendering:
@@ -60,44 +65,95 @@ class Rendering:
 
     def _described(self, target: FramebufferState) -> Any:
         colors = [self._attachment(surface) for surface in target.cbufs]
-        depth = stencil = None
         zsbuf = target.zsbuf
-        if zsbuf is not None:
-            texture = zsbuf.resource
-            assert isinstance(texture, VulkanTexture)
-            if texture.format.aspect & DEPTH:
-                depth = self._attachment(zsbuf)
-            if texture.format.aspect & STENCIL:
-                stencil = self._attachment(zsbuf)
+        aspect = 0 if zsbuf is None else zsbuf.resource.format.aspect  # type: ignore[attr-defined]
+        area = (0, 0), (max(1, target.width), max(1, target.height))
         return make(
-            "VkRenderingInfo",
-            renderArea=((0, 0), (max(1, target.width), max(1, target.height))),
-            layerCount=layers_of(target),
-            colorAttachmentCount=len(colors),
-            pColorAttachments=colors or None,
-            pDepthAttachment=depth,
-            pStencilAttachment=stencil,
-        )
+            "VkRenderingInfo", renderArea=area, layerCount=layers_of(target),
+            colorAttachmentCount=len(colors), pColorAttachments=colors,
+            pDepthAttachment=self._attachment(zsbuf) if aspect & DEPTH else None,
+            pStencilAttachment=self._attachment(zsbuf) if aspect & STENCIL else None,
+        )  # fmt: skip
 
     def _attachment(self, surface: Surface | None) -> Any:
         if surface is None:
             return make("VkRenderingAttachmentInfo", imageLayout=1)
         texture = surface.resource
         assert isinstance(texture, VulkanTexture)
-        return make(
-            "VkRenderingAttachmentInfo",
-            imageView=surface_view(texture, surface),
-            imageLayout=1,
-            loadOp=0,
-            storeOp=0,
-        )
+        view = surface_view(texture, surface)
+        return make("VkRenderingAttachmentInfo", imageView=view, imageLayout=1)  # kept: 0 and 0
 
 
 def layers_of(target: FramebufferState) -> int:
     """The number of layers drawn to: the least among the attachments."""
-    counts = [
-        surface.last_layer - surface.first_layer + 1
-        for surface in (*target.cbufs, target.zsbuf)
-        if surface is not None
-    ]
+    surfaces = [surface for surface in (*target.cbufs, target.zsbuf) if surface is not None]
+    counts = [surface.last_layer - surface.first_layer + 1 for surface in surfaces]
     return max(1, min(counts, default=target.layers))
+
+
+def clear_on_device(
+    context: VulkanContext, flags: ClearFlags, values: ClearValues,
+    scissor: ScissorState | None, target: FramebufferState,
+) -> None:  # fmt: skip
+    """Clear attachments of a framebuffer."""
+    rect = cleared_rect(target, scissor)
+    if rect.maxx <= rect.minx or rect.maxy <= rect.miny:
+        return
+    attachments = []
+    for index, surface in enumerate(target.cbufs):
+        if surface is None or not flags & ClearFlags.COLOR0 << index:
+            continue
+        if surface.format.is_pure_integer:  # signed ones have the same bits
+            color = make("VkClearColorValue", uint32=tuple(int(x) & _WORD for x in values.color))
+        else:
+            color = make("VkClearColorValue", float32=tuple(map(float, values.color)))
+        # Alpha is stored as red, which only draws know.
+        if all(values.color_mask) and surface.format.channels[0].name != "A":
+            value = make("VkClearValue", color=color)
+            attachments.append(
+                make("VkClearAttachment", aspectMask=COLOR, colorAttachment=index, clearValue=value)
+            )
+        else:
+            mask = sum(bool(on) << bit for bit, on in enumerate(values.color_mask))
+            context.internal.clear(surface, bytes(color), mask, (0, 0), rect)
+    zsbuf = target.zsbuf
+    found = None if zsbuf is None else vulkan_format(zsbuf.format)
+    if zsbuf is not None and found is not None:
+        wanted = DEPTH * bool(flags & ClearFlags.DEPTH) | STENCIL * bool(flags & ClearFlags.STENCIL)
+        aspect, stencil, bits = found.aspect & wanted, values.stencil, values.stencil_mask & 0xFF
+        if aspect & STENCIL and bits != 0xFF:
+            context.internal.clear(zsbuf, bytes(16), 0, (stencil & 0xFF, bits), rect)
+            aspect &= ~STENCIL
+        if aspect:
+            depth = min(max(values.depth, 0.0), 1.0)
+            value = make("VkClearValue", depthStencil=(depth, stencil & 0xFF))
+            attachments.append(make("VkClearAttachment", aspectMask=aspect, clearValue=value))
+    if not attachments:
+        return
+    context.rendering.begin(target)
+    area = (rect.minx, rect.miny), (rect.maxx - rect.minx, rect.maxy - rect.miny)
+    place = make("VkClearRect", rect=area, layerCount=layers_of(target))
+    context.device.vk.vkCmdClearAttachments(
+        context.stream.batch.commands, len(attachments), byref(array(attachments)),
+        1, byref(place),
+    )  # fmt: skip
+
+
+def clear_rect_on_device(
+    context: VulkanContext, surface: Surface, flags: ClearFlags, values: ClearValues,
+    rect: ScissorState,
+) -> bool:  # fmt: skip
+    """Clear a rectangle of one surface; returns false if the device cannot draw to it."""
+    found = vulkan_format(surface.format)
+    if found is None:
+        return False
+    is_color = found.aspect == COLOR
+    features = context.device.physical.format_features(found.number)[1]
+    if not features & (0x80 if is_color else 0x200):
+        return False
+    width, height, _ = level_extent(surface.resource.desc, surface.level)
+    count, samples = surface.last_layer - surface.first_layer + 1, surface.resource.desc.samples
+    bound = ((surface,), None) if is_color else ((), surface)
+    target = FramebufferState(width, height, count, samples, *bound)
+    clear_on_device(context, flags, values, rect, target)
+    return True

@@ -28,44 +28,13 @@ from gallette.pipe.resource import ResourceDesc
 from gallette.pipe.state import ComputeInfo, SamplerView, ScissorState, ShaderBuffer, Surface
 
 from .internal import texel_type
+from .lowering import source
 from .memory.resources import VulkanBuffer, VulkanTexture
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
 __all__ = ["read_samples", "write_samples"]
-
-_FETCH = """
-shader compute "fetch_samples"
-info {{ textures_used = [0]; num_ubos = 1; num_ssbos = 1; workgroup_size = (8, 8, 1) }}
-function main () entry
-impl main {{
-    block b0:
-        32x3 %0 = @load_global_invocation_id ()
-        32 %1 = load_const (0x00000000)
-        32x3 %2 = @load_ubo (%1, %1) (range=12)
-        1x2 %3 = ige! %0.xy, %2.xy
-        1 %4 = ior %3.x, %3.y
-    if %4 {{
-        block b1:
-    }} else {{
-        block b2:
-            32 %5 = idiv %0.z, %2.z
-            32 %6 = irem %0.z, %2.z
-            32 %7 = imul %0.z, %2.y
-            32 %8 = iadd %7, %0.y
-            32 %9 = imul %8, %2.x
-            32 %10 = iadd %9, %0.x
-            32x3 %11 = vec3 %0.x, %0.y, %5
-            32x4 %12 = txf_ms 2DMS {type} (coord=%11, ms_index=%6) (texture=0, sampler=0, is_array)
-            32 %13 = load_const (0x00000004)
-            32 %14 = ishl %10, %13
-            @store_ssbo (%12, %1, %14) (write_mask=xyzw)
-    }}
-    block b3:
-}}
-"""
-"""One invocation for a sample: uniforms are width, height and samples."""
 
 
 def _linear(format: Format) -> Format:
@@ -106,21 +75,16 @@ def _fetched(context: VulkanContext, texture: VulkanTexture, type: str) -> Any:
     """Every sample of the device's image as four words."""
     desc, stencil = texture.desc, type == "stencil"
     buffer, words = _words(context, texture)
-    view = SamplerView(
-        texture,
-        _linear(desc.format),
-        Target.TEXTURE_2D_ARRAY,
-        last_layer=desc.array_size - 1,
-        sample_stencil=stencil,
-    )
+    format, target, last = _linear(desc.format), Target.TEXTURE_2D_ARRAY, desc.array_size - 1
+    view = SamplerView(texture, format, target, last_layer=last, sample_stencil=stencil)
     planes, height, width, _ = words.shape
     sizes = np.array([width, height, texture.samples, 0], np.int32).tobytes()
     with context.internal.aside() as bound:
         stage = bound.stages[Stage.COMPUTE]
         stage.constants, stage.views = [ConstantBuffer(sizes)], [view]
         stage.buffers = [ShaderBuffer(buffer, 0, words.nbytes)]
-        source = _FETCH.format(type="uint32" if stencil else type)
-        bound.shaders[Stage.COMPUTE] = context.internal.shader(source)
+        text = source("fetch", type="uint32" if stencil else type)
+        bound.shaders[Stage.COMPUTE] = context.internal.shader(text)
         context.draws.compute(ComputeInfo((-(-width // 8), -(-height // 8), planes), (8, 8, 1)))
     buffer.gpu.wait(write=False)
     found = words.copy()

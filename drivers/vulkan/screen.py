@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from gallette.compiler.errors import ResetError
+from gallette.compiler.nir.ir.modes import DRAWING, Stage
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
@@ -18,13 +19,12 @@ from gallette.pipe.formats import Format
 from gallette.pipe.interface import Context
 from gallette.pipe.resource import Resource, ResourceDesc
 
-from .api.binding import byref, make
-from .api.errors import VulkanError
+from .api.binding import VulkanError, byref, make
 from .device.device import Device
 from .device.loader import Instance
-from .memory.allocator import Allocator
 from .memory.formats import vulkan_format
 from .memory.resources import create_resource, image_members, stored_format
+from .memory.storage import Allocator
 from .pipeline.cache import PipelineCache
 from .pipeline.textures import Samplers
 from .variants import VulkanCompiler
@@ -34,15 +34,9 @@ __all__ = ["VulkanScreen", "create_screen"]
 _SAMPLES = {1: ((0.5, 0.5),), 2: ((0.75, 0.75), (0.25, 0.25)),
             4: ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}  # fmt: skip
 """Vulkan's standard sample positions, which are the same for every device that has them."""
-_FEATURES = {
-    Bind.SAMPLER_VIEW: 0x1,
-    Bind.RENDER_TARGET: 0x80,
-    Bind.DEPTH_STENCIL: 0x200,
-    Bind.SHADER_IMAGE: 0x2,
-}
+_FEATURES = {Bind.SAMPLER_VIEW: 0x1, Bind.RENDER_TARGET: 0x80, Bind.DEPTH_STENCIL: 0x200,
+             Bind.SHADER_IMAGE: 0x2}  # fmt: skip
 _BUFFER_FEATURES = {Bind.SAMPLER_VIEW: 0x8, Bind.SHADER_IMAGE: 0x10, Bind.VERTEX_BUFFER: 0x40}
-
-
 _UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
@@ -115,42 +109,31 @@ class VulkanScreen(MemoryScreen):
                 return False
             return self._can_do(stored, target, samples, bind)
         found = vulkan_format(format)
-        if found is None:
+        if found is None or (samples > 1 and samples not in _SAMPLES):
             return False
-        if samples > 1 and samples not in _SAMPLES:
-            return False
-        if bind & Bind.DEPTH_STENCIL and not format.is_depth_stencil:
-            return False
-        if bind & Bind.RENDER_TARGET and format.is_depth_stencil:
+        if bind & (Bind.RENDER_TARGET if format.is_depth_stencil else Bind.DEPTH_STENCIL):
             return False
         _, optimal, buffers = self.device.physical.format_features(found.number)
         if target is Target.BUFFER:
             wanted = sum(bit for flag, bit in _BUFFER_FEATURES.items() if bind & flag)
             return buffers & wanted == wanted
         wanted = sum(bit for flag, bit in _FEATURES.items() if bind & flag) | 1
-        if optimal & wanted != wanted:
-            return False
-        if format.is_compressed and target in _UNCOMPRESSED:
+        if optimal & wanted != wanted or (format.is_compressed and target in _UNCOMPRESSED):
             return False
         return self._image_exists(format, target, samples)
 
     def _image_exists(self, format: Format, target: Target, samples: int) -> bool:
-        depth, layers = (1, 6 if target.is_cube else 1)
-        desc = ResourceDesc(target, format, 8, 8, depth, layers, samples=samples)
+        layers = 6 if target.is_cube else 1
+        desc = ResourceDesc(target, format, 8, 8, 1, layers, samples=samples)
         members = image_members(self.device, desc)
         if members is None:
             return False
         made = make("VkImageFormatProperties")
         try:
             self.instance.vk.vkGetPhysicalDeviceImageFormatProperties(
-                self.device.physical.handle,
-                members["format"],
-                members["imageType"],
-                0,
-                members["usage"],
-                members["flags"],
-                byref(made),
-            )
+                self.device.physical.handle, members["format"], members["imageType"], 0,
+                members["usage"], members["flags"], byref(made),
+            )  # fmt: skip
         except VulkanError:
             return False
         return bool(made.sampleCounts & max(1, samples))
@@ -176,7 +159,7 @@ class VulkanScreen(MemoryScreen):
     @property
     def messages(self) -> list[str]:
         """The messages of the validation layers."""
-        return self.instance.messages.texts
+        return self.instance.messages
 
     def destroy(self) -> None:
         self.device.wait_idle()
@@ -184,15 +167,8 @@ class VulkanScreen(MemoryScreen):
 
 def _caps(device: Device) -> Caps:
     limits, has, feature = device.physical.limits, device.has, device.feature
-    stages = {"vertex", "fragment", "compute"}
-    if feature("tessellationShader"):
-        stages |= {"tess_ctrl", "tess_eval"}
-    if feature("geometryShader"):
-        stages.add("geometry")
-    feedback = feature("transformFeedback") and feature("primitivesGeneratedQuery")
     counts = limits.framebufferColorSampleCounts & limits.framebufferDepthSampleCounts
     samples = [count for count in _SAMPLES if counts & count]
-    anisotropy = limits.maxSamplerAnisotropy if feature("samplerAnisotropy") else 1.0
     return Caps(
         glsl_version=460,
         fp64=feature("shaderFloat64"),
@@ -203,32 +179,32 @@ def _caps(device: Device) -> Caps:
         max_texture_array_layers=min(limits.maxImageArrayLayers, 1 << 11),
         max_texture_buffer_size=min(limits.maxTexelBufferElements, 1 << 27),
         max_render_targets=min(limits.maxColorAttachments, 8),
-        max_dual_source_render_targets=int(feature("dualSrcBlend")),
+        max_dual_source_render_targets=1,
         max_samplers=16,
-        max_viewports=16 if feature("multiViewport") else 1,
+        max_viewports=16,
         max_vertex_attribs=min(limits.maxVertexInputAttributes, 16),
         max_vertex_buffers=min(limits.maxVertexInputBindings, 16),
         max_varyings=min(limits.maxVertexOutputComponents // 4 - 2, 32),
         max_const_buffers=min(limits.maxPerStageDescriptorUniformBuffers, 15),
         max_shader_buffers=8,
         max_shader_images=8,
-        max_stream_output_buffers=4 if feedback else 0,
-        max_vertex_streams=4 if feedback and feature("geometryStreams") else 1,
+        max_stream_output_buffers=4,
+        max_vertex_streams=4,
         max_samples=max(samples) if len(samples) > 1 else 1,
         sample_positions=tuple(_SAMPLES[count] for count in samples) if len(samples) > 1 else (),
         max_clip_planes=min(limits.maxClipDistances, 8),
         max_point_size=limits.pointSizeRange[1],
         max_line_width=limits.lineWidthRange[1],
-        max_anisotropy=anisotropy,
+        max_anisotropy=limits.maxSamplerAnisotropy,
         max_lod_bias=limits.maxSamplerLodBias,
-        stages=frozenset(stages),
+        stages=frozenset(stage.value for stage in (*DRAWING, Stage.COMPUTE)),
         compute=True,
-        layered_rendering=feature("geometryShader") and feature("shaderOutputLayer"),
+        layered_rendering=True,
         seamless_cube_map=True,
-        depth_clip_disable=feature("depthClamp"),
-        indep_blend=feature("independentBlend"),
-        logic_op=feature("logicOp"),
-        polygon_mode=feature("fillModeNonSolid"),
+        depth_clip_disable=True,
+        indep_blend=True,
+        logic_op=True,
+        polygon_mode=True,
         depth_bounds=feature("depthBounds"),
         stencil_export=has("VK_EXT_shader_stencil_export"),
         filter_minmax=feature("samplerFilterMinmax"),
@@ -238,23 +214,13 @@ def _caps(device: Device) -> Caps:
 
 
 _NEEDS = (
-    ("tessellation", "tessellationShader"),
-    ("geometry shaders", "geometryShader"),
     ("doubles", "shaderFloat64"),
     ("64-bit integers", "shaderInt64"),
-    ("transform feedback", "transformFeedback"),
-    ("several viewports", "multiViewport"),
-    ("dual-source blending", "dualSrcBlend"),
     ("depth bounds test", "depthBounds"),
-    ("logic operations", "logicOp"),
     ("filters that take the smallest texel", "samplerFilterMinmax"),
-    ("border colours of any value", "customBorderColors"),
-    ("lines of Bresenham's rule", "bresenhamLines"),
-    ("line stipple", "stippledBresenhamLines"),
     ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
     ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
     ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
-    ("index bytes (the host widens them)", "indexTypeUint8"),
     ("the time in shaders", "shaderSubgroupClock"),
     ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
     ("coverage after early tests", "VK_EXT_post_depth_coverage"),

@@ -15,7 +15,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,13 +33,13 @@ from gallette.pipe.state import (
 )
 
 from .api.binding import address, struct
-from .clears import clear_on_device
-from .dynamic import Row, State, pointer
+from .dynamic import Row, State, vertex_row
 from .memory.formats import COLOR
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.layouts import DYNAMIC_UNIFORM
+from .rendering import clear_on_device
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -49,7 +49,6 @@ __all__ = ["Recorded", "SeriesRecorder", "records"]
 Ints = npt.NDArray[np.int64]
 _WORDS = 12
 """Of a row: the function, the command buffer and seven more arguments, three floats."""
-_VERTICES = "vkCmdBindVertexBuffers2"
 Version = tuple[Ints, npt.NDArray[np.uint64], Ints, npt.NDArray[np.uint8]]
 """Of a buffer: where it is written, handles and offsets before and after each, the last bytes."""
 _MOST_VERSIONED = 1 << 12
@@ -81,16 +80,6 @@ class Recorded:
             texture.storage for texture, _ in self.textures
         )
 
-    def bind_vertices(self) -> None:
-        """The command that binds vertex buffers at their current addresses."""
-        found = []
-        for buffer, offset in self.vertices:
-            gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
-            found.append((gpu.handle, gpu.offset + offset, gpu.size - offset))
-        row = vertex_row(tuple(found))
-        if found and row is not self.state.get(_VERTICES):
-            self.state[_VERTICES] = row
-
     def reads(self, written: dict[VulkanBuffer, Version]) -> bool:
         """Whether the recorded draw reads vertices from any of these buffers."""
         return bool(written) and any(buffer in written for buffer, _ in self.vertices)
@@ -101,8 +90,7 @@ class Recorded:
         """
         found = np.zeros((len(places), 3, len(self.vertices)), np.uint64)
         for binding, (buffer, offset) in enumerate(self.vertices):
-            gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
-            start: Any = gpu.offset
+            gpu, start = buffer.gpu, np.asarray(buffer.gpu.offset)
             found[:, 0, binding], found[:, 2, binding] = gpu.handle, gpu.size - offset
             if isinstance(buffer, VulkanBuffer) and buffer in versions:
                 writes, handles, starts, _ = versions[buffer]
@@ -119,12 +107,12 @@ class Recorded:
         `written` between draws.
         """
         old: State = {} if before is None else before.state
-        moved = self.state.get(_VERTICES), old.get(_VERTICES), written
+        moved = self.state.get("vertices"), old.get("vertices"), written
         rows, known = self._rows.get(before, (None, None))
         if rows is None or known != moved:
             calls = [row for slot, row in self.state.items() if old.get(slot) != row]
             if written:
-                calls.append(self.state[_VERTICES])
+                calls.append(self.state["vertices"])
             calls += [self._sets(), self.draw]
             rows = np.array([numbers(vk, row) for row in calls], np.int64)
             self._rows[before] = rows, moved
@@ -148,22 +136,13 @@ class Recorded:
             for slot in link.slots:
                 if slot.binding.type == DYNAMIC_UNIFORM:
                     self.record[slot.row, 0] = uniforms
-            made = batch.descriptor_set(link.layout.set_layout)
+            made = batch.descriptor_set(link.layout)
             device, at = context.device, int(self.record.ctypes.data)
             device.vk.vkUpdateDescriptorSetWithTemplate(
                 device.handle, made, link.layout.template, at
             )
             self._set = (batch, uniforms), (ctypes.c_uint64 * 1)(made)
         return ctypes.addressof(self._set[1])
-
-
-@lru_cache(1024)
-def vertex_row(inputs: tuple[tuple[int, int, int], ...]) -> Row:
-    """The command that binds vertex buffers: with sizes, because each is a part of a buffer."""
-    columns = [
-        pointer((ctypes.c_uint64 * len(inputs))(*column)) for column in zip(*inputs, strict=True)
-    ]
-    return _VERTICES, (0, len(inputs), *columns, 0)
 
 
 def numbers(vk: Any, row: Row) -> list[int]:
@@ -183,16 +162,6 @@ def _copies(texture: Any) -> bool:
 def _has_versions(buffer: Any) -> bool:
     """Whether, for many writes, copying each version is better than allocating other memory."""
     return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
-
-
-class _Rows:
-    """Records calls of `Commands` as rows."""
-
-    def __init__(self) -> None:
-        self.found: list[Row] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda commands, *arguments: self.found.append((name, arguments))
 
 
 class SeriesRecorder:
@@ -228,8 +197,8 @@ class SeriesRecorder:
         return done
 
     def _draws(self, series: Series, first: int) -> int:
-        """Record draws into one framebuffer, and the queries, texture writes and vertex buffer
-        writes between them, up to an entry of another kind. Returns how many entries that were.
+        """Record draws into one framebuffer, and the writes to textures and vertex buffers between
+        them, up to an entry of another kind. Returns how many entries that were.
         """
         entries, starts = series.entries, series.firsts
         target, epoch = None, self.context.bound.epoch
@@ -255,8 +224,6 @@ class SeriesRecorder:
                 writes[draw.buffer].append(end)  # type: ignore[index]
             elif type(draw) is TextureWrite and not counted and _copies(draw.texture):
                 texels.append(end)
-            elif type(draw) is QueryChange and draw.query.counts_samples and not texels:
-                counted = True  # a query ends in the render pass that it began in
             else:
                 break
         else:
@@ -280,9 +247,10 @@ class SeriesRecorder:
         batch = context.stream.batch
         for draw in draws:
             batch.keeps.add(draw.pipeline)
-            draw.bind_vertices()
+            if draw.vertices:
+                draw.state["vertices"] = vertex_row(draw.vertices)
             for buffer, _ in draw.vertices:
-                batch.uses(buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer, write=False)
+                batch.uses(buffer.gpu, write=False)
             for buffer, _ in draw.buffers:
                 batch.uses(buffer.gpu, write=False)
 
@@ -324,9 +292,6 @@ class SeriesRecorder:
                 before = draw
                 total += len(found[0])
                 totals.append(total)
-            elif type(draw) is QueryChange:
-                pieces.append(self._query_rows(draw))
-                total += len(pieces[-1])
         rows, ends = np.concatenate(pieces), np.array(totals)
         rows[:, 1] = context.stream.batch.commands
         rows[ends - 2, 6] = sets
@@ -377,17 +342,6 @@ class SeriesRecorder:
         rows[:, 0, 6] = address(regions) + ctypes.sizeof(regions[0]) * np.arange(len(places))
         return iter(rows), enter, leave
 
-    def _query_rows(self, change: QueryChange) -> Ints:
-        """The commands of a query that begins or ends."""
-        queries, rows = self.context.queries, _Rows()
-        queries.vk = rows
-        try:
-            queries.change(change.query, change.begins)
-        finally:
-            queries.vk = self.context.device.vk
-        found = [numbers(queries.vk, row) for row in rows.found]
-        return np.array(found, np.int64).reshape(-1, _WORDS)
-
     def _versions(self, series: Series, buffer: VulkanBuffer, places: list[int]) -> Version:
         """The contents of a buffer after each write, in memory of the batch."""
         size = buffer.desc.width
@@ -431,7 +385,7 @@ def _gathered(pieces: Pieces, places: Ints, size: int) -> npt.NDArray[np.uint8]:
 
 def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
     """The draw that was recorded last, to be repeated; None if it cannot be."""
-    single, pipeline, inputs, indexed, pushed = made
+    single, pipeline, vertices, indexed, state, draw = made
     bound, link = context.bound, pipeline.link
     if single is not info or context.draws.feedback.wanted or sys.platform == "win32":
         return None  # Windows passes floats in the places of integers
@@ -441,44 +395,29 @@ def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Re
     for slot in link.slots:
         kind, number = slot.what
         stage = bound.stages[slot.stage]
-        if slot.binding.type == DYNAMIC_UNIFORM:
-            block = stage.constants[0] if stage.constants else None
-            if block is None or block.buffer is not None:
-                return None
-        elif kind == "tex":
-            view = stage.view(number % 1000)
-            if view is None:
-                return None
-            resource = view.resource
-            if isinstance(resource, VulkanTexture):
-                textures.append((resource, range(view.first_level, view.last_level + 1)))
-            elif isinstance(resource, VulkanBuffer):
-                buffers.append((resource, resource.gpu))
+        found: Any = None
+        resource: Any = None
+        if kind == "tex":
+            found = stage.view(number % 1000)
+            resource = None if found is None else found.resource
         elif kind == "ubo" and number < len(stage.constants):
-            block = stage.constants[number]
-            if block is None or not isinstance(block.buffer, VulkanBuffer):
-                return None
-            buffers.append((block.buffer, block.buffer.gpu))
-        else:
+            found = stage.constants[number]
+            resource = None if found is None else found.buffer
+        if found is None:
             return None
-    state = context.draws.dynamic.whole()
-    state["pipeline"] = ("vkCmdBindPipeline", (0, pipeline.handle))
-    words = (ctypes.c_uint8 * len(pushed)).from_buffer_copy(pushed)
-    state["push"] = (
-        "vkCmdPushConstants", (link.layout.handle, 0x3F, 0, len(pushed), pointer(words)),
-    )  # fmt: skip
-    at = info.start_instance
-    draw: Row = ("vkCmdDraw", (info.count, info.instance_count, info.start, at))
+        if isinstance(resource, VulkanTexture):
+            textures.append((resource, range(found.first_level, found.last_level + 1)))
+        elif isinstance(resource, VulkanBuffer) and slot.binding.type != DYNAMIC_UNIFORM:
+            buffers.append((resource, resource.gpu))
+        elif resource is not None or slot.binding.type != DYNAMIC_UNIFORM:
+            return None
     if indexed is not None:
+        if indexed.buffer is None:
+            return None
         buffers.append((indexed.buffer, indexed.buffer.gpu))
-        state["index"] = ("vkCmdBindIndexBuffer", indexed.at)
-        row = indexed.count, info.instance_count, indexed.first, indexed.bias, at
-        draw = ("vkCmdDrawIndexed", row)
-    vertices = []
-    for buffer, offset in inputs:
-        if isinstance(buffer, DeviceBuffer) and buffer is not context.screen.samplers.zeros():
-            return None  # converted from what was there
-        vertices.append((buffer, offset))
+    zeros = context.screen.samplers.zeros()
+    if any(isinstance(what, DeviceBuffer) and what is not zeros for what, _ in vertices):
+        return None  # converted from the contents at that time
     moves = not any(program.pushes_first for program in link.programs)
     return Recorded(
         info, bound.framebuffer, bound.epoch, pipeline, state, vertices,

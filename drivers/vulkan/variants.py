@@ -1,13 +1,13 @@
-"""Variants: the state that SPIR-V depends on. Most of it is lowered in NIR, some only changes what
-is emitted.
+"""Variants: the keys that SPIR-V depends on, and which ones a draw needs.
 
-What the vertex stage before the rasterizer writes and the fragment stage reads is compared for each
-pair, because a slot that is read but not written has to be a constant in Vulkan.
+Most state is lowered in NIR, some where variables are made. Keys come from bound state, stage by
+stage. What a stage writes and the next one reads is compared for each pair, because a slot that is
+read but not written has to be a constant in Vulkan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -15,21 +15,36 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
 from gallette.compiler.spirv.disassembler import disassemble
+from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.standard import FragmentKey, VertexKey
+from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive, Wrap
 from gallette.pipe.keys import lowered, lowered_by, steers
 from gallette.pipe.state import StreamOutputInfo
 
 from .lowering import control_shader
+from .pipeline.textures import wraps
 from .spirv.emitter import emit
-from .spirv.options import EmitOptions
 from .spirv.program import Program
 
-__all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "with_control"]
+__all__ = [
+    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "lookups",
+    "select", "texture_facts", "with_control",
+]  # fmt: skip
+
+_BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+_FOLDS = {
+    Wrap.CLAMP: "clamp",
+    Wrap.MIRROR_CLAMP: "mirror, clamp",
+    Wrap.MIRROR_CLAMP_TO_BORDER: "mirror",
+}
+"""What becomes of coordinates before a sampler clamps them to the border."""
+_RED: tuple[int, ...] = (0, 1, 2, 3)
+_QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanVertexKey(VertexKey, EmitOptions):
+class VulkanVertexKey(VertexKey):
     """The key of vertex, tessellation and geometry shaders."""
 
     clip_mask: int = steers(0, "clip distances that are in force")
@@ -39,11 +54,11 @@ class VulkanVertexKey(VertexKey, EmitOptions):
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
     smooth_points: bool = steers(False, "points are larger by what smoothing takes")
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanFragmentKey(FragmentKey, EmitOptions):
+class VulkanFragmentKey(FragmentKey):
     """The key of fragment shaders."""
 
     flat_by_state: bool = lowered("flatshade")
@@ -53,19 +68,18 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
     stipple: bool = lowered_by(False, "polygon stipple", "vulkan_polygon_stipple")
     quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
-    swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
     smooth_points: bool = lowered_by(
         False, "points are circles, of whose pixels alpha tells the share", "vulkan_smooth_points"
     )
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeKey(EmitOptions):
+class ComputeKey:
     """The key of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
-    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
+    lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
 def with_control(programs: tuple[Program, ...], patch: int) -> tuple[Program, ...]:
@@ -107,3 +121,129 @@ class VulkanCompiler(VariantCompiler[Any, Program]):
 
     def text(self, code: Program) -> str:
         return "" if code.module is None else disassemble(code.module)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The programs of a draw in the order of their stages, and what is rasterized."""
+
+    programs: tuple[Program, ...]
+    lines: bool  # lines come out of the last stage before the rasterizer
+    writes_memory: bool
+    last: Any  # the shader object whose outputs are captured
+
+
+def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
+    """The kind of primitive that the last stage before the rasterizer emits."""
+    geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
+    if geometry is not None:
+        kinds = {"points": Primitive.POINTS, "line_strip": Primitive.LINES}
+        return kinds.get(geometry.shader.info.output_primitive, Primitive.TRIANGLES)
+    if tess is not None:
+        info = tess.shader.info
+        if info.tess_point_mode:
+            return Primitive.POINTS
+        return Primitive.LINES if info.tess_primitive == "isolines" else Primitive.TRIANGLES
+    return mode
+
+
+def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
+    """Variants for the bound state."""
+    raster, samples = bound.rasterizer.state, max(1, bound.framebuffer.samples)
+    chain = [bound.shaders[stage] for stage in _BEFORE if bound.shaders.get(stage) is not None]
+    fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
+    out = _rasterized(bound, mode)
+    polygons = out not in POINTS_AND_LINES
+    fills = {raster.fill_front, raster.fill_back}
+    points = out is Primitive.POINTS or (polygons and PolygonMode.POINT in fills)
+    smooth = raster.point_smooth and points and (not polygons or len(fills) == 1)
+    smooth = smooth and not (raster.multisample and samples > 1)
+    last = chain[-1]
+    programs: list[Program] = []
+    for shader in chain:
+        if shader is not last:
+            key = VulkanVertexKey(clip_mask=0xFF, point_size="written")
+        else:
+            key = VulkanVertexKey.of(shader.reads, raster)
+            own = shader.reads.writes_clip_distance or key.clip_planes
+            # Size 1 is the rule for a stage that may write it but does not.
+            size = "vertex" if raster.point_size_per_vertex else "state"
+            key = replace(
+                key,
+                clip_mask=raster.clip_plane_enable if own else 0,
+                point_size=size if points else "",
+                # Devices differ in whether they draw such points, and lavapipe says it does not.
+                clip_points=out is Primitive.POINTS
+                and raster.point_clip_sides
+                and not raster.rasterizer_discard,
+                snap_points=points and not (raster.point_quad_rasterization or smooth),
+                stream_output=shader.stream_output if capturing else None,
+                smooth_points=smooth,
+            )
+        programs.append(_linked(bound, shader, key, programs))
+    if fragment is not None:
+        wanted = _fragment_key(bound, fragment, out, samples)
+        wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
+        programs.append(_linked(bound, fragment, wanted, programs))
+    lines = not polygons and out is not Primitive.POINTS
+    writes_memory = any(program.writes_memory for program in programs)
+    return Selection(tuple(programs), lines, writes_memory, last)
+
+
+def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> VulkanFragmentKey:
+    raster, framebuffer = bound.rasterizer.state, bound.framebuffer
+    shading = bound.min_samples > 1 and samples > 1
+    dsa = bound.depth_stencil_alpha.state
+    key = VulkanFragmentKey.of(
+        shader.reads, raster, dsa, framebuffer, out, (), sample_shading=shading
+    )
+    alpha = any(first and first.format.channels[0].name == "A" for first in framebuffer.cbufs[:1])
+    return replace(
+        key,
+        depth_only=False,
+        flat_colors=False,
+        two_sided_color=key.two_sided_color and out not in POINTS_AND_LINES,
+        upper_left=raster.sprite_coord_upper_left,
+        color_buffers=max(1, len(framebuffer.cbufs)),
+        stipple=raster.poly_stipple_enable and out not in POINTS_AND_LINES,
+        alpha_to_red=alpha,
+        flat_by_state=key.flat_colors,
+    )
+
+
+def lookups(bound: Bound, stage: Stage) -> tuple[Any, ...]:
+    """The samplers of a stage that Vulkan does not have: the number of each, what becomes of
+    coordinates, and how results of comparisons are spread.
+    """
+    bindings, found = bound.stages[stage], []
+    for index in bound.shaders[stage].reads.samplers:
+        view, state = bindings.view(index), bindings.sampler(index)
+        if state is None:
+            continue
+        folds, swizzle = tuple([_FOLDS.get(wrap, "") for wrap in wraps(state)]), _RED
+        if view is not None and state.compare_enabled:
+            swizzle = tuple(map(int, view.swizzle))
+        if any(folds) or swizzle != _RED:
+            found.append((index, folds, swizzle))
+    return tuple(found)
+
+
+def texture_facts(bound: Bound) -> tuple[Any, ...]:
+    """The properties of textures and samplers that the choice of variants depends on."""
+    return tuple([
+        lookups(bound, stage)
+        for stage, shader in bound.shaders.items()
+        if shader is not None and shader.reads.samplers and stage is not Stage.COMPUTE
+    ])  # fmt: skip
+
+
+def _linked(bound: Bound, shader: Any, key: Any, before: list[Program]) -> Program:
+    """A shader's variant in which inputs that the previous stage does not write are constants."""
+    key = replace(key, lookups=lookups(bound, shader.stage))
+    program: Program = shader.variant_for(key).program
+    if before:
+        written = set(before[-1].outputs)
+        missing = tuple(slot for slot in program.inputs if slot not in written)
+        if missing:
+            program = shader.variant_for(replace(key, zero_inputs=missing)).program
+    return program

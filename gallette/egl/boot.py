@@ -118,17 +118,18 @@ def lazy_address(name: str) -> int:
 
 @functools.cache
 def resolve_recorded() -> None:
-    """Resolve the functions whose calls are recorded without Python, in all loaded libraries.
+    """Resolve, in all loaded libraries, the functions whose calls are recorded without Python in
+    contexts of the core profile.
 
     A program of Python may wait for a thread that draws and keep Python's lock. That thread could
     not resolve a function then.
     """
     from gallette.egl.libraries import exports, folder
-    from gallette.state_tracker.stream.calls import CALLS
+    from gallette.state_tracker.stream.calls import CALLS, Role
 
     if not sys.orig_argv:
         return  # only a program of Python has code that could keep the lock
-    recorded = {f"gl{call.name}" for call in CALLS}
+    recorded = {f"gl{call.name}" for call in CALLS if call.role is not Role.OLD}
     for file, names in exports().items():
         path = str(folder() / file)
         if recorded.isdisjoint(names) or not _is_loaded(path):

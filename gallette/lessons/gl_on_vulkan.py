@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.drivers.vulkan import context as driver_context
 from gallette.drivers.vulkan import copies
-from gallette.drivers.vulkan.pipeline import vertices
+from gallette.drivers.vulkan.pipeline import keys, vertices
 from gallette.drivers.vulkan.pipeline.cache import PipelineCache
 from gallette.state_tracker import GL, create_context
 
@@ -106,15 +106,15 @@ def blended(gl: Any, without: bool) -> None:
     _vertices(gl)
     place = gl.get_uniform_location(name, "color")
     gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
-    real = PipelineCache.graphics
+    real = PipelineCache.pipeline
     first: dict[Any, Any] = {}
 
-    def one_for_all(self: Any, programs: Any, key: Any) -> Any:
+    def one_for_all(self: Any, programs: Any, key: Any = ()) -> Any:
         member = "pColorBlendState"
         kept = {**dict(key), member: first.setdefault(programs, dict(key)[member])}
         return real(self, programs, tuple(kept.items()))
 
-    with instead(PipelineCache, "graphics", one_for_all if without else real):
+    with instead(PipelineCache, "pipeline", one_for_all if without else real):
         for span, color in (((-1.0, 1.0), (0.9, 0.4, 0.1, 1)), (RIGHT, (0.1, 0.5, 0.8, 0.5))):
             gl.uniform4f(place, *color)
             _half(gl, span)
@@ -151,13 +151,16 @@ def wide(gl: Any, without: bool) -> None:
     gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows, GL.STATIC_DRAW)
     gl.enable_vertex_attrib_array(0)
     gl.vertex_attrib_l_pointer(0, 4, GL.DOUBLE, 0, None)
-    real = vertices.vertex_elements
+    real = vertices.vertex_input
 
     def one_slot(context: Any, link: Any) -> Any:
-        elements, strides = real(context, link)
-        return tuple(each for each in elements if not each[3]), strides
+        name, *members = real(context, link)
+        whole = dict(members)
+        first = whole["pVertexAttributeDescriptions"][:1]
+        whole |= {"pVertexAttributeDescriptions": first, "vertexAttributeDescriptionCount": 1}
+        return name, *whole.items()
 
-    with instead(vertices, "vertex_elements", one_slot if without else real):
+    with instead(keys, "vertex_input", one_slot if without else real):
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
 
 

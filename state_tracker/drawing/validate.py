@@ -232,12 +232,19 @@ def _uniform_buffers(ctx: Context) -> None:
 
 
 def view_and_sampler(
-    ctx: Context, unit_index: int, target: int, scalar_shadow: bool, numbers: Base
+    ctx: Context,
+    unit_index: int,
+    target: int,
+    scalar_shadow: bool,
+    numbers: Base,
+    fetched: bool = False,
 ) -> tuple[SamplerView, Any]:
     unit = ctx.textures.units[unit_index]
     texture: TextureObject = unit.bound[target]
     params = unit.sampler.params if unit.sampler is not None else texture.params
-    return sampled_view(ctx, texture, params, scalar_shadow, unit.lod_bias, numbers)
+    return sampled_view(
+        ctx, texture, params, scalar_shadow, unit.lod_bias, numbers, fetched=fetched
+    )
 
 
 def sampled_view(
@@ -248,11 +255,13 @@ def sampled_view(
     bias: float,
     numbers: Base = Base.FLOAT,
     by_handle: bool = False,
+    fetched: bool = False,
 ) -> tuple[SamplerView, Any]:
     info, target = texture.target, texture.target.value
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
         return ctx.textures.nothing(info.pipe, numbers)
-    view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
+    decodes = fetched or params.srgb_decode == GL.DECODE_EXT
+    view = texture.view(decodes, scalar_shadow)
     if view is None:
         return ctx.textures.nothing(info.pipe, numbers)
     format = view.format
@@ -280,9 +289,9 @@ def _textures(ctx: Context) -> None:
         count = max([sampler.place for sampler in sampled]) + 1
         views: list[SamplerView | None] = [None] * count
         samplers: list[Handle] = [None] * count
-        for place, units, element, target, scalar, numbers in sampled:
+        for place, units, element, target, scalar, numbers, fetched in sampled:
             number = units[element]
-            view, state = view_and_sampler(ctx, number, target, scalar, numbers)
+            view, state = view_and_sampler(ctx, number, target, scalar, numbers, fetched)
             views[place], samplers[place] = view, ctx.caches.sampler.get(state)
         pipe.set_sampler_views(stage, 0, views)
         pipe.bind_sampler_states(stage, 0, samplers)

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["PROVIDERS", "Getter", "Place", "Value", "fill", "places"]
+__all__ = ["PROVIDERS", "Bytes", "Getter", "Place", "Value", "fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
+Bytes = npt.NDArray[np.uint8]
 Getter = Callable[["Context"], Value]
 PROVIDERS: list[Callable[[str, int, str], Getter | None]] = []
 """What finds further uniforms by the name without `gl_`, an index and a field; returns what gets
@@ -36,9 +37,7 @@ def _difference(near: float, far: float) -> float:
 _OURS: dict[tuple[str, str], Getter] = {
     ("DepthRange", "near"): lambda ctx: ctx.raster.depth_ranges[0][0],
     ("DepthRange", "far"): lambda ctx: ctx.raster.depth_ranges[0][1],
-    ("DepthRange", "diff"): lambda ctx: (
-        ctx.raster.depth_ranges[0][1] - ctx.raster.depth_ranges[0][0]
-    ),
+    ("DepthRange", "diff"): lambda ctx: _difference(*ctx.raster.depth_ranges[0]),
     # internal: gl_FragCoord with origin_upper_left
     ("FbWposYTransform", ""): lambda ctx: (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0),
     ("NumSamples", ""): lambda ctx: float(max(1, ctx.framebuffers.draw.samples)),
@@ -58,21 +57,20 @@ class Place:
     """The object that was written last; states replace their values, and do not change them."""
 
 
-def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None:
+def _store(rows: Bytes, uniform: Uniform, offset: int, value: Value) -> None:
+    """Store a value, or a value for each row."""
     kind = uniform.type.without_array
     array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
-    if kind.is_matrix:
-        columns = array if uniform.row_major else array.T
-        raw, size = columns.tobytes(), columns.shape[1] * 4
-        if size == uniform.matrix_stride:
-            data[offset : offset + len(raw)] = raw
-            return
-        for at in range(0, len(raw), size):
-            data[offset : offset + size] = raw[at : at + size]
-            offset += uniform.matrix_stride
+    if not kind.is_matrix:
+        raw = np.ascontiguousarray(np.atleast_1d(array)[..., : kind.rows]).view(np.uint8)
+        rows[:, offset : offset + raw.shape[-1]] = raw
         return
-    raw = array.reshape(-1)[: kind.rows].tobytes()
-    data[offset : offset + len(raw)] = raw
+    columns = np.ascontiguousarray(array if uniform.row_major else array.swapaxes(-1, -2))
+    raw = columns.view(np.uint8)
+    size = raw.shape[-1]
+    for column in range(raw.shape[-2]):
+        at = offset + column * uniform.matrix_stride
+        rows[:, at : at + size] = raw[..., column, :]
 
 
 def _getter(name: str, index: int, field: str) -> Getter | None:
@@ -99,13 +97,16 @@ def places(linked: LinkedProgram) -> list[Place]:
     return found
 
 
-def fill(ctx: Context, executable: Executable, matrices: bool) -> None:
-    """Write the built-in uniforms of a program into its default block, or only the `matrices`."""
-    data = executable.uniforms.data
+def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> None:
+    """Write the built-in uniforms of a program into its default block, or only the `matrices`; or
+    into `rows`, copies of the block for as many matrices as the current one consists of.
+    """
+    block = np.frombuffer(executable.uniforms.data, np.uint8)[None] if rows is None else rows
     with np.errstate(over="ignore", invalid="ignore"):
         for place in executable.builtin_places:
             if place.moves or not matrices:
                 value = place.get(ctx)
-                if value is not place.stored:
-                    place.stored = value
-                    _store(data, place.uniform, place.offset, value)
+                if rows is not None or value is not place.stored:
+                    _store(block, place.uniform, place.offset, value)
+                    if rows is None:
+                        place.stored = value

@@ -22,7 +22,7 @@ from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram
-    from gallette.compiler.glsl.link.program import StreamVarying
+    from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import ProgramObject
 

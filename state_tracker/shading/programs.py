@@ -146,6 +146,7 @@ class Sampler(NamedTuple):
     target: int
     scalar_shadow: bool  # shadow lookups return one number
     numbers: Base  # the type of lookup results
+    fetched: bool  # texelFetch reads it, which decodes sRGB whatever the sampler says
 
 
 class Executable:
@@ -169,7 +170,7 @@ class Executable:
         shaders = linked.shaders.values()
         self.counts_primitives = any(primitive in s.info.system_values_read for s in shaders)
         self.textures = self._texture_slots()
-        self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
+        self.sampled = {stage: self._samplers(stage) for stage in self.textures}
         self.handle_uniforms = [
             (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
         ]
@@ -211,16 +212,20 @@ class Executable:
                 slots.setdefault(stage, []).append((first, index, kind))
         return slots
 
-    def _samplers(self, slots: list[tuple[int, int, Any]]) -> tuple[Sampler, ...]:
+    def _samplers(self, stage: Stage) -> tuple[Sampler, ...]:
         """The samplers of a stage, by unit of the NIR."""
-        found = []
-        for first, index, kind in slots:
+        found, info = [], self.linked.shaders[stage].info
+        for first, index, kind in self.textures[stage]:
             scalar = kind.is_shadow and self.glsl_version >= 130
             units = self.uniforms.units[index]
             target = sampler_target(kind)
+            places = range(first, first + len(units))
+            fetched = info.textures_fetched.intersection(places)
+            if fetched and info.uses_indirect_textures:
+                fetched = set(places)
             found += [
-                Sampler(first + i, units, i, target, scalar, kind.sampled)
-                for i in range(len(units))
+                Sampler(place, units, i, target, scalar, kind.sampled, place in fetched)
+                for i, place in enumerate(places)
             ]
         return tuple(found)
 

@@ -59,6 +59,7 @@ class Role(Enum):
     WRITE = auto()
     TEXELS = auto()
     QUERY = auto()
+    OLD = auto()
 
 
 class Family(Enum):
@@ -267,6 +268,13 @@ _ROLES = {
 }
 
 
+_OLD = re.compile(
+    r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)([1-4])(f|d|ub)(v?)|Begin|End|CallList"
+    r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
+)
+"""Functions of the compatibility profile that old programs call most: thousands in a frame."""
+_LETTERS = {"f": "f", "d": "d", "ub": "B"}
+
 _KEEPS_STATE = re.compile(
     r"Get.*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|BufferSubData|FenceSync|DeleteSync"
@@ -296,7 +304,8 @@ class Call:
     role: Role
     group: Family | None = None
     slots: Slots | None = None
-    kind: tuple[str, int, int] = ("", 0, 0)  # of a uniform: letter, rows and columns
+    # Of a uniform, a vertex or an attribute: letter, rows and columns.
+    kind: tuple[str, int, int] = ("", 0, 0)
 
     @property
     def name(self) -> str:
@@ -304,8 +313,13 @@ class Call:
 
     @property
     def payload(self) -> int:
-        """The payload size of a uniform in bytes."""
-        return 4 * self.kind[1] * self.kind[2]
+        """The size in bytes of the uniform, matrix or attribute that a pointer refers to."""
+        return struct.calcsize(self.kind[0]) * self.kind[1] * self.kind[2]
+
+    @property
+    def specifies(self) -> bool:
+        """Whether it specifies vertices of the compatibility profile, or their attributes."""
+        return self.name in ("Begin", "End") or (self.role is Role.OLD and self.kind[2] == 1)
 
     @cached_property
     def c_name(self) -> str:
@@ -391,6 +405,11 @@ def _calls() -> list[Call]:
         for rows in range(2, 5):
             shape = str(columns) if columns == rows else f"{columns}x{rows}"
             add(f"UniformMatrix{shape}fv", Role.UNIFORM, kind=("f", rows, columns))
+    for name in FUNCTIONS:
+        if match := _OLD.fullmatch(name):
+            rows, letter = int(match[4] or 0), _LETTERS.get(match[5], "")
+            kind = (letter, rows, 1) if rows else ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
+            add(name, Role.OLD, kind=kind)
     return found
 
 

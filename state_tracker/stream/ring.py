@@ -42,6 +42,11 @@ _NOTHING: list[ctypes.c_int64 | int] = [-1] * (WORDS - Word.LAST)
 class Recorder(Protocol):
     """The ring's interface to a context's stream."""
 
+    @property
+    def is_old(self) -> bool:
+        """Whether the calls that become commands are those of `Role.OLD`."""
+        ...
+
     def may_record(self) -> bool:
         """Whether calls on the context may become commands now."""
         ...
@@ -93,16 +98,16 @@ def own(recorder: Recorder | None) -> None:
     flush()
     thread = get_ident()
     with _taken:
-        mine = words[Word.THREAD] == thread
-        if not mine and (words[Word.THREAD] or words[PENDING]):
+        owner = words[Word.THREAD] or words[Word.OLD_THREAD]
+        if owner != thread and (owner or words[PENDING]):
             return  # another thread owns it
-        words[Word.THREAD] = 0
+        words[Word.THREAD] = words[Word.OLD_THREAD] = 0
         _owners.clear()
         if recorder is not None and recorder.may_record():
             _begin()
             _owners.append((recorder, thread))
             words[Word.LAST :] = _NOTHING
-            words[Word.THREAD] = thread
+            words[Word.OLD_THREAD if recorder.is_old else Word.THREAD] = thread
 
 
 def forget(recorder: Recorder) -> None:
@@ -120,7 +125,7 @@ def rows_are_plain(recorder: Recorder, plain: bool) -> None:
 def drop(recorder: Recorder) -> None:
     """Stop a context from recording: execute its commands and release the reference to it."""
     if any(owner is recorder for owner, _ in _owners):
-        words[Word.THREAD] = 0
+        words[Word.THREAD] = words[Word.OLD_THREAD] = 0
         flush(recorder)
         _owners.clear()
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
 from . import ring
 from .batch import Batch
-from .calls import CALLS, COMMAND_BYTES, Call, Role
+from .calls import CALLS, COMMAND_BYTES, Call, Ints, Role
 
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
@@ -27,6 +30,9 @@ PATIENCE = 32
 executing their calls one by one is faster but requires dropping all known kinds.
 """
 
+_RUN = 64
+"""Fewer calls of the compatibility profile are faster one by one than as arrays."""
+
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
 _MOST_UNIFORMS = 1 << 12
 _MOST_PARTS = 8
@@ -34,6 +40,7 @@ _MOST_PARTS = 8
 by call.
 """
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
+_SPECIFIES = np.array([call.specifies for call in CALLS])
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
@@ -58,11 +65,16 @@ class Stream:
         """
         self.drawn: DrawInfo | None = None  # the draw just made by an entry point
 
+    @property
+    def is_old(self) -> bool:
+        """Whether the calls that become commands are those of `Role.OLD`."""
+        return self.ctx.is_compat
+
     def may_record(self) -> bool:
         """Whether calls on the context may become commands now."""
         ctx = self.ctx
         return not (
-            not ctx.is_core
+            not (ctx.is_core or ctx.is_compat)
             or ctx.released
             or ctx.lost
             or ctx.observed
@@ -114,6 +126,9 @@ class Stream:
         group = self.ctx.group
         with group.lock:
             group.take(self.ctx)
+            if self.is_old:
+                self._in_order(commands, address)
+                return
             for _ in range(_MOST_PARTS):
                 if not commands or not self._together(commands):
                     break
@@ -148,6 +163,30 @@ class Stream:
         """Whether the program in use selects subroutines."""
         executable = self.ctx.programs.executable
         return executable is not None and bool(executable.linked.subroutine_uniforms)
+
+    def _in_order(self, commands: memoryview, address: int) -> None:
+        """Make calls of the compatibility profile: long runs of vertices, and of matrices and
+        lists, as arrays.
+        """
+        rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+        specifies = _SPECIFIES[rows[:, 0]]
+        edges = [0, *((specifies[1:] != specifies[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
+        for start, end in pairwise(edges):
+            first, done = start, _RUN
+            while done >= _RUN and end - first > _RUN:
+                done = self._run(rows[first:end], bool(specifies[first]))
+                first += done
+            part = slice(first * COMMAND_BYTES, end * COMMAND_BYTES)
+            self._one_by_one(commands[part], address + part.start)
+
+    def _run(self, rows: Ints, specifies: bool) -> int:
+        """Make some calls together; returns how many."""
+        immediate = self.ctx.immediate
+        try:
+            return immediate.specify(rows) if specifies else immediate.play(rows)
+        except BaseException as error:  # of a draw
+            abi.failed(FUNCTIONS["End" if specifies else "CallList"], error)
+            return len(rows)
 
     def _one_by_one(self, commands: memoryview, address: int) -> None:
         self._clear()

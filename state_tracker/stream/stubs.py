@@ -32,15 +32,18 @@ _ALONE = [call.number for call in CALLS if call.stands_alone]
 class Word(IntEnum):
     """Words shared by stubs and Python."""
 
-    THREAD = 0  # the thread whose calls become commands; 0: none
-    PENDING = 1  # whether there is a command
-    NEXT = 2  # the address of the next command
-    END = 3  # from this address on there is no room
-    WRITTEN = 4  # the address for the next buffer data
-    WRITTEN_END = 5
+    # The thread whose calls become commands, 0 for none: of the core profile's functions in one of
+    # its contexts, of `Role.OLD` in a context of the compatibility profile.
+    THREAD = 0
+    OLD_THREAD = 1
+    PENDING = 2  # whether there is a command
+    NEXT = 3  # the address of the next command
+    END = 4  # from this address on there is no room
+    WRITTEN = 5  # the address for the next buffer data
+    WRITTEN_END = 6
     # From here on what was called last, -1 for nothing yet: of functions that stand alone the
     # argument, of capabilities whether they were enabled, and the array buffer.
-    LAST = 6
+    LAST = 7
 
 
 _SWITCHES = [
@@ -128,13 +131,14 @@ class _Stub(Assembler):
     def _enter(self) -> None:
         """Check that the calling thread owns the ring."""
         words = b"\x49\xba" + struct.pack("<Q", self._words)  # mov r10, ...
-        self.raw(words + b"\x49\x83\x3a\x00")  # cmp qword [r10], 0
+        thread = _at(Word.OLD_THREAD if self._call.role is Role.OLD else Word.THREAD)
+        self.raw(words + b"\x49\x83\xba" + thread + b"\x00")  # cmp qword [r10 + ...], 0
         self.on_if(_EQUAL)
         # push rdi, rsi, rdx, rcx, r8, r9; sub rsp, 8: the stack is aligned
         self.raw(b"\x57\x56\x52\x51\x41\x50\x41\x51\x48\x83\xec\x08")
         self.point_at(machine_code.thread_function())
         self.raw(b"\xff\xd0\x48\x83\xc4\x08\x41\x59\x41\x58\x59\x5a\x5e\x5f")  # call; pop
-        self.raw(words + b"\x49\x3b\x02")  # cmp rax, [r10]
+        self.raw(words + b"\x49\x3b\x82" + thread)  # cmp rax, [r10 + ...]
         self.on_if(_NOT_EQUAL)
 
     def _leave_if_switched(self, on: bool) -> None:
@@ -221,7 +225,7 @@ class _Stub(Assembler):
             self.on_if(_ABOVE)
         elif call.role is Role.TEXELS:
             self._check_texels()
-        else:
+        elif call.role is not Role.OLD:
             self.raw(b"\x85\xff")  # test edi, edi
             self.on_if(_EQUAL)
             self.raw(b"\x83\xff" + bytes([MOST_DRAW_BUFFERS]))  # cmp edi, ...
@@ -278,14 +282,16 @@ class _Stub(Assembler):
             self.raw(b"\x49\x89\xba" + _at(Word.WRITTEN))  # mov [r10 + ...], rdi
             return
         self.raw(register)
-        if call.role is Role.UNIFORM:
-            self.raw(b"\xb9" + struct.pack("<I", call.payload // 4))  # mov ecx, ...
+        copy = b"\xf3\xa5"  # rep movsd
+        if call.payload:
+            self.raw(b"\xb9" + struct.pack("<I", call.payload))  # mov ecx, ...
+            copy = b"\xf3\xa4"  # rep movsb
         else:
             self.raw(b"\x89\xf9\x31\xd2")  # mov ecx, edi; xor edx, edx
             for place in range(PAYLOAD, PAYLOAD + 4 * MOST_DRAW_BUFFERS, 8):
                 self.raw(b"\x49\x89\x53" + bytes([place]))  # mov [r11 + ...], rdx
         self.raw(b"\x49\x8d\x7b" + bytes([PAYLOAD]))  # lea rdi, [r11 + ...]
-        self.raw(b"\x48\x89\xc6\xf3\xa5")  # mov rsi, rax; rep movsd
+        self.raw(b"\x48\x89\xc6" + copy)  # mov rsi, rax
 
 
 def _at(word: int) -> bytes:

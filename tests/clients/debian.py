@@ -22,6 +22,8 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("debian.txt")
 FRAMES = 3
+COMPARING = 900
+"""Seconds after which a comparison is taken for hung: atlantis has 7,000 pictures to compare."""
 NATIVE = {
     "EGL_PLATFORM": "surfaceless",
     "LIBGL_ALWAYS_SOFTWARE": "1",
@@ -160,7 +162,7 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
         done = subprocess.run(
             [*gallette, "diff", str(record), "--driver", driver, "--against", "native",
              "--tolerance", steps, *(["--share", share] if share else [])],
-            env=env | NATIVE, capture_output=True, text=True, timeout=2 * program.seconds + 60,
+            env=env | NATIVE, capture_output=True, text=True, timeout=COMPARING,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return False, "took too long"

@@ -178,30 +178,6 @@ def test_fragments_read_built_in_inputs(name: str) -> None:
                                      wanted[different][:3])  # fmt: skip
 
 
-def _clipped(gl: Any) -> None:
-    """Planes that the application gave, of vertices that a shader moved."""
-    text = """#version 120
-        void main() { gl_ClipVertex = gl_ModelViewMatrix * gl_Vertex; gl_FrontColor = gl_Color;
-            gl_Position = ftransform(); }"""
-    gl.use_program(program(gl, text, "#version 120\nvoid main() { gl_FragColor = gl_Color; }"))
-    for k, plane in enumerate(([1, 0.3, 0, 0.4], [-0.5, -1, 0, 0.5], [0.2, 1, 0, 0.7])):
-        gl.clip_plane(GL.CLIP_PLANE0 + 2 * k, np.array(plane, np.float64))
-        gl.enable(GL.CLIP_PLANE0 + 2 * k)
-    gl.color3f(1.0, 0.5, 0.25)
-    gl.rectf(-0.9, -0.9, 0.9, 0.9)
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("driver", DRIVERS)
-def test_planes_of_the_application_clip(driver: str) -> None:
-    options = {"profile": "compat", "version": (2, 1)}
-    wanted, _ = _picture("native", _clipped, **options)
-    found, told = _picture(driver, _clipped, **options)
-    assert told == []
-    assert 100 < wanted.any(axis=2).sum() < 500
-    assert np.count_nonzero((np.abs(found - wanted) > 1).any(axis=2)) <= 2
-
-
 COUNT = 96
 MANY = """#version 430
 in vec2 at; flat in ivec3 numbers; out vec4 o;

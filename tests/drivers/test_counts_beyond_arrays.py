@@ -14,13 +14,6 @@ VERTEX = """#version 330
 in vec2 position;
 void main() { gl_Position = vec4(position, 0.0, 1.0); }
 """
-NUMBERED = """#version 330
-in vec2 position;
-void main() {
-    vec2 corner = vec2(gl_VertexID % 3 == 1 ? 3.0 : -1.0, gl_VertexID % 3 == 2 ? 3.0 : -1.0);
-    gl_Position = vec4(gl_VertexID >= 99999 ? corner : position, 0.0, 1.0);
-}
-"""
 FRAGMENT = """#version 330
 out vec4 color;
 void main() { color = vec4(1.0); }
@@ -61,10 +54,3 @@ def test_a_billion_vertices_that_are_not_there(gl: GLInterface, mode: int) -> No
         found.append(pixels(gl))
     assert found[0].any()
     np.testing.assert_array_equal(found[0], found[1])
-
-
-def test_vertices_that_know_their_number_are_all_there(gl: GLInterface) -> None:
-    program(gl, NUMBERED, FRAGMENT)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.draw_arrays(GL.TRIANGLES, 3, 99_999)
-    assert pixels(gl).all()

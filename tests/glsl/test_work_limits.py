@@ -96,7 +96,7 @@ def test_code_of_a_function_that_is_called_once_is_not_copied(
 def test_ifs_of_called_functions_count_as_nested() -> None:
     chain = "".join(f"void f{n + 1}() {{ {in_each_other(100, f'f{n}();')} }}\n" for n in range(6))
     log = linked(f"void f0() {{ c = vec4(0); }}\n{chain}void main() {{ f6(); }}")
-    assert "function 'f4', with the functions it calls, nests ifs and loops 400 deep" in log
+    assert "function 'f3', with the functions it calls, nests ifs and loops 300 deep" in log
 
 
 def test_what_follows_returns_counts_as_nested() -> None:
@@ -107,8 +107,12 @@ def test_what_follows_returns_counts_as_nested() -> None:
 
 
 def test_nested_loops_have_a_limit() -> None:
-    loops = "".join(f"for (int i{n} = 0; i{n} < m; i{n}++) {{\n" for n in range(130))
-    log = linked(f"uniform int m;\nvoid main() {{ c = vec4(0); {loops} c.x++; {'}' * 130} }}")
+    loops = "".join(f"for (int i{n} = 0; i{n} < m; i{n}++) {{\n" for n in range(65))
+    ends = "}" * 65
+    log = linked(
+        f"uniform int m;\nvoid f() {{ {loops} c.x++; {ends} }}\n"
+        f"void main() {{ c = vec4(0); {loops} f(); {ends} }}"
+    )
     assert "function 'main', with the functions it calls, nests loops 130 deep" in log
 
 

@@ -159,10 +159,10 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
             ("tex 2D float32 (coord=%xy) (texture=3)", {"uses_derivatives": True}),
             ("txb 2D float32 (coord=%xy, bias=%x) (texture=3)", {"uses_derivatives": True}),
             ("txl 2D float32 (coord=%xy, lod=%x) (texture=3, sampler=5)", {}),
-            ("txf 2D float32 (coord=%xy) (texture=3)", {}),
+            ("txf 2D float32 (coord=%xy) (texture=3)", {"textures_fetched": {3}}),
             (
                 "txf 2D float32 (coord=%xy, texture_offset=%x) (texture=3)",
-                {"uses_indirect_textures": True},
+                {"uses_indirect_textures": True, "textures_fetched": {3}},
             ),
         )
     ),

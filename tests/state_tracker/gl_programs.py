@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
-from tests.state_tracker.helpers import compiled, errors, pixels, quad
+from tests.state_tracker.helpers import compiled, errors, quad
 from tests.state_tracker.negative_suite import ARRAYS, value
 
 __all__ = ["Program", "ProgramError", "programs_of", "run"]
@@ -142,6 +142,9 @@ def programs_of(path: Path) -> list[Program]:
         elif len(words) == 3 and words[2] in _KINDS.get(words[0], ()):
             block = words[1]
             blocks[block] = words[2], ""
+        elif words[0] == "calls" and program is None:
+            block = words[1]
+            blocks[block] = "calls", ""
         elif line.startswith("["):
             header = _HEADER.fullmatch(line)
             if header is None:
@@ -157,6 +160,10 @@ def programs_of(path: Path) -> list[Program]:
             raise ProgramError(f"line {number}: a call before the first header")
         elif line.startswith("|"):
             table.append((number, line))
+        elif words[0] == "calls":
+            if words[1] not in blocks:
+                raise ProgramError(f"line {number}: there are no calls {words[1]}")
+            body += [(number, call) for call in blocks[words[1]][1].splitlines() if call]
         else:
             body.append((number, line))
     finish()
@@ -182,6 +189,8 @@ def _argument(program: Program, word: str, kept: dict[str, Any]) -> Any:
         return word[2:].split(",")
     if word.startswith("source:"):
         return program.blocks[word[7:]][1]
+    if word.startswith("sources:"):
+        return [program.blocks[name][1] for name in word[8:].split(",")]
     return _value(program, word)
 
 
@@ -215,7 +224,9 @@ def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dic
     if name == "read":
         return kept[rest[0]][: int(rest[1])].copy()
     if name == "picture":
-        return pixels(gl, *program.size)
+        x, y, width, height = map(int, rest) if rest else (0, 0, *program.size)
+        raw = gl.read_pixels(x, y, width, height, GL.RGBA, GL.UNSIGNED_BYTE)
+        return np.frombuffer(raw, np.uint8).reshape(height, width, 4)
     arguments = [_argument(program, word, kept) for word in rest]
     kept.setdefault("memory", []).append(arguments)  # an array may be read by a later draw
     answer = getattr(gl, name)(*arguments)
@@ -258,7 +269,7 @@ def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: st
     expected, _, tolerance = expected.partition(" ~")
     allowed = float(tolerance or 0)
     if words[0] == "picture":
-        wanted = _painted(program.size, expected)
+        wanted = _painted((answer.shape[1], answer.shape[0]), expected)
         off = (np.abs(answer.astype(int) - wanted) > allowed).any(axis=2)
         if off.any():
             y, x = np.argwhere(off)[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ ARRAYS = {
     "i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "c": "i1", "h": "f2", "s2": "i2",
     "w": "u2", "q": "i8", "U": "u8",
 }  # fmt: skip
+_ITEM = re.compile(r"(?:\(([^)]*)\)|([^,*()]+))(?:\*(\d+))?")
 _BIG = 1 << 24
 # Numbers that may be absurdly large without anybody reading that much memory.
 _SIZES = ("width", "height", "depth", "level", "levels", "layer", "index", "unit", "samples")
@@ -47,14 +49,15 @@ class Case:
 
 
 def _items(text: str) -> Iterator[Any]:
-    """The numbers of `1,0.5*3,4..6`: what repeats, and what counts up."""
-    for item in text.split(",") if text else ():
+    """The numbers of `1,0.5*3,4..6,(0,255)*4`: what repeats, and what counts up."""
+    for group, item, count in _ITEM.findall(text):
         first, dots, last = item.partition("..")
-        if dots:
+        if group:
+            yield from list(_items(group)) * int(count or 1)
+        elif dots:
             yield from range(int(first), int(last) + 1)
         else:
-            number, _, count = item.partition("*")
-            yield from [value(number)] * int(count or 1)
+            yield from [value(item)] * int(count or 1)
 
 
 def value(word: str) -> Any:

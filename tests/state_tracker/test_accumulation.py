@@ -76,37 +76,3 @@ def test_random_operations(seed: int) -> None:
             paint(gl, model, random)
     assert returned > 5 and errors(gl) == []
     gl.release()
-
-
-def test_clearing_is_scissored_and_clamped() -> None:
-    gl: Any = create_context("numpipe", profile="compat", version=(3, 0), size=(SIZE, SIZE))
-    gl.clear_accum(0.5, -0.25, 7.0, 1.0)
-    assert list(gl.get_floatv(GL.ACCUM_CLEAR_VALUE)) == [0.5, -0.25, 1.0, 1.0]
-    gl.enable(GL.SCISSOR_TEST)
-    gl.scissor(2, 1, 3, 4)
-    gl.clear(GL.ACCUM_BUFFER_BIT)
-    gl.disable(GL.SCISSOR_TEST)
-    gl.accum(GL.RETURN, 1.0)
-    found = pixels(gl, SIZE, SIZE)
-    inside = np.zeros((SIZE, SIZE), bool)
-    inside[1:5, 2:5] = True
-    assert (found[inside] == (128, 0, 255, 255)).all() and not found[~inside].any()
-    gl.release()
-
-
-def test_what_is_refused() -> None:
-    gl: Any = create_context("numpipe", profile="compat", version=(3, 0), size=(SIZE, SIZE))
-    for op in (GL.ACCUM - 1, GL.ADD + 1, GL.FUNC_ADD, 0):
-        gl.accum(op, 1.0)
-        assert errors(gl) == ["GL_INVALID_ENUM"]
-    gl.begin(GL.POINTS)
-    gl.accum(GL.ACCUM, 1.0)
-    gl.end()
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    (name,) = gl.gen_framebuffers(1)
-    for target in (GL.FRAMEBUFFER, GL.READ_FRAMEBUFFER, GL.DRAW_FRAMEBUFFER):
-        gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
-        gl.bind_framebuffer(target, name)
-        gl.accum(GL.ACCUM, 1.0)
-        assert errors(gl) != []
-    gl.release()

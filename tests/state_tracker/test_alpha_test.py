@@ -9,7 +9,6 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import program
 
 FUNCTIONS = ("NEVER", "LESS", "EQUAL", "LEQUAL", "GREATER", "NOTEQUAL", "GEQUAL", "ALWAYS")
 FORMATS = ("RGBA8", "RGB8", "SRGB8_ALPHA8", "RGBA16F", "RGBA16", "R8")
@@ -97,32 +96,3 @@ def test_the_reference_is_clamped_where_colours_are(internal: str, clamped: bool
     at_one = {"EQUAL", "LEQUAL", "GEQUAL", "ALWAYS"}
     assert seen[1.5] == (at_one if clamped else {"LESS", "LEQUAL", "NOTEQUAL", "ALWAYS"})
     assert seen[-0.5] == (at_one if clamped else {"GREATER", "GEQUAL", "NOTEQUAL", "ALWAYS"})
-
-
-def test_integers_are_not_tested() -> None:
-    """Whichever of the two is said last: the buffer or the test."""
-    gl: Any = create_context("numpipe", profile="compat", version=(3, 0), size=(8, 8))
-    targets = []
-    for internal in (GL.RGBA8I, GL.RGBA8):
-        (name,), (buffer,) = gl.gen_framebuffers(1), gl.gen_renderbuffers(1)
-        gl.bind_framebuffer(GL.FRAMEBUFFER, name)
-        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-        gl.renderbuffer_storage(GL.RENDERBUFFER, internal, 8, 8)
-        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
-        gl.clear(GL.COLOR_BUFFER_BIT)
-        targets.append(name)
-    square = "#version 130\nvoid main() { gl_Position = gl_Vertex; }"
-    ints = "#version 130\nout ivec4 color; void main() { color = ivec4(7); }"
-    floats = "#version 130\nout vec4 color; void main() { color = vec4(0.5); }"
-    integers, colors = program(gl, square, ints), program(gl, square, floats)
-    gl.alpha_func(GL.GREATER, 0.75)
-    gl.enable(GL.ALPHA_TEST)
-    for target, name in ((targets[1], colors), (targets[0], integers), (targets[1], colors)):
-        gl.bind_framebuffer(GL.FRAMEBUFFER, target)
-        gl.use_program(name)
-        gl.rectf(-1, -1, 1, 1)
-    assert not any(bytes(gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE)))
-    gl.bind_framebuffer(GL.FRAMEBUFFER, targets[0])
-    drawn = np.frombuffer(bytes(gl.read_pixels(0, 0, 8, 8, GL.RGBA_INTEGER, GL.INT)), np.int32)
-    assert (drawn == 7).all()
-    gl.release()

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from gallette.compiler.assembly import AssemblyError, parse, translate
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL
 from tests.conftest import native_context
-from tests.state_tracker.helpers import errors
 from tests.state_tracker.pictures import compare
 
 VERTEX = """!!ARBvp1.0
@@ -354,57 +353,6 @@ def test_state_that_programs_read_is_native_gls(words: str, swizzle: str) -> Non
 )
 def test_programs_draw_what_native_ones_draw(scene: Any) -> None:
     compare(scene, tolerance=2, stray=4)
-
-
-COUNTED = """!!ARBfp1.0
-TEMP t, u, unused;
-PARAM weights = { 0.3, 0.59, 0.11, 2.0 };
-KIL fragment.color;
-TEX t, fragment.texcoord[0], texture[0], 2D;
-TXP u, fragment.texcoord[2], texture[1], 2D;
-MAD t, t, u, weights;
-MOV result.color, t;
-END
-"""
-_OF_VERTICES = {"LENGTH": len(VERTEX), "INSTRUCTIONS": 10, "TEMPORARIES": 2, "PARAMETERS": 10,
-                "ATTRIBS": 3, "ADDRESS_REGISTERS": 1}  # fmt: skip
-_OF_FRAGMENTS = {"LENGTH": len(COUNTED), "INSTRUCTIONS": 6, "TEMPORARIES": 3, "PARAMETERS": 1,
-                 "ATTRIBS": 3, "ALU_INSTRUCTIONS": 2, "TEX_INSTRUCTIONS": 3}  # fmt: skip
-
-
-@pytest.mark.parametrize("vertices", [True, False])
-def test_a_program_counts_what_it_is_made_of(compat: GLInterface, vertices: bool) -> None:
-    """The same on the way to the hardware; END is an instruction, KIL one of textures."""
-    gl, target = compat, GL.VERTEX_PROGRAM_ARB if vertices else GL.FRAGMENT_PROGRAM_ARB
-    wanted = _OF_VERTICES if vertices else _OF_FRAGMENTS
-
-    def told(native: str) -> dict[str, int]:
-        names = [name for name in wanted if name != "LENGTH" or not native]
-        return {
-            name: gl.get_programiv_arb(target, getattr(GL, f"PROGRAM_{native}{name}_ARB"))[0]
-            for name in names
-        }
-
-    assert set(told("").values()) == set(told("NATIVE_").values()) == {0}
-    _load(gl, target, VERTEX if vertices else COUNTED)
-    assert told("") == wanted
-    assert told("NATIVE_") == {k: v for k, v in wanted.items() if k != "LENGTH"}
-    assert gl.get_programiv_arb(target, GL.PROGRAM_UNDER_NATIVE_LIMITS_ARB) == [1]
-    assert errors(gl) == []
-    other = "TEX_INSTRUCTIONS" if vertices else "NOTHING_OF_THE_KIND"
-    gl.get_programiv_arb(target, getattr(GL, f"PROGRAM_{other}_ARB", 0x1234))
-    assert errors(gl) == ["GL_INVALID_ENUM"]
-    gl.disable(target)
-
-
-def test_a_mistake_says_where_it_is(compat: GLInterface) -> None:
-    compat.enable(GL.FRAGMENT_PROGRAM_ARB)
-    text = b"!!ARBfp1.0\nMOV result.color, nothing;\nEND"
-    compat.program_string_arb(GL.FRAGMENT_PROGRAM_ARB, GL.PROGRAM_FORMAT_ASCII_ARB, len(text), text)
-    assert errors(compat) == ["GL_INVALID_OPERATION"]
-    assert compat.get_integerv(GL.PROGRAM_ERROR_POSITION_ARB)[0] >= text.index(b"nothing") - 1
-    compat.rectf(-1.0, -1.0, 1.0, 1.0)
-    assert errors(compat) == ["GL_INVALID_OPERATION"]
 
 
 @pytest.mark.parametrize(

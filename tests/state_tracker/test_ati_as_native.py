@@ -207,12 +207,6 @@ def test_the_same_modifiers_are_refused(both: tuple[GLInterface, GLInterface]) -
         assert (told(both[0], calls)[0] == "GL_NO_ERROR") == known
 
 
-def test_only_four_swizzles_exist(both: tuple[GLInterface, GLInterface]) -> None:
-    for swizzle in range(STR - 1, STQ_DQ + 2):
-        found = told(both[0], [passed(0, T, swizzle), MOVE])[0]
-        assert (found == "GL_NO_ERROR") == (swizzle in (STR, STQ, STR_DR, STQ_DQ))
-
-
 def same(both: tuple[GLInterface, GLInterface], calls: list[Call], note: Any = None) -> None:
     """Nothing of a program is refused, and it draws the same."""
     for gl in both:
@@ -278,69 +272,3 @@ def test_every_operation_on_every_kind_of_source(both: tuple[GLInterface, GLInte
                               to, flags, *arguments))  # fmt: skip
         calls.append(color("MOV", R, R + 1, mask=GL.BLUE_BIT_ATI))
         same(both, calls, calls)
-
-
-def test_two_components_and_the_third_of_another(both: tuple[GLInterface, GLInterface]) -> None:
-    """DOT2_ADD; the native GL adds the blue of the second argument, not that of the third."""
-    gl = both[0]
-    a, b, c = (0.1, 0.5, 0.3, 0.2), (0.6, 0.4, 0.7, 0.9), (0.8, 0.05, 0.15, 1.0)
-    for i, values in enumerate((a, b, c)):
-        gl.set_fragment_shader_constant_ati(C + i, list(values))
-    arguments = (C, C + 1, R + 1)
-    calls = [color("MOV", R + 1, C + 2), alpha("MOV", R + 1, C + 2)]
-    calls += [color("DOT2_ADD", R, *arguments), alpha("DOT2_ADD", R, *arguments)]
-    assert set(told(gl, calls)) == {"GL_NO_ERROR"}
-    expected = 255 * (a[0] * b[0] + a[1] * b[1] + c[2])
-    assert all(abs(x - expected) <= 1 for x in shown(gl))
-
-
-def test_zero_and_one_are_modified_as_well(both: tuple[GLInterface, GLInterface]) -> None:
-    """The native GL leaves them."""
-    gl = both[0]
-    flags = GL.COMP_BIT_ATI | GL.BIAS_BIT_ATI  # of zero: (1 - 0) - 0.5; of one: -0.5
-    calls = [color("ADD", R, GL.ZERO, 0, flags, C + 7, 0, GL.COMP_BIT_ATI | GL.NEGATE_BIT_ATI),
-             alpha("ADD", R, GL.ONE, 0, flags, GL.ONE, 0, GL._2X_BIT_ATI,
-                   flags=GL.HALF_BIT_ATI)]  # fmt: skip
-    assert set(told(gl, calls)) == {"GL_NO_ERROR"}
-    constant = (0.75, 0.2, 0.65)
-    expected = [max(0.5 - (1.0 - x), 0.0) for x in constant] + [0.75]
-    assert all(abs(x - 255 * y) <= 1 for x, y in zip(shown(gl), expected, strict=True))
-
-
-@pytest.mark.parametrize("mode", ["LINEAR", "EXP", "EXP2"])
-def test_fog_comes_after_it(both: tuple[GLInterface, GLInterface], mode: str) -> None:
-    for gl in both:
-        gl.fogi(GL.FOG_MODE, getattr(GL, mode))
-        gl.fogf(GL.FOG_DENSITY, 0.7)
-        gl.fogf(GL.FOG_START, 0.25)
-        gl.fogf(GL.FOG_END, 1.5)
-        gl.fogfv(GL.FOG_COLOR, [0.9, 0.2, 0.4, 0.1])
-        gl.fogi(GL.FOG_COORD_SRC, GL.FOG_COORD)
-        gl.fog_coordf(0.8)
-    calls = [color("MOV", R, C + 2), alpha("MOV", R, C + 5)]
-    same(both, calls)
-    before = shown(both[0])
-    for gl in both:
-        gl.enable(GL.FOG)
-    same(both, calls)
-    assert shown(both[0]) != before  # the compiled program of another state is not taken
-    for gl in both:
-        gl.disable(GL.FOG)
-    assert shown(both[0]) == before
-
-
-def test_values_that_can_be_queried(both: tuple[GLInterface, GLInterface]) -> None:
-    for name in ("NUM_FRAGMENT_REGISTERS", "NUM_FRAGMENT_CONSTANTS", "NUM_PASSES",
-                 "NUM_INSTRUCTIONS_PER_PASS", "NUM_INSTRUCTIONS_TOTAL", "COLOR_ALPHA_PAIRING",
-                 "NUM_LOOPBACK_COMPONENTS", "NUM_INPUT_INTERPOLATOR_COMPONENTS"):  # fmt: skip
-        found = [gl.get_integerv(getattr(GL, f"{name}_ATI")) for gl in both]
-        assert list(found[0]) == list(found[1]), name
-
-
-def test_constants_have_a_first_and_a_last(both: tuple[GLInterface, GLInterface]) -> None:
-    for gl in both:
-        found = []
-        for index in (-1, 0, 7, 8):
-            gl.set_fragment_shader_constant_ati(C + index, [0.5] * 4)
-            found.append(gl.get_error())
-        assert found == [GL.INVALID_ENUM, 0, 0, GL.INVALID_ENUM]

@@ -14,7 +14,6 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
-from tests.state_tracker.differential import answers
 from tests.state_tracker.settings import rows
 
 pytestmark = pytest.mark.native
@@ -195,24 +194,3 @@ def test_a_group_is_saved_as_on_the_native_gl(both: Both, group: str) -> None:
     found, wanted = (parts(gl) for gl in both.sides)
     wrong = {n: (found[n], wanted[n]) for n in found if found[n] != wanted[n]}
     assert not wrong
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("bits", ["LIGHTING_BIT", "ENABLE_BIT"])
-def test_materials_that_track_the_colour_do_so_after_a_pop(bits: str) -> None:
-    """The saved material is not what they are when the colour has another value by then."""
-
-    def ask(gl: Any) -> list[list[float]]:
-        gl.enable(GL.COLOR_MATERIAL)
-        gl.color4f(0.25, 0.5, 0.75, 1.0)
-        gl.push_attrib(getattr(GL, bits))
-        gl.color4f(1.0, 0.5, 0.25, 0.5)
-        gl.pop_attrib()
-        found = [list(gl.get_materialfv(GL.FRONT, GL.DIFFUSE))]
-        gl.disable(GL.COLOR_MATERIAL)
-        gl.color4f(0.0, 0.0, 0.0, 0.0)
-        found.append(list(gl.get_materialfv(GL.FRONT, GL.DIFFUSE)))
-        return found
-
-    native, ours = answers(ask, "compat")
-    assert ours == native == [[1.0, 0.5, 0.25, 0.5]] * 2

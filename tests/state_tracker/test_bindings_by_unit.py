@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.differential import answers
 from tests.state_tracker.helpers import errors
 
@@ -88,22 +88,3 @@ def separable_and_spirv(gl: GLInterface) -> list[Any]:
 def test_answers_are_native_gls(ask: Callable[[Any], list[Any]]) -> None:
     native, ours = answers(ask)
     assert ours == native
-
-
-def test_a_program_linked_as_separable_is_separable() -> None:
-    gl = create_context("numpipe", version=(4, 5))
-    shader = gl.create_shader(GL.VERTEX_SHADER)
-    gl.shader_source(shader, "#version 450\nvoid main() { gl_Position = vec4(0); }")
-    gl.compile_shader(shader)
-    program = gl.create_program()
-    gl.attach_shader(program, shader)
-    (pipeline,) = gl.gen_program_pipelines(1)
-    gl.link_program(program)
-    gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 1)
-    gl.use_program_stages(pipeline, GL.VERTEX_SHADER_BIT, program)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    gl.link_program(program)
-    gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 0)
-    gl.use_program_stages(pipeline, GL.VERTEX_SHADER_BIT, program)
-    assert errors(gl) == [] and gl.get_programiv(program, GL.PROGRAM_SEPARABLE) == [1]
-    gl.release()

@@ -7,7 +7,6 @@ import functools
 import operator
 
 import numpy as np
-import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
@@ -55,36 +54,6 @@ def test_the_driver_is_told_what_a_mapping_is_for() -> None:
             mapped += 1
     # Reading alone or with writing (then nothing may be discarded), and writing alone.
     assert mapped == 4 * (1 + 2 + 16)
-    gl.release()
-
-
-def test_clearing_pixels_goes_through_a_pack_buffer(gl: GLInterface) -> None:
-    gl.clear_color(0.2, 0.4, 0.6, 0.8)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    make(gl, bytes(2 * 2 * 4 + 4), GL.PIXEL_PACK_BUFFER)
-    gl.read_pixels(0, 0, 2, 2, GL.RGBA, GL.UNSIGNED_BYTE, 4)
-    raw = gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 20)
-    expected = np.array([51, 102, 153, 204], np.uint8)
-    assert raw[:4] == bytes(4)
-    assert (np.frombuffer(raw[4:], np.uint8).reshape(4, 4) == expected).all()
-    gl.read_pixels(0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, 0)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
-@pytest.mark.parametrize("profile", ["core", "compat"])
-def test_an_array_with_a_deleted_buffer_is_not_a_client_pointer(profile: str) -> None:
-    """Its offset was once taken for an address, and read."""
-    gl = create_context("numpipe", profile=profile, version=(3, 3), size=(8, 8))
-    name = program(gl)
-    vao = quad(gl, name)
-    gl.bind_vertex_array(0)
-    gl.bind_vertex_array(vao)
-    (buffer,) = gl.get_vertex_attribiv(0, GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING)
-    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, 64)
-    gl.delete_buffers(1, [buffer])
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    gl.draw_elements(GL.TRIANGLE_STRIP, 4, GL.UNSIGNED_BYTE, None)
-    gl.finish()
     gl.release()
 
 

@@ -345,17 +345,6 @@ def test_edges_that_are_hidden_stay_so_where_polygons_are_cut(
     compare(drawing, tolerance=3, version=(3, 2))
 
 
-def test_begin_and_end_pair_up(compat: GLInterface) -> None:
-    compat.end()
-    assert errors(compat) == ["GL_INVALID_OPERATION"]
-    compat.begin(GL.TRIANGLES)
-    compat.begin(GL.TRIANGLES)
-    compat.end()
-    assert errors(compat) == ["GL_INVALID_OPERATION"]
-    compat.begin(0x77)
-    assert errors(compat) == ["GL_INVALID_ENUM"]
-
-
 def test_core_profiles_have_no_immediate_mode(ours: GLInterface) -> None:
     ours.begin(GL.TRIANGLES)
     assert errors(ours) == ["GL_INVALID_OPERATION"]

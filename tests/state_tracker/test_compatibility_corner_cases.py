@@ -102,20 +102,6 @@ def test_an_element_is_a_vertex_where_there_is_a_position(gl: Any) -> None:
 # -- pixels --------------------------------------------------------------------------------------
 
 
-def test_accumulation_leaves_out_what_is_not_drawn_to() -> None:
-    gl: Any = Context("numpipe", profile="compat", version=(2, 1), size=(2, 2))
-    gl.clear_color(0.5, 0, 0, 0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.accum(GL.LOAD, 1.0)
-    gl.draw_buffer(GL.NONE)
-    gl.accum(GL.RETURN, 2.0)
-    assert pixels(gl, 2, 2)[0, 0, 0] == 128
-    gl.draw_buffer(GL.BACK)
-    gl.accum(GL.RETURN, 2.0)
-    assert pixels(gl, 2, 2)[0, 0, 0] == 255
-    gl.release()
-
-
 # -- objects -------------------------------------------------------------------------------------
 
 
@@ -137,14 +123,3 @@ def test_messages_go_to_c_functions(gl: Any) -> None:
     assert [(a[0], a[1], a[2], a[3], a[4], a[5], a[6]) for a in seen] == [
         (*(int(v) for v in insert), 4, b"here", 77)
     ]
-
-
-def test_a_program_without_fragments_has_the_last_stages_outputs(gl: Any) -> None:
-    text = (
-        "#version 430\nout vec2 seen;\nvoid main() { seen = vec2(1.0); gl_Position = vec4(0.0); }"
-    )
-    made = gl.create_shader_programv(GL.VERTEX_SHADER, 1, [text])
-    gl.program_parameteri(made, GL.PROGRAM_SEPARABLE, 1)
-    ask = gl.get_program_resource_index
-    assert ask(made, GL.PROGRAM_OUTPUT, "seen") != GL.INVALID_INDEX
-    assert ask(made, GL.PROGRAM_OUTPUT, "none") == GL.INVALID_INDEX

@@ -74,14 +74,3 @@ def test_lines_and_points_do_not_shrink() -> None:
         seen, _ = drawn("numpipe", mode, corners)
         plain, _ = drawn("numpipe", mode, corners, False)
         assert (seen | ~plain).all() and seen.sum() > plain.sum()
-
-
-def test_state() -> None:
-    _, gl = drawn("numpipe", GL.POINTS, [(1.0, 1.0)])
-    assert gl.is_enabled(GL.CONSERVATIVE_RASTERIZATION_NV)
-    assert gl.get_integerv(GL.MAX_SUBPIXEL_PRECISION_BIAS_BITS_NV)[0] >= 0
-    gl.subpixel_precision_bias_nv(0, 0)
-    assert gl.get_integerv(GL.SUBPIXEL_PRECISION_BIAS_X_BITS_NV)[0] == 0
-    assert errors(gl) == []
-    gl.subpixel_precision_bias_nv(99, 0)
-    assert errors(gl) == ["GL_INVALID_VALUE"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     compiled_functions,
     pointer_bytes,
 )
-from tests.state_tracker.helpers import errors, pixels
+from tests.state_tracker.helpers import pixels
 from tests.state_tracker.pictures import compare
 
 
@@ -122,82 +123,6 @@ def test_lists_draw_what_native_lists_draw(drawing: Callable[[Any], None]) -> No
     compare(drawing)
 
 
-def test_nothing_happens_while_a_list_is_compiled(compat: GLInterface) -> None:
-    compat.new_list(1, GL.COMPILE)
-    compat.color3f(0.25, 0.5, 0.75)
-    compat.enable(0x1234)
-    assert compat.get_integerv(GL.LIST_INDEX) == [1]
-    assert compat.get_integerv(GL.LIST_MODE) == [GL.COMPILE]
-    compat.end_list()
-    assert errors(compat) == []
-    assert compat.get_floatv(GL.CURRENT_COLOR) == [1.0, 1.0, 1.0, 1.0]
-    compat.call_list(1)
-    assert errors(compat) == ["GL_INVALID_ENUM"]
-    assert compat.get_floatv(GL.CURRENT_COLOR) == [0.25, 0.5, 0.75, 1.0]
-
-
-def test_names_of_lists(compat: GLInterface) -> None:
-    first = compat.gen_lists(3)
-    assert [compat.is_list(first + i) for i in range(3)] == [1, 1, 1]
-    compat.delete_lists(first + 1, 1)
-    assert [compat.is_list(first + i) for i in range(3)] == [1, 0, 1]
-    for call, expected in (
-        (lambda: compat.gen_lists(-1), "GL_INVALID_VALUE"),
-        (lambda: compat.new_list(0, GL.COMPILE), "GL_INVALID_VALUE"),
-        (lambda: compat.end_list(), "GL_INVALID_OPERATION"),
-        (lambda: compat.new_list(1, GL.LINE), "GL_INVALID_ENUM"),
-        (lambda: compat.call_lists(1, GL.DOUBLE, [1]), "GL_INVALID_ENUM"),
-    ):
-        call()
-        assert errors(compat) == [expected]
-    compat.new_list(9, GL.COMPILE)
-    compat.new_list(10, GL.COMPILE)
-    assert errors(compat) == ["GL_INVALID_OPERATION"]
-    compat.end_list()
-
-
-def test_a_list_that_calls_itself_ends(compat: GLInterface) -> None:
-    compat.new_list(4, GL.COMPILE)
-    compat.translatef(1.0, 0.0, 0.0)
-    compat.call_list(4)
-    compat.end_list()
-    compat.call_list(4)
-    assert errors(compat) == []
-    assert compat.get_floatv(GL.MODELVIEW_MATRIX)[12] == 64.0
-
-
-def test_c_pointers_record_too(compat: GLInterface) -> None:
-    import ctypes
-
-    color = ctypes.CFUNCTYPE(None, *[ctypes.c_float] * 3)(compat.load_opengl_function("glColor3f"))
-    color(0.5, 0.5, 0.5)
-    compat.new_list(1, GL.COMPILE)
-    color(1.0, 0.0, 0.0)
-    compat.end_list()
-    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [0.5, 0.5, 0.5]
-    compat.call_list(1)
-    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [1.0, 0.0, 0.0]
-
-
-@pytest.mark.parametrize("call", ["multi_draw_arrays", "call_lists", "vertex3fv"])
-def test_a_pointer_to_no_memory_is_an_error_while_a_list_is_compiled(call: str) -> None:
-    """Arguments are read when a call is recorded, so that is when the error arises."""
-    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
-    nowhere = -2
-    args = {
-        "multi_draw_arrays": (GL.TRIANGLES, nowhere, nowhere, 2),
-        "call_lists": (4, GL.UNSIGNED_BYTE, nowhere),
-        "vertex3fv": (nowhere,),
-    }
-    gl.new_list(1, GL.COMPILE)
-    getattr(gl, call)(*args[call])
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    gl.end_list()
-    gl.call_list(1)
-    assert errors(gl) == []
-    gl.release()
-
-
 def test_every_compiled_function_says_how_much_it_reads(noop: Any) -> None:
     for function in compiled_functions():
         pointers = [p for p in function.params if p.kind is Kind.POINTER]
@@ -237,11 +162,6 @@ def test_a_primitive_with_attributes_from_before_it_is_drawn_from_its_buffer(
     compat.release()
 
 
-def test_played_lists_leave_nothing_behind(compat: GLInterface) -> None:
-    colored(compat)
-    assert pixels(compat).any()
-
-
 def curves(gl: Any) -> None:
     """Evaluators: a curve with colours, a surface with automatic normals."""
     points = np.array([[-0.9, -0.9, 0], [-0.5, 0.9, 0], [0.5, -0.9, 0], [0.9, 0.9, 0]], np.float32)
@@ -273,3 +193,14 @@ def surfaces(gl: Any) -> None:
 @pytest.mark.parametrize("drawing", [curves, surfaces])
 def test_evaluators_draw_what_native_ones_draw(drawing: Callable[[Any], None]) -> None:
     compare(drawing, tolerance=2, stray=8)
+
+
+def test_c_pointers_record_too(compat: GLInterface) -> None:
+    color = ctypes.CFUNCTYPE(None, *[ctypes.c_float] * 3)(compat.load_opengl_function("glColor3f"))
+    color(0.5, 0.5, 0.5)
+    compat.new_list(1, GL.COMPILE)
+    color(1.0, 0.0, 0.0)
+    compat.end_list()
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [0.5, 0.5, 0.5]
+    compat.call_list(1)
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [1.0, 0.0, 0.0]

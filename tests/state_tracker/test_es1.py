@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
@@ -14,52 +11,13 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.optional.es1.enums import es1_enums
 from tests.conftest import native_context
-from tests.state_tracker.conftest import IMPLEMENTATIONS
 
-ONE = 1 << 16
 SIZE = 32
 
 
 def make(driver: str) -> GLInterface:
     options: dict[str, Any] = {"profile": "es", "version": (1, 1), "size": (SIZE, SIZE)}
     return native_context(**options) if driver == "native" else create_context(driver, **options)
-
-
-@pytest.fixture(params=IMPLEMENTATIONS)
-def es1(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
-    context = make(request.param)
-    context.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
-    yield context
-    context.release()
-
-
-def image(gl: GLInterface) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    raw = bytearray(SIZE * SIZE * 4)
-    gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE, raw)
-    return np.frombuffer(raw, np.uint8).reshape(SIZE, SIZE, 4)
-
-
-def square(gl: GLInterface) -> None:
-    corners = np.array([-1, -1, 1, -1, -1, 1, 1, 1], np.int32) * ONE
-    gl.enable_client_state(GL.VERTEX_ARRAY)
-    gl.vertex_pointer(2, GL.FIXED, 0, corners)
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-
-def checkered(gl: GLInterface) -> int:
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.tex_parameterx(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    gl.tex_parameterx(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
-    texels = bytes([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255])
-    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 2, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
-    return int(texture)
-
-
-def test_the_version_is_that_of_a_common_profile(es1: GLInterface) -> None:
-    assert es1.get_string(GL.VERSION).startswith("OpenGL ES-CM 1.1 ")
-    es1.get_string(GL.SHADING_LANGUAGE_VERSION)
-    assert es1.get_error() == GL.INVALID_ENUM
 
 
 def test_every_function_of_the_table_is_there() -> None:
@@ -71,73 +29,6 @@ def test_every_function_of_the_table_is_there() -> None:
     assert gl.load_opengl_function("glOrthox") and gl.load_opengl_function("glGenFramebuffersOES")
     assert not gl.load_opengl_function("glBegin") and not gl.load_opengl_function("glCreateShader")
     gl.release()
-
-
-def test_matrices_and_colours_in_fixed_point(es1: GLInterface) -> None:
-    gl = es1
-    gl.load_identity()
-    gl.translatex(ONE // 2, 0, 0)
-    gl.scalex(ONE // 2, ONE // 2, ONE)
-    gl.color4x(ONE, ONE // 2, 0, ONE)
-    square(gl)
-    assert gl.get_fixedv(GL.CURRENT_COLOR)[:2] == [ONE, ONE // 2]
-    assert gl.get_error() == GL.NO_ERROR
-    seen = image(gl)
-    assert seen[16, 24].tolist() in ([255, 127, 0, 255], [255, 128, 0, 255])
-    assert seen[16, 4].tolist()[:3] == [0, 0, 0]
-
-
-def test_rectangles_of_textures(es1: GLInterface) -> None:
-    gl = es1
-    checkered(gl)
-    gl.enable(GL.TEXTURE_2D)
-    gl.tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_CROP_RECT_OES, [0, 0, 2, 2])
-    gl.translatef(5.0, 0.0, 0.0)  # has no say
-    gl.draw_texi_oes(8, 4, 0, 16, 8)
-    assert gl.get_error() == GL.NO_ERROR
-    seen = image(gl)
-    assert seen[5, 9].tolist() == [255, 0, 0, 255]
-    assert seen[5, 22].tolist() == [0, 255, 0, 255]
-    assert seen[10, 22].tolist() == [255, 255, 255, 255]
-    assert seen[5, 25].tolist()[:3] == [0, 0, 0]
-    gl.draw_texi_oes(0, 0, 0, 0, 8)
-    assert gl.get_error() == GL.INVALID_VALUE
-    assert gl.get_tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_CROP_RECT_OES) == [0, 0, 2, 2]
-
-
-def test_points_of_sizes_of_their_own(es1: GLInterface) -> None:
-    gl = es1
-    places = np.array([-0.5, -0.5, 0.5, 0.5], np.float32)
-    gl.enable_client_state(GL.VERTEX_ARRAY)
-    gl.vertex_pointer(2, GL.FLOAT, 0, places)
-    gl.enable_client_state(GL.POINT_SIZE_ARRAY_OES)
-    gl.point_size_pointer_oes(GL.FLOAT, 0, np.array([2.0, 8.0], np.float32))
-    gl.draw_arrays(GL.POINTS, 0, 2)
-    assert gl.get_error() == GL.NO_ERROR
-    lit = image(gl)[..., 0] > 0
-    assert int(lit[:16, :16].sum()) == 4
-    assert int(lit[16:, 16:].sum()) == 64
-
-
-def test_palettes_with_all_their_levels(es1: GLInterface) -> None:
-    gl = es1
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    palette = b"".join(struct.pack("BBB", 16 * i, 0, 255 - 16 * i) for i in range(16))
-    data = palette + bytes([0x01, 0x23]) + bytes([0xF0])
-    kind = GL.PALETTE4_RGB8_OES
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, -1, kind, 2, 2, 0, len(data), data)
-    assert gl.get_error() == GL.NO_ERROR
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
-    gl.tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_CROP_RECT_OES, [0, 0, 2, 2])
-    gl.enable(GL.TEXTURE_2D)
-    gl.draw_texf_oes(0.0, 0.0, 0.0, 32.0, 32.0)
-    seen = image(gl)
-    corners = [seen[y, x, 0] for y, x in ((4, 4), (4, 28), (28, 4), (28, 28))]
-    assert corners == [0, 16, 32, 48]
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, kind, 2, 2, 0, 49, data)
-    assert gl.get_error() == GL.INVALID_VALUE
 
 
 # Ours stores what it was given; formats that only one of the two has; ALPHA_SCALE is a name of

@@ -56,30 +56,6 @@ def test_every_missing_extension_has_a_reason() -> None:
     assert sorted(known - missing) == [], "listed by now: strike these from the file"
 
 
-def program(gl: Context, fragment: str) -> int:
-    made = gl.create_program()
-    shader = gl.create_shader(GL.FRAGMENT_SHADER)
-    gl.shader_source(shader, fragment)
-    gl.compile_shader(shader)
-    assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
-    gl.attach_shader(made, shader)
-    gl.link_program(made)
-    assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
-    gl.use_program(made)
-    return int(made)
-
-
-def drawn(fragment: str) -> list[int]:
-    gl = Context(profile="compat", version=(4, 3), size=(2, 2))
-    name = program(gl, fragment)
-    gl.rectf(-1.0, -1.0, 1.0, 1.0)
-    found = list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE))
-    gl.use_program(0)
-    gl.delete_program(name)
-    gl.release()
-    return found
-
-
 IMAGING = """
 matrix_mode COLOR|enable HISTOGRAM|enable MINMAX|enable COLOR_TABLE|enable CONVOLUTION_1D
 pixel_transferf POST_CONVOLUTION_RED_SCALE 1.0|get_integerv COLOR_MATRIX|hint CONVOLUTION_1D NICEST
@@ -105,45 +81,6 @@ def test_the_imaging_subset_is_absent(compat: GLInterface) -> None:
         assert gl.get_error() == expected, call
     if isinstance(gl, Context):
         assert gl.load_opengl_function("glColorTable") == 0
-
-
-def test_votes_and_ballots_of_groups_of_one() -> None:
-    found = drawn("""#version 430
-        #extension GL_ARB_shader_group_vote : require
-        #extension GL_ARB_shader_ballot : require
-        #extension GL_ARB_gpu_shader_int64 : require
-        out vec4 color;
-        void main() {
-            bool here = gl_FragCoord.x < 1.0;
-            bool votes = anyInvocationARB(here) && allInvocationsARB(here)
-                && allInvocationsEqualARB(here) && !anyInvocationARB(!here);
-            uint64_t all = ballotARB(true), none = ballotARB(false);
-            bool masks = (all & gl_SubGroupEqMaskARB) != uint64_t(0) && none == uint64_t(0)
-                && (gl_SubGroupGtMaskARB & gl_SubGroupLeMaskARB) == uint64_t(0);
-            bool sizes = gl_SubGroupInvocationARB < gl_SubGroupSizeARB;
-            color = vec4(votes, masks, sizes, readFirstInvocationARB(here ? 1.0 : 0.0));
-        }""")
-    assert found == [255] * 4
-
-
-def test_shaders_read_the_number_of_samples() -> None:
-    gl = Context(profile="compat", version=(4, 3), size=(2, 2))
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)
-    gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 4, GL.RGBA8, 4, 4, True)
-    (samples,) = gl.get_tex_level_parameteriv(GL.TEXTURE_2D_MULTISAMPLE, 0, GL.TEXTURE_SAMPLES)
-    name = program(
-        gl,
-        """#version 430
-        #extension GL_ARB_shader_texture_image_samples : require
-        uniform sampler2DMS image; out vec4 color;
-        void main() { color = vec4(textureSamples(image) / 255.0); }""",
-    )
-    gl.rectf(-1.0, -1.0, 1.0, 1.0)
-    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [samples] * 4
-    gl.use_program(0)
-    gl.delete_program(name)
-    gl.release()
 
 
 def test_shaders_include_named_strings() -> None:
@@ -181,21 +118,6 @@ def test_shaders_include_named_strings() -> None:
     ):
         call()
         assert gl.get_error() == error
-    gl.release()
-
-
-def test_arrays_of_uniforms_take_no_more_than_they_hold() -> None:
-    """A count that is absurd is not an excuse to read or reserve that much."""
-    gl = Context(profile="compat", version=(4, 3), size=(2, 2))
-    made = program(gl, "#version 130\nuniform mat4 a; uniform vec2 b[3]; void main() {"
-                   " gl_FragColor = a[0] + b[2].xyxy + b[0].xyxy; }")  # fmt: skip
-    huge = 0x7FFFFFFF
-    gl.uniform_matrix4fv(gl.get_uniform_location(made, "a"), huge, False, bytes(128))
-    assert gl.get_error() == GL.INVALID_OPERATION
-    gl.uniform2fv(gl.get_uniform_location(made, "b[1]"), huge, bytes(16))
-    assert gl.get_error() == GL.NO_ERROR
-    gl.use_program(0)
-    gl.delete_program(made)
     gl.release()
 
 

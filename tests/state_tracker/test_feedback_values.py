@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -39,89 +39,7 @@ def fed(gl: Any, draw: Callable[[Any], None], format: int = GL._2D, size: int = 
     return [TOKENS.get(int(v), round(v, 4)) if v > 1000 else round(v, 4) for v in found]
 
 
-def shape(gl: Any, mode: int, points: Sequence[tuple[float, ...]]) -> None:
-    gl.begin(mode)
-    for point in points:
-        (gl.vertex2f, gl.vertex3f, gl.vertex4f)[len(point) - 2](*point)
-    gl.end()
-
-
-A, B, C, D = (-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)
-
-
-@pytest.mark.parametrize("face", ["FRONT", "BACK", "FRONT_AND_BACK"])
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("clockwise", [False, True])
-def test_culled_polygons_are_not_fed_back(
-    gl: Any, face: str, turned: bool, clockwise: bool
-) -> None:
-    gl.enable(GL.CULL_FACE)
-    gl.cull_face(getattr(GL, face))
-    gl.front_face(GL.CW if turned else GL.CCW)
-    corners = [A, C, B] if clockwise else [A, B, C]
-    front = clockwise == turned
-    gone = face == "FRONT_AND_BACK" or (face == "FRONT") == front
-    found = fed(gl, lambda gl: shape(gl, GL.TRIANGLES, corners))
-    assert bool(found) != gone
-    assert fed(gl, lambda gl: shape(gl, GL.LINES, [A, B])) == ["first line", 2, 2, 6, 2]
-    gl.disable(GL.CULL_FACE)
-    assert fed(gl, lambda gl: shape(gl, GL.TRIANGLES, corners))
-
-
 # -- selection
-
-
-def selected(gl: Any, draw: Callable[[Any], None], size: int = 64) -> tuple[int, list[Any]]:
-    """How many records; each as (names, nearest, farthest), depths from 0 to 1."""
-    words = np.zeros(max(size, 1), np.uint32)
-    gl.select_buffer(size, words)
-    assert gl.get_integerv(GL.SELECTION_BUFFER_SIZE)[0] == size
-    gl.render_mode(GL.SELECT)
-    draw(gl)
-    count = gl.render_mode(GL.RENDER)
-    records, at = [], 0
-    for _ in range(max(count, 0)):
-        names, near, far = (int(w) for w in words[at : at + 3])
-        records.append(([int(w) for w in words[at + 3 : at + 3 + names]],
-                        round(near / 0xFFFFFFFF, 4), round(far / 0xFFFFFFFF, 4)))  # fmt: skip
-        at += 3 + names
-    return count, records
-
-
-def test_records_that_do_not_fit(gl: Any) -> None:
-    def draw(gl: Any) -> None:
-        gl.init_names()
-        gl.push_name(3)
-        shape(gl, GL.POINTS, [(0, 0)])
-
-    assert selected(gl, draw, 4)[0] == 1
-    assert selected(gl, draw, 3)[0] == -1
-    assert selected(gl, draw, 0)[0] == -1
-
-
-def test_the_stack_of_names_has_an_end(gl: Any) -> None:
-    most = gl.get_integerv(GL.MAX_NAME_STACK_DEPTH)[0]
-    assert most == 64
-
-    def draw(gl: Any) -> None:
-        gl.pop_name()
-        assert errors(gl) == ["GL_STACK_UNDERFLOW"]
-        gl.load_name(1)
-        assert errors(gl) == ["GL_INVALID_OPERATION"]
-        for name in range(most):
-            gl.push_name(name)
-            assert gl.get_integerv(GL.NAME_STACK_DEPTH)[0] == name + 1
-        assert errors(gl) == []
-        gl.push_name(1)
-        assert errors(gl) == ["GL_STACK_OVERFLOW"]
-        gl.pop_name()
-        assert gl.get_integerv(GL.NAME_STACK_DEPTH)[0] == most - 1
-
-    assert selected(gl, draw) == (0, [])
-    for call in (gl.init_names, gl.pop_name, lambda: gl.load_name(1), lambda: gl.push_name(1)):
-        call()  # does nothing when nothing is selected
-        assert errors(gl) == []
-    assert gl.get_integerv(GL.NAME_STACK_DEPTH)[0] == 0
 
 
 @pytest.mark.parametrize("letter", "sifd")

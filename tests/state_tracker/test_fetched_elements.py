@@ -281,50 +281,6 @@ def test_array_element_of_the_restart_index_reads_nothing(
     assert errors(gl) == []
 
 
-def test_array_element_outside_a_buffer_is_zero(gl: Any) -> None:
-    (buffer,) = gl.gen_buffers(1)
-    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-    gl.buffer_data(GL.ARRAY_BUFFER, 24, np.ones(6, np.float32), GL.STATIC_DRAW)
-    gl.color_pointer(4, GL.FLOAT, 16, 0)
-    gl.enable_client_state(GL.COLOR_ARRAY)
-    for index, color in ((0, [1, 1, 1, 1]), (1, [1, 1, 0, 0]), (2, [0] * 4), (1 << 30, [0] * 4)):
-        gl.array_element(index)
-        assert list(gl.get_floatv(GL.CURRENT_COLOR)) == color
-    gl.color_pointer(4, GL.FLOAT, 16, (1 << 64) - 8)
-    gl.array_element(0)
-    assert list(gl.get_floatv(GL.CURRENT_COLOR)) == [0] * 4
-    assert errors(gl) == []
-
-
-# Calls whose addresses, computed, leave the address space.
-OUTSIDE: dict[str, Callable[[Any], Any]] = {
-    "an array": lambda gl: gl.draw_arrays(P, 0, 2),
-    "an array's element": lambda gl: gl.array_element(1),
-    "indices": lambda gl: gl.draw_elements(P, 1000, U, (1 << 64) - 16),
-    "a mode": lambda gl: gl.multi_mode_draw_arrays_ibm(
-        16, elements("i4", 0, 0), elements("i4", 1, 1), 2, -32
-    ),
-    "an image": lambda gl: gl.tex_image3d(
-        GL.TEXTURE_3D, 0, GL.RGBA, 2, 2, 2, 0, GL.RGBA, GL.FLOAT, 1 << 20
-    ),
-    "pixels that are read": lambda gl: gl.read_pixels(
-        0, 0, 2, 2, GL.RGBA, GL.FLOAT, (1 << 64) - 64
-    ),
-    "uniforms": lambda gl: gl.load_matrixf((1 << 63) - 32),
-}
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_an_address_that_leaves_the_address_space_is_an_error(gl: Any, name: str) -> None:
-    gl.vertex_pointer(3, GL.FLOAT, 2048, (1 << 63) - 64)
-    gl.enable_client_state(GL.VERTEX_ARRAY)
-    for way in ("UNPACK", "PACK"):
-        gl.pixel_storei(getattr(GL, f"{way}_ROW_LENGTH"), 0x7FFFFFFF)
-        gl.pixel_storei(getattr(GL, f"{way}_IMAGE_HEIGHT"), 0x7FFFFFFF)
-    OUTSIDE[name](gl)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
 def test_the_distance_to_a_row_that_is_not_there_does_not_matter(gl: Any) -> None:
     """Lengths of rows and images whose product is no 64-bit number, and an image of one pixel."""
     for way in ("UNPACK", "PACK"):
@@ -378,12 +334,3 @@ def test_array_element_of_the_restart_index_begins_another_primitive(compat: Any
     assert picture[4, 4] == 0
     compat.array_element(0x7FFFFFFF)
     assert errors(compat) == ["GL_INVALID_OPERATION"]
-
-
-def test_vertices_too_far_from_the_first_are_out_of_memory(
-    gl: Any, arrays: list[Any], heard: Reads
-) -> None:
-    """A copy of a client array begins with vertex 0."""
-    gl.draw_arrays(P, 0x7FFFFFF0, 2)
-    assert errors(gl) == ["GL_OUT_OF_MEMORY"]
-    assert heard.rows(arrays[POSITIONS]) == set()

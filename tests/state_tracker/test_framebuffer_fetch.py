@@ -179,16 +179,6 @@ def fetched(gl: GLInterface, triangles: int, tests: bool = True) -> list[int]:
     return list(pixels(gl, 64, 64)[20, 30, :2])
 
 
-def test_depth_and_stencil_of_the_fragment_before(gl: GLInterface) -> None:
-    program(gl, DEPTH_VS, DEPTH_FS)
-    assert fetched(gl, 1) == [191, 51]
-    assert fetched(gl, 2) == [128, 52]
-    assert fetched(gl, 3) == [128, 52]  # of what fails nothing is seen, although it counts
-    if "gallette" in gl.get_string(GL.VERSION):  # llvmpipe has no depth where nothing is tested
-        assert fetched(gl, 3, tests=False) == [191, 51]
-    assert errors(gl) == []
-
-
 @pytest.mark.parametrize("driver", ["numpipe", "simd"])
 def test_depth_and_stencil_of_samples_and_of_none(driver: str) -> None:
     gl = create_context(driver, version=(4, 3), size=(64, 64), samples=4)

@@ -22,11 +22,15 @@ data levels b
     51, 102,
     153, 255
 
+calls red_target
+    clear_color 1 0 0 1
+    clear COLOR_BUFFER_BIT
+
 [a program] core 3.3 8x8 numpipe
 """
 
 WRONG = {
-    "pixel 0 0 -> 0 0 0 1": "cases.txt:15: pixel 0 0: [0, 0, 0, 0], not 0 0 0 1",
+    "pixel 0 0 -> 0 0 0 1": "cases.txt:19: pixel 0 0: [0, 0, 0, 0], not 0 0 0 1",
     "pixel 0 0 -> 0 0 0": "[0, 0, 0, 0], not 0 0 0",
     "pixel 0 0 -> b:0*3,1": "[0, 0, 0, 0], not b:0*3,1",
     "picture -> 0 0 8 8 = 0 0 0 0; 7 7 1 1 = 0 0 0 9": "1 pixels; at 7, 7 it is [0 0 0 0]",
@@ -40,10 +44,13 @@ WRONG = {
     "enable BLENDING": "BLENDING",
     "uniform1f @x 1": "@x",
     "program red nothing": "nothing",
-    "get_integerv VIEWPORT\nget_integerv VIEWPORT -> 0 0 8 9": "cases.txt:16: ",
-    "clear_color 0 0 0 $alpha\n| alpha | more\n| 1 | 2 | 3": "line 17: 3 cells for 2 columns",
-    "clear_color 0 0 0 $beta\n| alpha\n| 1": "line 15: no column 'beta'",
-    "[another] core 3.3": "line 15: '[another] core 3.3' is no header",
+    "get_integerv VIEWPORT\nget_integerv VIEWPORT -> 0 0 8 9": "cases.txt:20: ",
+    "clear_color 0 0 0 $alpha\n| alpha | more\n| 1 | 2 | 3": "line 21: 3 cells for 2 columns",
+    "clear_color 0 0 0 $beta\n| alpha\n| 1": "line 19: no column 'beta'",
+    "[another] core 3.3": "line 19: '[another] core 3.3' is no header",
+    "calls green_target": "line 19: there are no calls green_target",
+    "calls red_target\npicture 1 2 2 1 -> 0 0 2 1 = 255 0 0 255; 1 0 1 1 = 0 0 0 0": "at 1, 0 it",
+    "calls red_target\nread_pixels 0 0 2 1 RGBA UNSIGNED_BYTE -> b:(255,0*2,255)*3": ", not b:(",
     "for each row\nscissor 0 0 $size 1\n| size\n| 1\n| -1": ": scissor 0 0 -1 1: INVALID_",
 }
 
@@ -57,6 +64,9 @@ RIGHT = [
     "create_program -> 1\n@missing = get_uniform_location 1 s:missing ! INVALID_OPERATION\n"
     "uniform1f @missing 1 ! INVALID_OPERATION",
     "scissor 0 0 $width 1 ! $error\n| width | error\n| 1 | NO_ERROR\n| -1 | INVALID_VALUE",
+    "calls red_target\npicture 6 7 2 1 -> 0 0 2 1 = 255 0 0 255\n"
+    "read_pixels 0 0 2 1 RGBA UNSIGNED_BYTE -> b:(255,0*2,255)*2",
+    "@made = create_shader_programv FRAGMENT_SHADER 1 sources:red\nuse_program @made",
     "gen_buffers 1\n"
     "for each row\nbind_buffer $target 1\n| target\n| ARRAY_BUFFER\n| COPY_READ_BUFFER",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, MOST_NAMES, MOST_OBJECTS
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, MOST_NAMES
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.memory import read_strings
 
@@ -16,18 +16,6 @@ MANY = (1 << 31) - 1
 NOWHERE = 16
 """An address that cannot be read: the count is looked at before."""
 
-CREATED = {
-    "create_buffers": (),
-    "create_framebuffers": (),
-    "create_program_pipelines": (),
-    "create_queries": (GL.SAMPLES_PASSED,),
-    "create_renderbuffers": (),
-    "create_samplers": (),
-    "create_textures": (GL.TEXTURE_2D,),
-    "create_transform_feedbacks": (),
-    "create_vertex_arrays": (),
-    "gen_samplers": (),
-}
 GENERATED = (
     "gen_buffers",
     "gen_framebuffers",
@@ -58,22 +46,6 @@ def gl() -> Iterator[Any]:
     made.release()
 
 
-@pytest.fixture(scope="module")
-def old() -> Iterator[Any]:
-    made = create_context("numpipe", profile="compat", version=(2, 1))
-    yield made
-    made.release()
-
-
-@pytest.mark.parametrize("name", CREATED)
-def test_objects_have_a_limit_in_one_call(gl: Any, name: str) -> None:
-    for count in (MOST_OBJECTS + 1, MANY):
-        getattr(gl, name)(*CREATED[name], count)
-        assert gl.get_error() == GL.OUT_OF_MEMORY
-    assert len(getattr(gl, name)(*CREATED[name], 3)) == 3
-    assert gl.get_error() == GL.NO_ERROR
-
-
 @pytest.mark.parametrize("name", GENERATED)
 def test_names_have_a_limit_in_one_call(gl: Any, name: str) -> None:
     for count in (MOST_NAMES + 1, MANY):
@@ -98,12 +70,3 @@ def test_draws_have_a_limit_in_one_call(gl: Any) -> None:
 def test_strings_have_a_limit_in_one_call() -> None:
     with pytest.raises(GLError, match=f"{MANY} strings at once; at most {MOST_NAMES}"):
         read_strings(NOWHERE, MANY)
-
-
-def test_lists_have_a_limit_in_one_call(old: Any) -> None:
-    old.call_lists(MANY, GL.UNSIGNED_BYTE, NOWHERE)
-    assert old.get_error() == GL.OUT_OF_MEMORY
-    old.gen_lists(MANY)
-    assert old.get_error() == GL.OUT_OF_MEMORY
-    old.delete_lists(1, MANY)
-    assert old.get_error() == GL.NO_ERROR

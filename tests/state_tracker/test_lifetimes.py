@@ -85,19 +85,6 @@ def test_an_exception_in_a_c_callback_is_not_kept(capfd: pytest.CaptureFixture[s
     context.release()
 
 
-def test_names_by_the_billion_are_refused() -> None:
-    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
-    for call in (
-        lambda: gl.gen_lists((1 << 31) - 1),
-        lambda: gl.gen_fragment_shaders_ati((1 << 32) - 1),
-        lambda: gl.gen_textures((1 << 31) - 1),
-    ):
-        call()
-        assert gl.get_error() == GL.OUT_OF_MEMORY
-    assert gl.gen_lists(3) == 1
-    gl.release()
-
-
 def test_empty_lists_are_names_and_nothing_else() -> None:
     gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
     first = gl.gen_lists(100_000)

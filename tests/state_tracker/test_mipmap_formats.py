@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, create_context
@@ -50,18 +49,3 @@ def test_formats_have_mipmaps_as_on_the_native_gl(profile: str, version: tuple[i
     # The native GL takes some names without sizes, too.
     assert ours.keys() - theirs.keys() == set()
     assert len(both) > 50
-
-
-@pytest.mark.parametrize("kind", [GL.DEPTH24_STENCIL8, GL.RGBA8UI])
-def test_automatic_mipmaps_are_left_out_without_a_word(kind: int) -> None:
-    gl = create_context("numpipe", profile="compat", version=(4, 5))
-    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.GENERATE_MIPMAP, 1)
-    depth = kind == GL.DEPTH24_STENCIL8
-    format = GL.DEPTH_STENCIL if depth else GL.RGBA_INTEGER
-    type = GL.UNSIGNED_INT_24_8 if depth else GL.UNSIGNED_BYTE
-    texels = np.zeros((4, 4, 4), np.uint8)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, kind, 4, 4, 0, format, type, texels)
-    assert gl.get_error() == 0
-    assert list(gl.get_tex_level_parameteriv(GL.TEXTURE_2D, 1, GL.TEXTURE_WIDTH)) == [0]
-    gl.release()

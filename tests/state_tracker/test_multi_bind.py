@@ -14,7 +14,6 @@ from tests.state_tracker.differential import answers
 from .helpers import errors
 
 COUNT = 4
-Told = Callable[[], list[Any]]
 
 
 def _indexed(gl: Any, *queries: int) -> list[Any]:
@@ -108,67 +107,6 @@ def test_buffers_of_which_one_is_wrong(calls: str, bad: str) -> None:
         }[bad]
         BUFFERS[calls](gl, good, which)
         return _told_of_buffers(gl)
-
-    _both("core", scene)
-
-
-def textures(gl: Any, names: Any) -> list[Any]:
-    gl.bind_textures(0, COUNT, names)
-    found = errors(gl)
-    for unit in range(COUNT):
-        gl.active_texture(GL.TEXTURE0 + unit)
-        for query in ("2D", "BUFFER", "3D"):
-            found.append(int(gl.get_integerv(getattr(GL, f"TEXTURE_BINDING_{query}"))[0]))
-    return found
-
-
-def images(gl: Any, names: Any) -> list[Any]:
-    gl.bind_image_textures(0, COUNT, names)
-    queries = ("NAME", "LEVEL", "LAYERED", "LAYER", "ACCESS", "FORMAT")
-    return _indexed(gl, *(getattr(GL, f"IMAGE_BINDING_{query}") for query in queries))
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("calls", [textures, images])
-@pytest.mark.parametrize("bad", ["none", "only a name", "zero", "no storage", "no image format"])
-def test_textures_of_which_one_is_wrong(bad: str, calls: Callable[..., Any]) -> None:
-    def scene(gl: Any) -> list[Any]:
-        flat, empty, odd = gl.create_textures(GL.TEXTURE_2D, 3)
-        gl.texture_storage2d(flat, 1, GL.RGBA8, 4, 4)
-        gl.texture_storage2d(odd, 1, GL.RGB565, 4, 4)
-        (solid,) = gl.create_textures(GL.TEXTURE_3D, 1)
-        gl.texture_storage3d(solid, 2, GL.R32F, 4, 4, 4)
-        (buffer,) = gl.create_buffers(1)
-        gl.named_buffer_storage(buffer, 64, None, 0)
-        (texels,) = gl.create_textures(GL.TEXTURE_BUFFER, 1)
-        gl.texture_buffer(texels, GL.RG32UI, buffer)
-        which = {
-            "none": 99,
-            "only a name": int(gl.gen_textures(1)[0]),
-            "zero": 0,
-            "no storage": empty,
-            "no image format": odd,
-        }[bad]
-        found = calls(gl, np.array([flat, which, solid, texels], np.uint32))
-        return found + calls(gl, np.array([which, texels, which, flat], np.uint32))
-
-    _both("core", scene)
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("bad", ["none", "only a name", "zero"])
-def test_samplers_of_which_one_is_wrong(bad: str) -> None:
-    def scene(gl: Any) -> list[Any]:
-        one, two, three = (int(n) for n in gl.create_samplers(3))
-        (name,) = gl.gen_samplers(1)
-        which = {"none": 99, "only a name": int(name), "zero": 0}[bad]
-        gl.bind_samplers(1, 3, np.array([one, which, three], np.uint32))
-        found = errors(gl)
-        gl.bind_samplers(0, 3, np.array([which, two, one], np.uint32))
-        for unit in range(COUNT):
-            gl.active_texture(GL.TEXTURE0 + unit)
-            found.append(int(gl.get_integerv(GL.SAMPLER_BINDING)[0]))
-        return found
 
     _both("core", scene)
 

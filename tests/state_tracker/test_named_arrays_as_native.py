@@ -239,47 +239,6 @@ def test_what_is_popped_after_another_array_was_bound(both: tuple[Side, Side], g
                 ("pop_client_attrib", ())])  # fmt: skip
 
 
-def test_what_no_context_has(both: tuple[Side, Side]) -> None:
-    """Units and attributes past the last: the native GL refuses as few of them as it likes."""
-    side = both[0]
-    a, b = side.arrays[0], side.buffers[0]
-    most = side.one(side.gl.get_integerv, GL.MAX_VERTEX_ATTRIBS)
-    before = side.array(a)
-    for method, given, expected in (
-        ("vertex_array_multi_tex_coord_offset_ext", (a, b, T + 8, 1, GL.FLOAT, 4, 1), "ENUM"),
-        ("vertex_array_multi_tex_coord_offset_ext", (a, b, T - 1, 1, GL.FLOAT, 4, 1), "ENUM"),
-        ("multi_tex_coord_pointer_ext", (T + 8, 2, GL.SHORT, 6, 17), "ENUM"),
-        ("multi_tex_coord_pointer_ext", (T - 1, 2, GL.SHORT, 6, 17), "ENUM"),
-        ("vertex_array_vertex_attrib_divisor_ext", (a, most, 5), "VALUE"),
-        ("enable_vertex_array_attrib_ext", (a, most), "VALUE"),
-        ("disable_vertex_array_attrib_ext", (a, most), "VALUE"),
-        ("vertex_array_vertex_offset_ext", (a, 0, 2, GL.INT, 0, 4), "OPERATION"),
-        ("get_vertex_array_integeri_v_ext", (a, 8, GL.TEXTURE_COORD_ARRAY_SIZE), "VALUE"),
-        ("get_vertex_array_pointeri_v_ext", (a, 8, GL.TEXTURE_COORD_ARRAY_POINTER), "VALUE"),
-        ("get_vertex_array_pointeri_v_ext", (a, 0, GL.COLOR_ARRAY_POINTER), "ENUM"),
-        ("get_vertex_array_pointerv_ext", (a, GL.VERTEX_ATTRIB_ARRAY_POINTER), "ENUM"),
-        ("get_pointer_indexedv_ext", (GL.TEXTURE_COORD_ARRAY_POINTER, 8), "VALUE"),
-        ("get_pointer_indexedv_ext", (GL.VERTEX_ARRAY_POINTER, 0), "ENUM"),
-        ("get_integer_indexedv_ext", (GL.TEXTURE_COORD_ARRAY, 8), "VALUE"),
-    ):
-        getattr(side.gl, method)(*given)
-        assert side.error() == f"GL_INVALID_{expected}", (method, given)
-    assert side.array(a) == before
-
-
-@pytest.mark.parametrize("side", ["attrib", "client_attrib"])
-def test_a_stack_has_sixteen_places(both: tuple[Side, Side], side: str) -> None:
-    for each in both:
-        push, pop = (getattr(each.gl, f"{verb}_{side}") for verb in ("push", "pop"))
-        found = []
-        for call, given in ((push, (0,)), (pop, ())):
-            for _ in range(18):
-                call(*given)
-                found.append(each.error())
-        right = ["GL_NO_ERROR"] * 16
-        assert found == [*right, *["GL_STACK_OVERFLOW"] * 2, *right, *["GL_STACK_UNDERFLOW"] * 2]
-
-
 def test_pushed_state_is_released_with_the_context(both: tuple[Side, Side]) -> None:
     """Every test ends with a look at what is left of a context."""
     side = both[0]
@@ -292,13 +251,3 @@ def test_pushed_state_is_released_with_the_context(both: tuple[Side, Side]) -> N
     side.gl.delete_vertex_arrays(2, side.arrays[:2])
     side.gl.delete_buffers(3, side.buffers[:3])
     assert side.error() == "GL_NO_ERROR"
-
-
-def test_a_deleted_array_is_not_bound_again(both: tuple[Side, Side]) -> None:
-    for side in both:
-        side.gl.bind_vertex_array(side.arrays[1])
-        side.gl.push_client_attrib(GL.CLIENT_VERTEX_ARRAY_BIT)
-        side.gl.delete_vertex_arrays(1, [side.arrays[1]])
-        side.gl.pop_client_attrib()
-        assert side.one(side.gl.get_integerv, GL.VERTEX_ARRAY_BINDING) == 0
-        assert side.error() == "GL_NO_ERROR"

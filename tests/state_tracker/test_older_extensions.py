@@ -88,21 +88,6 @@ def test_draws_with_a_mode_each(compat: GLInterface) -> None:
     assert errors(gl) == []
 
 
-@pytest.mark.parametrize("name", ["PACK_INVERT_MESA", "PACK_REVERSE_ROW_ORDER_ANGLE"])
-def test_rows_are_read_upside_down(compat: GLInterface, name: str) -> None:
-    gl = compat
-    gl.raster_pos2f(-1.0, -1.0)
-    gl.draw_pixels(1, 3, GL.RED, GL.UNSIGNED_BYTE, bytes([10, 0, 0, 0, 20, 0, 0, 0, 30]))
-    gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
-    assert list(gl.read_pixels(0, 0, 1, 3, GL.RED, GL.UNSIGNED_BYTE)) == [10, 20, 30]
-    gl.pixel_storei(getattr(GL, name), 1)
-    if gl.get_error() == GL.NO_ERROR:  # llvmpipe knows one of the two here
-        assert list(gl.read_pixels(0, 0, 1, 3, GL.RED, GL.UNSIGNED_BYTE)) == [30, 20, 10]
-        assert errors(gl) == []
-    else:
-        assert not isinstance(gl, Context)
-
-
 # -- OpenGL ES -------------------------------------------------------------------------------------
 
 

@@ -80,29 +80,3 @@ def test_every_level_is_what_its_indices_say(
         (2, GL.TEXTURE_2D, i, format, (*size, 1), 0, format, type, levels[i], 1)
         for i, size in enumerate(sizes)
     ]
-
-
-def test_what_is_refused(es1: tuple[Any, Images]) -> None:
-    gl, made = es1
-    kind = "PALETTE4_RGB8_OES"
-    data, _ = data_of(kind, [(4, 4)])
-    whole = len(data)
-    for level, width, height, border, size in (
-        (1, 4, 4, 0, whole), (0, 4, 4, 1, whole), (0, -1, 4, 0, whole), (0, 4, -1, 0, whole),
-        (0, 4, 4, 0, whole - 1), (0, 4, 4, 0, whole + 1), (-1, 4, 4, 0, whole),
-        (0, 4, 2, 0, whole),
-    ):  # fmt: skip
-        gl.compressed_tex_image2d(
-            GL.TEXTURE_2D, level, getattr(GL, kind), width, height, border, size, data + b"\0"
-        )
-        assert errors(gl) == ["GL_INVALID_VALUE"], (level, width, height, border, size)
-    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, getattr(GL, kind), 4, 4, 0, whole, None)
-    assert errors(gl) == ["GL_INVALID_VALUE"]
-    assert made == []
-    empty: tuple[tuple[int, int], ...] = ((0, 0), (0, 4), (4, 0))
-    for extent in empty:  # nothing but the palette
-        gl.compressed_tex_image2d(
-            GL.TEXTURE_2D, 0, getattr(GL, kind), *extent, 0, whole - 8, data[: whole - 8]
-        )
-        assert errors(gl) == [], extent
-        assert made.pop()[4] == (*extent, 1)

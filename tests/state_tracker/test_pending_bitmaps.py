@@ -83,16 +83,3 @@ def test_letters_are_drawn_together(executed: list[int]) -> None:
     assert executed == []
     gl.finish()
     assert executed == [1]
-
-
-def test_a_bitmap_that_counts_samples_is_drawn_when_they_are_asked_for() -> None:
-    gl = create_context("numpipe", **OPTIONS)
-    query = gl.gen_queries(1)[0]
-    gl.begin_query(GL.SAMPLES_PASSED, query)
-    gl.window_pos2i(4, 4)
-    for _ in range(3):
-        gl.bitmap(8, 1, 0.0, 0.0, 9.0, 0.0, b"\xf1\0\0\0")
-    gl.end_query(GL.SAMPLES_PASSED)
-    gl.window_pos2i(4, 8)
-    gl.bitmap(8, 1, 0.0, 0.0, 9.0, 0.0, b"\xf1\0\0\0")
-    assert gl.get_query_objectiv(query, GL.QUERY_RESULT)[0] == 15

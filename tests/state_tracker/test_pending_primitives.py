@@ -143,19 +143,6 @@ def test_another_context_sees_pending_primitives() -> None:
         gl.release()
 
 
-def test_an_error_of_pending_primitives_is_reported_by_the_next_query() -> None:
-    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
-    try:
-        gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])  # without an image
-        gl.begin(GL.POINTS)
-        gl.vertex2f(0.0, 0.0)
-        gl.end()
-        assert gl.get_error() == GL.INVALID_FRAMEBUFFER_OPERATION
-        assert gl.get_error() == GL.NO_ERROR
-    finally:
-        gl.release()
-
-
 @pytest.mark.parametrize("filled", [False, True])
 def test_a_list_draws_what_its_calls_draw(filled: bool) -> None:
     """A primitive of a list stays in a buffer; after it the color is the list's."""
@@ -180,30 +167,3 @@ def test_a_list_draws_what_its_calls_draw(filled: bool) -> None:
     finally:
         gl.delete_lists(1, 1)
         gl.release()
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_primitives_are_counted_from_each_begin(driver: str) -> None:
-    """gl_PrimitiveID is the number since glBegin: of two triangles each, 0 and 1."""
-    gl: Any = create_context(driver, profile="compat", version=(3, 3), size=(8, 1))
-    program = gl.create_program()
-    for kind, text in (
-        (GL.VERTEX_SHADER, "void main() { gl_Position = gl_Vertex; }"),
-        (GL.FRAGMENT_SHADER, "void main() { gl_FragColor = vec4(gl_PrimitiveID) / 255.0; }"),
-    ):
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, f"#version 330 compatibility\n{text}")
-        gl.compile_shader(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    gl.use_program(program)
-    for place in range(4):
-        gl.begin(GL.TRIANGLES)
-        for half in range(2):
-            x = (2 * place + half) / 4 - 1
-            for dx, y in ((0.0, -1.0), (0.5, -1.0), (0.0, 3.0)):
-                gl.vertex2f(x + dx, y)
-        gl.end()
-    pixels = gl.read_pixels(0, 0, 8, 1, GL.RED, GL.UNSIGNED_BYTE)
-    gl.release()
-    assert list(pixels) == [0, 1] * 4

@@ -200,49 +200,6 @@ def test_pixels_are_copied_from_buffers_with_any_components_as_on_native_gl() ->
         assert np.abs(ours[name][1] - picture).max() <= 1, name
 
 
-_MAPPED: dict[str, tuple[Any, list[float]]] = {
-    "fv": (np.float32, [0.0, 0.25, 2.0, 1.0]),
-    "usv": (np.uint16, [0, 3, 65535, 200]),
-    "uiv": (np.uint32, [0, 7, 2**32 - 1, 70000]),
-}
-
-
-_FOR_INDICES = ["S_TO_S", "I_TO_R", "I_TO_G", "I_TO_B", "I_TO_A"]
-
-
-@pytest.mark.parametrize("name", ["I_TO_I", *_FOR_INDICES, "R_TO_R", "G_TO_G", "B_TO_B", "A_TO_A"])
-@pytest.mark.parametrize("given", _MAPPED)
-def test_maps_of_colors_hold_fractions_and_others_indices(
-    compat: GLInterface, name: str, given: str, request: pytest.FixtureRequest
-) -> None:
-    """Whichever type they are given in and asked for.
-
-    Mesa cuts fractions off in the map of stencil values, and answers other numbers as uiv.
-    """
-    native = "native" in request.node.name
-    number = getattr(GL, f"PIXEL_MAP_{name}")
-    kind, values = _MAPPED[given]
-    getattr(compat, f"pixel_map{given}")(number, 4, np.array(values, kind))
-    held = np.array(values, np.float64)
-    if native and name == "S_TO_S":
-        held = np.floor(held)
-    is_index = name in ("I_TO_I", "S_TO_S")
-    if not is_index:
-        held = np.clip(held / (1 if kind is np.float32 else np.iinfo(kind).max), 0, 1)
-    for asked, (type, _) in _MAPPED.items():
-        if native and asked == "uiv":
-            continue
-        expected = held
-        if type is not np.float32:
-            top = np.iinfo(type).max
-            expected = np.rint(np.clip(held if is_index else held * top, 0, top))
-        out = np.zeros(4, type)
-        getattr(compat, f"get_pixel_map{asked}")(number, out)
-        assert out.tolist() == expected.astype(type).tolist(), asked
-    assert compat.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == [4]
-    assert errors(compat) == []
-
-
 @pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("how", ["nothing", "scaled", "looked up"])
 def test_texels_are_transferred_like_pixels(compat: GLInterface, how: str, part: bool) -> None:
@@ -274,19 +231,6 @@ def test_texels_are_transferred_like_pixels(compat: GLInterface, how: str, part:
     compat.get_tex_image(GL.TEXTURE_2D, 0, *kind, found)
     assert abs(found - expected).max() <= 1
     assert errors(compat) == []
-
-
-def test_fog_applies_at_the_distance_of_the_raster_position() -> None:
-    """Mesa's llvmpipe leaves pixel rectangles without fog; the specification does not."""
-    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
-    gl.enable(GL.FOG)
-    gl.fogi(GL.FOG_MODE, GL.LINEAR)
-    gl.fogf(GL.FOG_END, 1.0)
-    gl.fogfv(GL.FOG_COLOR, np.array([1, 0, 0, 1], np.float32))
-    gl.raster_pos3f(-1.0, -1.0, 0.75)
-    gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytes([0, 0, 255, 255]))
-    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [191, 0, 64, 255]
-    gl.release()
 
 
 def test_pixel_maps_are_looked_up_at_the_nearest_entry() -> None:
@@ -338,24 +282,6 @@ def test_stipple_patterns_are_bitmaps_in_rows_as_the_pixel_store_says(driver: st
         old = np.unpackbits(np.full((40, 8), 0x5A, np.uint8), axis=1, bitorder="little")
         there[3:35, 5:37] = old[3:35, 5:37]
         assert (there == old).all()
-    gl.release()
-
-
-@pytest.mark.parametrize("zoom", [float("inf"), float("-inf"), float("nan"), 1e38])
-def test_pixels_zoomed_out_of_all_bounds(zoom: float) -> None:
-    """Nothing is written where nothing can be said to be; a huge zoom fills the window."""
-    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
-    gl.clear(GL.COLOR_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
-    gl.window_pos2i(0, 0)
-    gl.pixel_zoom(zoom, zoom)
-    for count in (0, 1):
-        gl.draw_pixels(count, 1, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.array([3], np.uint8))
-    gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, np.array([255, 0, 0, 255], np.uint8))
-    gl.pixel_zoom(1.0, 1.0)
-    assert errors(gl) == []
-    stencil = np.zeros(64, np.uint8)
-    gl.read_pixels(0, 0, 8, 8, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, stencil)
-    assert set(stencil) == ({3} if zoom > 0 else {0})
     gl.release()
 
 

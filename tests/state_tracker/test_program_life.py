@@ -124,33 +124,3 @@ def test_what_is_in_use_draws_on_after_a_link_that_failed() -> None:
     assert gl.get_error() == GL.NO_ERROR
     assert list(gl.read_pixels(1, 1, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [255] * 4
     gl.release()
-
-
-_STRUCTS = """#version 150
-struct S { vec2 a[2]; float b; }; out S s[2]; out vec4 v; out float f[3];
-void main() { s[0].a[0] = vec2(1.0); v = vec4(1.0); f[1] = 1.0; gl_Position = vec4(0.0); }
-"""
-CAPTURED = {
-    "v": True, "f": True, "f[1]": True, "f[3]": False, "s": False, "s[0]": False, "s[1].b": True,
-    "s[0].a": True, "s[0].a[1]": True, "s[2].b": False, "gl_Position": True, "w": False,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "native"])
-def test_what_can_be_captured(driver: str) -> None:
-    """Whole structures cannot, and arrays of them are none the better for it."""
-    options = {"profile": "core", "version": (3, 2)}
-    native = driver == "native"
-    gl = native_context(**options) if native else create_context(driver, **options)  # type: ignore[arg-type]
-    text = "#version 150\nout vec4 c; void main() { c = vec4(1.0); }"
-    shaders = _shader(gl, GL.VERTEX_SHADER, _STRUCTS), _shader(gl, GL.FRAGMENT_SHADER, text)
-    found = {}
-    for name in CAPTURED:
-        program = gl.create_program()
-        for shader in shaders:
-            gl.attach_shader(program, shader)
-        gl.transform_feedback_varyings(program, 1, [name], GL.INTERLEAVED_ATTRIBS)
-        gl.link_program(program)
-        found[name] = bool(gl.get_programiv(program, GL.LINK_STATUS)[0])
-    gl.release()
-    assert found == CAPTURED

@@ -55,12 +55,6 @@ MODES = [
 ]
 # What is another number everywhere.
 OWN_RESULT = ("TIME_ELAPSED", "FRAGMENT_SHADER_INVOCATIONS")
-# What is counted of each vertex stream, and what of the first is found in a scene.
-STREAMS = {
-    "PRIMITIVES_GENERATED": 2,
-    "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN": 1,
-    "TRANSFORM_FEEDBACK_STREAM_OVERFLOW": 1,
-}
 
 
 @pytest.fixture(params=PROFILES)
@@ -361,21 +355,6 @@ def test_results_go_into_buffers(both: tuple[GLInterface, GLInterface]) -> None:
             assert seen[0] == seen[1]
         else:  # Mesa writes into what is mapped (section 6.3.2)
             assert all("INVALID_OPERATION" in line for line in seen[0])
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_a_query_may_go_on_with_another_stream(name: str) -> None:
-    """Mesa counts the stream it was begun with first."""
-    gl = create_context("numpipe", version=(4, 5), size=(8, 8))
-    scene(gl, 1)
-    (query,) = gl.gen_queries(1)
-    for stream in (0, 1, 1, 0, 3, 0):
-        gl.begin_query_indexed(getattr(GL, name), stream, query)
-        drawn(gl)
-        gl.end_query_indexed(getattr(GL, name), stream)
-        (found,) = gl.get_query_objectuiv(query, GL.QUERY_RESULT)
-        assert found == (0 if stream else STREAMS[name]), stream
-    gl.release()
 
 
 def test_the_drivers_queries_end_as_often_as_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,27 +79,3 @@ def test_every_way_ends_at_its_texture(gl: GLInterface) -> None:
             wrong.append(body)
         gl.delete_program(made)
     assert wrong == []
-
-
-def test_members_beside_samplers_are_kept(gl: GLInterface) -> None:
-    """The numbers in structures that are gathered part by part."""
-    declared = """
-        struct N { float x[2]; sampler2D t; mat2 m; }; struct S { int i; N n[2]; };
-        uniform S s; uniform int which;
-        vec4 whole(vec2 uv) {
-            S copy = s;
-            N other = copy.n[which];
-            return vec4(copy.i, other.x[which], other.m[1].x, copy.n[0].m[which].y) / 255.0
-                + 0.0 * texture(other.t, uv);
-        }
-    """
-    name = handle_program(gl, declared, "whole(uv)")
-    gl.uniform1i(gl.get_uniform_location(name, "which"), 1)
-    gl.uniform1i(gl.get_uniform_location(name, "s.i"), 7)
-    for i in range(2):
-        for j in range(2):
-            gl.uniform1f(gl.get_uniform_location(name, f"s.n[{i}].x[{j}]"), 10.0 * i + j)
-        matrix = [20.0 * i + k for k in range(4)]
-        gl.uniform_matrix2fv(gl.get_uniform_location(name, f"s.n[{i}].m"), 1, False, matrix)
-    assert drawn(gl).reshape(-1, 4).min(0).tolist() == [7, 11, 22, 3]
-    assert drawn(gl).reshape(-1, 4).max(0).tolist() == [7, 11, 22, 3]

@@ -9,9 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.conftest import native_context
 
-from .helpers import compiled, errors, pixels, program
+from .helpers import errors, pixels, program
 
 SIZE = 32
 CORNERS = np.array([(1.3, 2.9), (30.7, 9.1), (9.2, 29.4)])
@@ -129,75 +128,6 @@ def test_the_application_chooses_where_samples_are(driver: str) -> None:
     assert errors(gl) == ["GL_INVALID_VALUE"]
 
 
-GS = """#version 430
-layout(triangles, invocations = 3) in;
-layout(triangle_strip, max_vertices = 3) out;
-flat out int layer;
-void main() {
-    for (int i = 0; i < 3; i++) {
-        gl_Layer = layer = gl_InvocationID;
-        gl_Position = gl_in[i].gl_Position;
-        EmitVertex();
-    }
-}"""
-LAYER_FS = """#version 430
-flat in int layer;
-out vec4 color;
-void main() { color = vec4((layer + 1) / 4.0); }"""
-FETCH_FS = """#version 430
-uniform sampler2DMSArray image;
-uniform int layer;
-out vec4 color;
-void main() {
-    color = vec4(0.0);
-    for (int i = 0; i < 4; i++)
-        color += texelFetch(image, ivec3(gl_FragCoord.xy, layer), i) / 4.0;
-}"""
-FULL_VS = """#version 430
-void main() { gl_Position = vec4(gl_VertexID % 2 * 4 - 1, gl_VertexID / 2 * 4 - 1, 0.0, 1.0); }"""
-
-
-def layered(gl: GLInterface) -> list[Any]:
-    """Three layers of four samples, drawn at once."""
-    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
-    name = gl.create_program()
-    kinds = (GL.VERTEX_SHADER, GL.GEOMETRY_SHADER, GL.FRAGMENT_SHADER)
-    for kind, source in zip(kinds, (VS, GS, LAYER_FS), strict=True):
-        gl.attach_shader(name, compiled(gl, kind, source))
-    gl.link_program(name)
-    gl.use_program(name)
-    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
-    (texture,), (fbo,) = gl.gen_textures(1), gl.gen_framebuffers(1)
-    kind = GL.TEXTURE_2D_MULTISAMPLE_ARRAY
-    gl.bind_texture(kind, texture)
-    gl.tex_storage3d_multisample(kind, 4, GL.RGBA8, SIZE, SIZE, 3, 1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-    gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.draw_arrays(GL.TRIANGLES, 0, 3)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
-    name = program(gl, FULL_VS, FETCH_FS)
-    seen = []
-    for layer in range(3):
-        gl.uniform1i(gl.get_uniform_location(name, "layer"), layer)
-        gl.draw_arrays(GL.TRIANGLES, 0, 3)
-        seen.append(pixels(gl, SIZE, SIZE).astype(int))
-    assert errors(gl) == []
-    return seen
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_layers_have_samples(driver: str) -> None:
-    native = native_context(profile="core", version=(4, 3), size=(SIZE, SIZE))
-    expected = layered(native)
-    native.release()
-    seen = layered(context(driver))
-    for a, b, value in zip(seen, expected, (64, 128, 191), strict=True):
-        assert abs(a - b).max() <= 1
-        assert abs(a[12, 12, 0] - value) <= 1
-
-
 @pytest.mark.parametrize("format", ["RGBA", "DEPTH_COMPONENT", "STENCIL_INDEX"])
 def test_a_window_of_several_samples_is_read(format: str) -> None:
     """Only framebuffers that an application made must be resolved by it."""
@@ -228,33 +158,4 @@ def test_a_window_of_several_samples_is_read(format: str) -> None:
     gl.copy_tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 0, 0, SIZE, SIZE, 0)
     assert errors(gl) == []
     gl.use_program(0)
-    gl.release()
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_samples_may_be_infinite(driver: str) -> None:
-    """The mean of all is, too, or is no number where there are both ends."""
-    gl: Any = context(driver)
-    name = program(
-        gl, VS, "#version 430\nuniform float v; out vec4 c; void main() { c = vec4(v); }"
-    )
-    gl.uniform2fv(
-        gl.get_uniform_location(name, "corners"), 3, (CORNERS * 9 - 99).astype(np.float32)
-    )
-    plain, resolving = (target(gl, samples, GL.RGBA16F) for samples in (4, 0))
-    gl.enable(GL.SAMPLE_MASK)
-    for values, expected in (((1, np.inf), np.inf), ((np.inf, -np.inf), np.nan), ((1, 2), 1.5)):
-        gl.bind_framebuffer(GL.FRAMEBUFFER, plain)
-        for mask, value in zip((3, 12), values, strict=True):
-            gl.sample_maski(0, mask)
-            gl.uniform1f(gl.get_uniform_location(name, "v"), value)
-            gl.draw_arrays(GL.TRIANGLES, 0, 3)
-        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, resolving)
-        area = (0, 0, SIZE, SIZE)
-        gl.blit_framebuffer(*area, *area, GL.COLOR_BUFFER_BIT, GL.NEAREST)
-        gl.bind_framebuffer(GL.FRAMEBUFFER, resolving)
-        raw = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.FLOAT)
-        found = np.frombuffer(raw, np.float32)
-        np.testing.assert_array_equal(found, np.full(found.shape, expected, np.float32))
-    assert errors(gl) == []
     gl.release()

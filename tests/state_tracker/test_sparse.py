@@ -51,22 +51,6 @@ def test_only_committed_pages_of_a_buffer_take_data(gl: GLInterface) -> None:
     assert errors(gl) == []
 
 
-def test_buffer_commitments_that_are_wrong(gl: GLInterface) -> None:
-    name = _buffer(gl, 2 * PAGE + 10)
-    for offset, size in ((1, PAGE), (0, 100), (-PAGE, PAGE), (0, 3 * PAGE), (0, -PAGE)):
-        gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, offset, size, 1)
-        assert errors(gl) == ["GL_INVALID_VALUE"], (offset, size)
-    gl.named_buffer_page_commitment_arb(name, 2 * PAGE, 10, 1)
-    assert errors(gl) == []
-    (plain,) = gl.gen_buffers(1)
-    gl.bind_buffer(GL.ARRAY_BUFFER, plain)
-    gl.buffer_storage(GL.ARRAY_BUFFER, PAGE, None, GL.SPARSE_STORAGE_BIT_ARB | GL.MAP_READ_BIT)
-    assert errors(gl) == ["GL_INVALID_VALUE"]
-    gl.buffer_data(GL.ARRAY_BUFFER, PAGE, None, GL.STATIC_DRAW)
-    gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, 0, PAGE, 1)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
 def _texture(gl: GLInterface, target: int = GL.TEXTURE_2D, size: int = 256, levels: int = 2) -> int:
     (name,) = gl.gen_textures(1)
     gl.bind_texture(target, name)
@@ -105,22 +89,6 @@ def test_pages_of_a_texture(gl: GLInterface) -> None:
     assert not found[:128, 128:].any()
     assert (found[128:] == 200).all()
     assert (found[:, :128] == 200).all()
-    assert errors(gl) == []
-
-
-def test_faces_layers_and_tails(gl: GLInterface) -> None:
-    name = _texture(gl, GL.TEXTURE_CUBE_MAP, 128, 3)
-    assert gl.get_tex_parameteriv(GL.TEXTURE_CUBE_MAP, GL.NUM_SPARSE_LEVELS_ARB) == [1]
-    gl.tex_page_commitment_arb(GL.TEXTURE_CUBE_MAP, 0, 0, 0, 2, 128, 128, 3, 1)
-    gl.texture_page_commitment_ext(name, 1, 0, 0, 0, 64, 64, 6, 1)  # the tail, as a whole
-    assert errors(gl) == []
-    gl.tex_page_commitment_arb(GL.TEXTURE_CUBE_MAP, 0, 0, 0, 4, 128, 128, 3, 1)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    (layers,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D_ARRAY, layers)
-    gl.tex_parameteri(GL.TEXTURE_2D_ARRAY, GL.TEXTURE_SPARSE_ARB, 1)
-    gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 1, GL.R8, 256, 256, 5)
-    gl.tex_page_commitment_arb(GL.TEXTURE_2D_ARRAY, 0, 0, 0, 1, 256, 256, 3, 1)
     assert errors(gl) == []
 
 
@@ -176,38 +144,3 @@ def test_pages_through_a_view(gl: GLInterface, target: int) -> None:
         gl.get_texture_image(whole, 1, GL.RED, GL.UNSIGNED_BYTE, found.nbytes, found)
         assert (found == wanted).all()
     assert errors(gl) == []
-
-
-def test_texture_commitments_that_are_wrong(gl: GLInterface) -> None:
-    commit = gl.tex_page_commitment_arb
-    _texture(gl)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SPARSE_ARB, 0)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]  # it has its storage
-    for region, error in (
-        ((0, 64, 0, 0, 128, 128, 1), "GL_INVALID_VALUE"),
-        ((0, 0, 0, 0, 100, 128, 1), "GL_INVALID_OPERATION"),
-        ((0, 0, 0, 0, 384, 128, 1), "GL_INVALID_OPERATION"),
-        ((0, 0, 0, 0, 128, 128, 2), "GL_INVALID_OPERATION"),
-    ):
-        commit(GL.TEXTURE_2D, *region, 1)
-        assert errors(gl) == [error], region
-    (plain,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D, plain)
-    gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 256, 256)
-    commit(GL.TEXTURE_2D, 0, 0, 0, 0, 128, 128, 1, 1)
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-    for size, form, index, error in (
-        (200, GL.RGBA8, 0, "GL_INVALID_VALUE"),
-        (256, GL.RGBA8, 1, "GL_INVALID_OPERATION"),
-        (256, GL.DEPTH_COMPONENT24, 0, "GL_INVALID_OPERATION"),
-    ):
-        (name,) = gl.gen_textures(1)
-        gl.bind_texture(GL.TEXTURE_2D, name)
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SPARSE_ARB, 1)
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.VIRTUAL_PAGE_SIZE_INDEX_ARB, index)
-        gl.tex_storage2d(GL.TEXTURE_2D, 1, form, size, size)
-        assert errors(gl) == [error]
-    (line,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_1D, line)
-    gl.tex_parameteri(GL.TEXTURE_1D, GL.TEXTURE_SPARSE_ARB, 1)
-    assert errors(gl) == ["GL_INVALID_VALUE"]

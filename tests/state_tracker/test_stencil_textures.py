@@ -121,34 +121,3 @@ def test_the_mode_says_what_is_fetched(driver: str, format: str, layered: bool) 
                 assert (numbers[..., 3] == 1.0).all()
     assert gl.get_error() == GL.NO_ERROR
     gl.release()
-
-
-@pytest.mark.parametrize("driver", DRIVERS)
-def test_views_of_one_texture_have_modes_of_their_own(driver: str) -> None:
-    """Depth and stencil of the same texels, bound at a time; a swizzle applies to either."""
-    gl = create(driver)
-    rng = np.random.default_rng(6)
-    stencil = rng.integers(0, 256, (SIZE, SIZE), dtype=np.uint32)
-    depth = rng.integers(0, 1 << 24, (SIZE, SIZE), dtype=np.uint32)
-    texture(gl, "DEPTH24_STENCIL8", False, depth, stencil)
-    (whole,) = gl.get_integerv(GL.TEXTURE_BINDING_2D)
-    (view,) = gl.gen_textures(1)
-    gl.texture_view(view, GL.TEXTURE_2D, whole, GL.DEPTH24_STENCIL8, 0, 1, 0, 1)
-    gl.active_texture(GL.TEXTURE1)
-    gl.bind_texture(GL.TEXTURE_2D, view)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.DEPTH_STENCIL_TEXTURE_MODE, GL.STENCIL_INDEX)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SWIZZLE_G, GL.RED)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SWIZZLE_R, GL.ONE)
-    for name in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
-        gl.tex_parameteri(GL.TEXTURE_2D, name, GL.NEAREST)
-    source = SOURCE.replace("uniform", "uniform usampler2D other; uniform")
-    texel = "vec4(texelFetch(source, at, 0).x, vec3(texelFetch(other, at, 0).xyw))"
-    name = link(gl, (GL.COMPUTE_SHADER, source % ("", "", "", texel, "floatBitsToUint")))
-    gl.uniform1i(gl.get_uniform_location(name, "other"), 1)
-    found = fetched(gl, *gl.gen_buffers(1)).view(np.float32)
-    assert np.abs(found[..., 0] - depth / (2.0**24 - 1)).max() < 1e-6
-    assert (found[..., 1] == 1.0).all()
-    assert (found[..., 2] == stencil).all()
-    assert (found[..., 3] == 1.0).all()
-    assert gl.get_error() == GL.NO_ERROR
-    gl.release()

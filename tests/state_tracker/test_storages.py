@@ -105,35 +105,6 @@ def test_multisampled_storages(asked: Asked, samples: int) -> None:
         assert bind in desc.bind
 
 
-def test_mutable_images_get_chains_for_their_first_level(asked: Asked) -> None:
-    """A level alone lies in a chain in which it could stand; later ones find room there."""
-    gl, found = asked
-    rest = (0, GL.RGBA, GL.UNSIGNED_BYTE, None)
-    for level, size, whole, levels in ((0, (8, 4), (8, 4), 4), (1, (4, 2), (8, 4), 4),
-                                       (2, (4, 1), (16, 1), 5), (2, (1, 1), (4, 1), 3),
-                                       (0, (1, 1), (1, 1), 1)):  # fmt: skip
-        gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-        found.clear()
-        gl.tex_image2d(GL.TEXTURE_2D, level, GL.RGBA8, *size, *rest)
-        gl.get_tex_image(GL.TEXTURE_2D, level, GL.RGBA, GL.UNSIGNED_BYTE)
-        assert gl.get_error() == GL.NO_ERROR
-        (desc,) = found
-        assert shape_of(desc) == (*whole, 1, 1)
-        assert (desc.last_level, desc.bind) == (levels - 1, SAMPLED | DRAWN)
-
-
-def test_the_last_level_of_a_cube_alone(asked: Asked) -> None:
-    """Both of its edges are as long as that level wants."""
-    gl, found = asked
-    gl.bind_texture(GL.TEXTURE_CUBE_MAP, gl.gen_textures(1)[0])
-    found.clear()
-    face = GL.TEXTURE_CUBE_MAP_POSITIVE_X
-    gl.tex_image2d(face, 2, GL.RGBA8, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
-    gl.get_tex_image(face, 2, GL.RGBA, GL.UNSIGNED_BYTE)
-    (desc,) = found
-    assert (shape_of(desc), desc.last_level) == ((4, 4, 1, 6), 2)
-
-
 def test_buffers(asked: Asked) -> None:
     gl, found = asked
     (name,) = gl.create_buffers(1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.pipe.formats import Format
-from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
@@ -15,75 +15,6 @@ BOTH = [
     pytest.param(create_context, id="numpipe"),
     pytest.param(native_context, id="native", marks=pytest.mark.native),
 ]
-
-
-def _array(gl: GLInterface) -> int:
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_2D_ARRAY, texture)
-    gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 3, GL.RGBA8, 8, 8, 4)
-    for layer in range(4):
-        texels = bytes([10 * layer + 5, 1, 2, 3] * 16)
-        gl.tex_sub_image3d(
-            GL.TEXTURE_2D_ARRAY, 1, 0, 0, layer, 4, 4, 1, GL.RGBA, GL.UNSIGNED_BYTE, texels
-        )
-    return int(texture)
-
-
-@pytest.mark.parametrize("make", BOTH)
-def test_a_view_shows_some_levels_and_layers(make: object) -> None:
-    gl = make(profile="core", version=(4, 3), size=(8, 8))  # type: ignore[operator]
-    texture = _array(gl)
-    (view,) = gl.gen_textures(1)
-    gl.texture_view(view, GL.TEXTURE_2D, texture, GL.RGBA8UI, 1, 2, 2, 1)
-    gl.bind_texture(GL.TEXTURE_2D, view)
-    raw = gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA_INTEGER, GL.UNSIGNED_BYTE)
-    assert list(raw[:4]) == [25, 1, 2, 3] and len(raw) == 64
-    queries = (
-        GL.TEXTURE_VIEW_MIN_LEVEL,
-        GL.TEXTURE_VIEW_NUM_LEVELS,
-        GL.TEXTURE_VIEW_MIN_LAYER,
-        GL.TEXTURE_VIEW_NUM_LAYERS,
-        GL.TEXTURE_IMMUTABLE_LEVELS,
-    )
-    found = [gl.get_tex_parameteriv(GL.TEXTURE_2D, q)[0] for q in queries]
-    assert found == [1, 2, 2, 1, 3]
-    assert errors(gl) == []
-    gl.release()
-
-
-@pytest.mark.parametrize("make", BOTH)
-def test_what_is_drawn_into_a_view_is_in_the_original(make: object) -> None:
-    gl = make(profile="core", version=(4, 3), size=(8, 8))  # type: ignore[operator]
-    texture = _array(gl)
-    (view,) = gl.gen_textures(1)
-    gl.texture_view(view, GL.TEXTURE_2D, texture, GL.RGBA8, 0, 1, 3, 1)
-    gl.delete_textures(1, [99])
-    (framebuffer,) = gl.gen_framebuffers(1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
-    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, view, 0)
-    gl.clear_color(1.0, 0.0, 1.0, 1.0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.framebuffer_texture_layer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0, 3)
-    assert list(gl.read_pixels(5, 5, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [255, 0, 255, 255]
-    assert errors(gl) == []
-    gl.release()
-
-
-@pytest.mark.parametrize("make", BOTH)
-def test_views_that_cannot_be(make: object) -> None:
-    gl = make(profile="core", version=(4, 3), size=(8, 8))  # type: ignore[operator]
-    texture = _array(gl)
-    (view,) = gl.gen_textures(1)
-    for arguments, expected in (
-        ((view, GL.TEXTURE_3D, texture, GL.RGBA8, 0, 1, 0, 1), "GL_INVALID_OPERATION"),
-        ((view, GL.TEXTURE_2D, texture, GL.R8, 0, 1, 0, 1), "GL_INVALID_OPERATION"),
-        ((view, GL.TEXTURE_2D, texture, GL.RGBA8, 9, 1, 0, 1), "GL_INVALID_VALUE"),
-        ((view, GL.TEXTURE_2D, texture, GL.RGBA8, 0, 1, 0, 2), "GL_INVALID_VALUE"),
-        ((texture, GL.TEXTURE_2D, texture, GL.RGBA8, 0, 1, 0, 1), "GL_INVALID_OPERATION"),
-    ):
-        gl.texture_view(*arguments)
-        assert errors(gl) == [expected]
-    gl.release()
 
 
 _CHOICES = {
@@ -127,29 +58,6 @@ def test_a_view_of_the_same_format_reads_the_stored_bits(monkeypatch: pytest.Mon
             assert seen.format is stored.format, GL.name_of(internal)
             count += candidates.index(stored.format) == number > 0
     assert count > 10
-    gl.release()
-
-
-@pytest.mark.parametrize(("first", "count"), [(0, 4), (1, 2), (2, 1), (3, 1)])
-@pytest.mark.parametrize("make", BOTH)
-def test_all_layers_of_a_view_and_no_others_are_drawn_to(
-    make: object, first: int, count: int
-) -> None:
-    gl = make(profile="core", version=(4, 5), size=(8, 8))  # type: ignore[operator]
-    texture = _array(gl)
-    (view,) = gl.gen_textures(1)
-    gl.texture_view(view, GL.TEXTURE_2D_ARRAY, texture, GL.RGBA8, 1, 1, first, count)
-    (target,) = gl.gen_framebuffers(1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, target)
-    gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, view, 0)
-    gl.clear_color(1.0, 1.0, 1.0, 1.0)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    gl.bind_texture(GL.TEXTURE_2D_ARRAY, texture)
-    raw = gl.get_tex_image(GL.TEXTURE_2D_ARRAY, 1, GL.RGBA, GL.UNSIGNED_BYTE)
-    found = np.frombuffer(bytes(raw), np.uint8).reshape(4, 16, 4)[:, 0, 0].tolist()
-    inside = range(first, first + count)
-    assert found == [255 if layer in inside else 10 * layer + 5 for layer in range(4)]
-    assert errors(gl) == []
     gl.release()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
@@ -158,36 +157,3 @@ def test_buffer_textures_tell_what_they_show(gl: GLInterface) -> None:
     gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RGBA8, 0)
     assert told() == {"INTERNAL_FORMAT": GL.RGBA8}
     assert errors(gl) == []
-
-
-def test_depth_textures_keep_depth(gl: GLInterface) -> None:
-    bound(gl)
-    data = np.array([[0.0, 0.25], [0.5, 1.0]], np.float32)
-    gl.tex_image2d(
-        GL.TEXTURE_2D, 0, GL.DEPTH_COMPONENT24, 2, 2, 0, GL.DEPTH_COMPONENT, GL.FLOAT, data
-    )
-    raw = gl.get_tex_image(GL.TEXTURE_2D, 0, GL.DEPTH_COMPONENT, GL.FLOAT)
-    assert np.allclose(np.frombuffer(raw, np.float32), data.reshape(-1), atol=1e-6)
-    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.FLOAT, np.zeros(16, np.float32))
-    assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
-@pytest.mark.parametrize("size", [1, 2, 4])
-def test_the_smallest_level_of_the_largest_cube_may_come_first(size: int) -> None:
-    gl = create_context("numpipe", profile="es", version=(3, 0))
-    level = 14 - (size.bit_length() - 1)
-    gl.bind_texture(GL.TEXTURE_CUBE_MAP, gl.gen_textures(1)[0])
-    faces = range(GL.TEXTURE_CUBE_MAP_POSITIVE_X, GL.TEXTURE_CUBE_MAP_POSITIVE_X + 6)
-    for face in faces:
-        pixels = np.full((size, size, 4), 50 + face % 7, np.uint8)
-        args = (size, size, 0, GL.RGBA, GL.UNSIGNED_BYTE, pixels)
-        gl.tex_image2d(face, level, GL.RGBA, *args)
-        assert errors(gl) == []
-    (framebuffer,) = gl.gen_framebuffers(1)
-    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
-    (texture,) = gl.get_integerv(GL.TEXTURE_BINDING_CUBE_MAP)
-    for face in faces:
-        gl.tex_image2d(face, 0, GL.RGBA, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
-        gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, face, texture, 0)
-        assert gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
-    gl.release()

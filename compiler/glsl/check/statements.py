@@ -83,28 +83,32 @@ def boolean_condition(c: Checker, node: s.Expr) -> hir.Expr:
 
 @checks_statement(s.If)
 def if_statement(c: Checker, node: s.If) -> list[hir.Stmt]:
-    try:
-        condition: hir.Expr = boolean_condition(c, node.condition)
-    except TooManyErrors:
-        raise
-    except Abort:
-        condition = hir.Const(t.BOOL, node.loc, node.end, (True,))
-    known = condition.value[0] if isinstance(condition, hir.Const) else None
-    then = if_branch(c, node.then, known is False)
-    otherwise = []
-    if node.otherwise is not None:
-        otherwise = if_branch(c, node.otherwise, known is True)
-    return [hir.If(node.loc, condition, then, otherwise)]
-
-
-def if_branch(c: Checker, node: s.Stmt, dead: bool) -> list[hir.Stmt]:
-    """A branch of an if; functions called only in dead branches need no definition."""
-    if not dead or c.function is None:
-        return scoped_body(c, node)
-    calls = len(c.function.calls)
-    body = scoped_body(c, node)
-    del c.function.calls[calls:]
-    return body
+    """An if with its else-ifs; functions called only in dead branches need no definition."""
+    chain: list[tuple[int, hir.Expr, list[hir.Stmt]]] = []
+    calls = c.function.calls if c.function is not None else []
+    live: int | None = None  # calls in front of the branches that a true condition makes dead
+    branch: s.Stmt | None = node
+    while isinstance(branch, s.If):
+        try:
+            condition: hir.Expr = boolean_condition(c, branch.condition)
+        except TooManyErrors:
+            raise
+        except Abort:
+            condition = hir.Const(t.BOOL, branch.loc, branch.end, (True,))
+        known = condition.value[0] if isinstance(condition, hir.Const) else None
+        before = len(calls)
+        chain.append((branch.loc, condition, scoped_body(c, branch.then)))
+        if known is False:
+            del calls[before:]
+        if known is True and live is None:
+            live = len(calls)
+        branch = branch.otherwise
+    otherwise = scoped_body(c, branch) if branch is not None else []
+    if live is not None:
+        del calls[live:]
+    for loc, condition, then in reversed(chain):
+        otherwise = [hir.If(loc, condition, then, otherwise)]
+    return otherwise
 
 
 @checks_statement(s.For, s.While, s.DoWhile)

@@ -108,23 +108,7 @@ class BlockLinker:
         index_list: list[int] = []
         for leaf in leaves("", type_) if storage == "uniform" else buffer_leaves(type_):
             index_list.append(len(members))
-            members.append(
-                Uniform(
-                    prefix + leaf.name,
-                    leaf.type.plain,
-                    leaf.array_size,
-                    -1,
-                    leaf.offset,
-                    first,
-                    leaf.array_stride,
-                    leaf.type.stride if leaf.type.is_matrix else 0,
-                    leaf.type.row_major,
-                    live,
-                    {},
-                    top_level_array_size=leaf.top_size,
-                    top_level_array_stride=leaf.top_stride,
-                )
-            )
+            members.append(leaf.uniform(live, prefix=prefix, block=first))
         offset = 1 if storage == "uniform" else 0
         for i, label in enumerate(_instances(name, dims)):
             explicit = "binding" in block.quals.layout

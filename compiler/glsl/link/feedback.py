@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.blocks import dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
+from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.ir.types import VOID, Type
+from gallette.compiler.nir.ir.types import VOID
+from gallette.compiler.nir.link.feedback import (
+    StreamOutput,
+    StreamVarying,
+    Target,
+    captured,
+    targets,
+)
 
 __all__ = ["link_feedback"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A capturable value: leaf of an output variable."""
-
-    name: str
-    type: Type
-    array_size: int
-    slot: int
-    component: int
-    layout: str
-    """placement of elements: one slot each, "compact" in slots, or "packed" across slots"""
-    stream: int
 
 
 def _labels(variable: InterfaceVariable) -> tuple[list[str], int]:
@@ -45,120 +37,27 @@ def _labels(variable: InterfaceVariable) -> tuple[list[str], int]:
     return [f"{name}{''.join(f'[{i}]' for i in place)}.{member}" for place in places], len(dims)
 
 
-def _stripped(type_: Type, depth: int) -> Type:
-    for _ in range(depth):
-        assert type_.element is not None
-        type_ = type_.element
-    return type_
-
-
-def _targets(
-    labels: list[str],
-    depth: int,
-    type_: Type,
-    slot: int,
-    component: int,
-    layout: str,
-    stream: int,
-) -> dict[str, _Target]:
-    """Every name by which a part of an output can be captured."""
-    found: dict[str, _Target] = {}
-    stack: list[tuple[str, Type, int, int]] = []
-
-    def behind(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
-        """The place after `count` values of a type."""
-        if layout == "packed":
-            at, c = at + (c + count * kind.words) // 4, (c + count * kind.words) % 4
-        elif layout == "compact":
-            at, c = at + (c + count) // 4, (c + count) % 4
-        else:
-            at += count * kind.slots()
-        return at, c
-
-    for i, part in enumerate(labels):
-        element = _stripped(type_, depth)
-        stack.append((part, element, *behind(slot, component, element, i)))
-    while stack:
-        name, kind, at, c = stack.pop()
-        if kind.is_struct:
-            for f in kind.fields:
-                stack.append((f"{name}.{f.name}", f.type, at, c))
-                at, c = behind(at, c, f.type)
-            continue
-        if kind.element is not None:
-            element = kind.element
-            if not element.is_array and not element.is_struct:
-                found[name] = _Target(name, element, kind.length, at, c, layout, stream)
-            for i in range(kind.length):
-                stack.append((f"{name}[{i}]", element, *behind(at, c, element, i)))
-            continue
-        found[name] = _Target(name, kind, 0, at, c, layout, stream)
-    return found
-
-
-def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying], int]:
-    """The component runs of one captured name, and the bytes they take."""
-    runs: list[StreamVarying] = []
-    element = target.type
-    start = offset
-    slot, component = target.slot, target.component
-    for _ in range(max(1, target.array_size)):
-        at_slot = slot
-        for _ in range(element.columns):
-            words = element.words // element.columns
-            c = component
-            where = at_slot
-            if target.layout == "packed":
-                component = (c + words) % 4
-            while words:
-                n = min(words, 4 - c)
-                runs.append(
-                    StreamVarying(
-                        target.name,
-                        element,
-                        target.array_size,
-                        where,
-                        c,
-                        n,
-                        buffer,
-                        offset,
-                        target.stream,
-                    )
-                )
-                offset += 4 * n
-                words -= n
-                where, c = where + 1, 0
-            at_slot = max(where, at_slot + 1)
-            if target.layout == "packed" and component:
-                at_slot -= 1  # the last slot has room left
-        if target.layout == "compact":
-            component += 1
-            if component == 4:
-                slot, component = slot + 1, 0
-        else:
-            slot = at_slot
-    return runs, offset - start
-
-
 def _all_targets(
     unit: StageUnit, outputs: list[InterfaceVariable], variables: StageVariables
-) -> dict[str, _Target]:
-    found: dict[str, _Target] = {}
+) -> dict[str, Target]:
+    found: dict[str, Target] = {}
     for variable in outputs:
         if variable.location >= 0:
+            labels, depth = _labels(variable)
+            type_ = variable.type
+            for _ in range(depth):
+                assert type_.element is not None
+                type_ = type_.element
             slot = VaryingSlot.VAR0 + variable.location
             stream = variable.quals.layout.get("stream", 0)
             layout = "packed" if variable.packed >= 0 else "slots"
-            found.update(
-                _targets(
-                    *_labels(variable), variable.type, slot, variable.component, layout, stream
-                )
-            )
+            roots = [(label, type_) for label in labels]
+            found.update(targets(roots, slot, variable.component, layout, stream))
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
             layout = "compact" if nir.compact else "slots"
-            found.update(_targets([name], 0, var.type, nir.location, 0, layout, 0))
+            found.update(targets([(name, var.type)], nir.location, 0, layout, 0))
     return found
 
 
@@ -170,8 +69,8 @@ def link_feedback(
     log: LinkLog,
 ) -> StreamOutput | None:
     """Resolve names (or xfb_offset layouts) to slots, with every rule about limits."""
-    targets = _all_targets(unit, outputs, variables)
-    explicit = _explicit(unit, outputs, targets, options.limits, log)
+    found = _all_targets(unit, outputs, variables)
+    explicit = _explicit(unit, outputs, found, options.limits, log)
     if explicit is not None:
         return explicit
     if not options.xfb_varyings:
@@ -199,7 +98,7 @@ def link_feedback(
             offset += 4 * skipped
             strides[buffer] = offset
             continue
-        target = targets.get(name)
+        target = found.get(name)
         if target is None:
             log.error(
                 f"transform feedback varying '{name}' is not an output of the {unit.name} shader"
@@ -208,25 +107,12 @@ def link_feedback(
         if name in seen:
             log.error(f"transform feedback varying '{name}' is listed twice")
         seen.add(name)
-        runs, size = _runs(target, buffer, offset)
-        words = size // 4
+        words = target.words
         if separate and words > limits.max_transform_feedback_separate_components:
             log.error(f"transform feedback varying '{name}' has too many components")
-        named.append(
-            StreamVarying(
-                name,
-                target.type,
-                target.array_size,
-                target.slot,
-                target.component,
-                words,
-                buffer,
-                offset,
-                target.stream,
-            )
-        )
-        outputs_list += runs
-        offset += size
+        named.append(target.captured(buffer, offset))
+        outputs_list += target.runs(buffer, offset)
+        offset += 4 * words
         strides[buffer] = offset
     _check_streams(named, log)
     if buffer >= limits.max_transform_feedback_buffers:
@@ -262,7 +148,7 @@ def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
 def _explicit(
     unit: StageUnit,
     outputs: list[InterfaceVariable],
-    targets: dict[str, _Target],
+    found: dict[str, Target],
     limits: Limits,
     log: LinkLog,
 ) -> StreamOutput | None:
@@ -293,7 +179,8 @@ def _explicit(
                 wanted += [
                     (name, buffer + i, offset) for i, name in enumerate(_labels(variable)[0])
                 ]
-            offset += sum(_size(x) for x in _expand(_labels(variable)[0][0], targets))
+            label = _labels(variable)[0][0]
+            offset += sum(4 * whole.num_components for whole, _ in captured(label, found, 0, 0))
     for name, var in unit.builtins.items():
         if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
             buffer = var.quals.layout.get("xfb_buffer", default_buffer)
@@ -304,34 +191,19 @@ def _explicit(
     runs: list[StreamVarying] = []
     named: list[StreamVarying] = []
     ends: dict[int, int] = {}
-    used: list[tuple[int, int, int, str]] = []
     wide_buffers: set[int] = set()
     for name, buffer, offset in wanted:
-        for target in _expand(name, targets):
-            if target.type.bit_size == 64:
-                offset = align(offset, 8)
+        for whole, parts in captured(name, found, buffer, offset):
+            end = whole.offset + 4 * whole.num_components
+            if whole.type.bit_size == 64:
                 wide_buffers.add(buffer)
-            parts, size = _runs(target, buffer, offset)
-            for b, begin, end, other in used:
-                if b == buffer and offset < end and begin < offset + size:
-                    log.error(f"'{other}' and '{target.name}' overlap in the feedback buffer")
-            used.append((buffer, offset, offset + size, target.name))
+            for other in named:
+                other_end = other.offset + 4 * other.num_components
+                if other.buffer == buffer and whole.offset < other_end and other.offset < end:
+                    log.error(f"'{other.name}' and '{whole.name}' overlap in the feedback buffer")
+            named.append(whole)
             runs += parts
-            named.append(
-                StreamVarying(
-                    target.name,
-                    target.type,
-                    target.array_size,
-                    target.slot,
-                    target.component,
-                    size // 4,
-                    buffer,
-                    offset,
-                    target.stream,
-                )
-            )
-            offset += size
-            ends[buffer] = max(ends.get(buffer, 0), offset)
+            ends[buffer] = max(ends.get(buffer, 0), end)
     _check_streams(named, log)
     for buffer, end in ends.items():
         stride = strides.get(buffer)
@@ -346,21 +218,3 @@ def _explicit(
             log.error(f"buffer {buffer} captures too many components")
     count = max(strides, default=-1) + 1
     return StreamOutput(tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named))
-
-
-def _expand(name: str, targets: dict[str, _Target]) -> list[_Target]:
-    """The captured leaves of a variable: itself, or the members of a structure."""
-    if name in targets:
-        return [targets[name]]
-    inner = [
-        t
-        for n, t in targets.items()
-        if n.startswith((f"{name}.", f"{name}["))
-        and not (n.endswith("]") and n.rpartition("[")[0] in targets)
-    ]
-    return sorted(inner, key=lambda t: (t.slot, t.component))
-
-
-def _size(target: _Target) -> int:
-    words = target.type.components * max(1, target.type.bit_size // 32) * max(1, target.array_size)
-    return 4 * words

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.link.program import AtomicBuffer, Uniform
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import (
     STD140,
@@ -16,9 +19,20 @@ from gallette.compiler.nir.ir.layout import (
     explicit_type,
     size_align,
 )
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = ["Leaf", "block_layout", "buffer_leaves", "leaves", "opaque_paths", "sized_block"]
+__all__ = [
+    "Leaf",
+    "block_layout",
+    "buffer_leaves",
+    "counter",
+    "counter_buffer",
+    "leaves",
+    "opaque_paths",
+    "sized_block",
+    "write_constant",
+]
 
 
 @dataclass(slots=True)
@@ -37,6 +51,82 @@ class Leaf:
     """number of this leaf among those with equal `fields` (the flattened array indices)"""
     top_size: int = 1
     top_stride: int = 0
+
+    def uniform(
+        self,
+        stages: frozenset[Stage],
+        *,
+        prefix: str = "",
+        block: int = -1,
+        location: int = -1,
+        units: dict[Stage, int] | None = None,
+        binding: int = -1,
+        builtin: bool = False,
+        is_handle: bool = False,
+    ) -> Uniform:
+        """The active uniform or buffer variable (OpenGL 4.6, 7.3.1.1); it has an offset unless the
+        API stores its unit.
+        """
+        kind = self.type
+        return Uniform(
+            prefix + self.name,
+            kind.plain,
+            self.array_size,
+            location,
+            -1 if kind.is_opaque and block < 0 and not is_handle else self.offset,
+            block,
+            self.array_stride,
+            kind.stride if kind.is_matrix else 0,
+            kind.row_major,
+            stages,
+            units or {},
+            binding,
+            builtin,
+            top_level_array_size=self.top_size,
+            top_level_array_stride=self.top_stride,
+            is_handle=is_handle,
+        )
+
+
+def counter(name: str, type: Type, binding: int, offset: int, stages: frozenset[Stage]) -> Uniform:
+    """An active atomic counter or array of them (OpenGL 4.6, 7.7)."""
+    return Uniform(
+        f"{name}[0]" if type.is_array else name,
+        t.ATOMIC_UINT,
+        type.array_elements if type.is_array else 0,
+        -1,
+        offset,
+        -1,
+        4 if type.is_array else 0,
+        0,
+        False,
+        stages,
+        {},
+        binding,
+        atomic_buffer=binding,
+    )
+
+
+def counter_buffer(binding: int, indices: Sequence[int], uniforms: list[Uniform]) -> AtomicBuffer:
+    """The buffer that holds the counters with these indices."""
+    group = [uniforms[i] for i in indices]
+    size = max(u.offset + 4 * max(1, u.array_size) for u in group)
+    stages = frozenset(s for u in group for s in u.stages)
+    return AtomicBuffer(binding, size, stages, tuple(indices))
+
+
+def write_constant(data: bytearray, offset: int, type: Type, bits: Any) -> None:
+    """Write a value in NIR's form of initialisers at an offset of a type with a layout."""
+    if type.element is not None:
+        for i, part in enumerate(bits):
+            write_constant(data, offset + i * type.stride, type.element, part)
+    elif type.is_struct:
+        for member, part in zip(type.fields, bits, strict=True):
+            write_constant(data, offset + member.offset, member.type, part)
+    else:
+        letter = "Q" if type.bit_size == 64 else "I"
+        for i, column in enumerate(bits if type.is_matrix else (bits,)):
+            struct.pack_into(f"<{len(column)}{letter}", data, offset + i * type.stride, *column)
 
 
 def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:

@@ -36,7 +36,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     lowering.functions[unit.main] = shader.entry_function
     lowering.lines = unit.main.lines
     lowering.statements(unit.main.body or [])
-    lowering.lower_postponed()
+    lowering.lower_called()
     lowering.b.impl.invalidate()
     return shader
 

@@ -8,7 +8,8 @@ from typing import TypeVar, dataclass_transform
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.compiler.nir.ir.types import VOID, Type
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.link.feedback import StreamOutput
 
 __all__ = [
     "AtomicBuffer",
@@ -17,8 +18,6 @@ __all__ = [
     "LinkOptions",
     "LinkedProgram",
     "ProgramInfo",
-    "StreamOutput",
-    "StreamVarying",
     "SubroutineUniform",
     "Uniform",
     "UniformBlock",
@@ -156,40 +155,6 @@ class Varying:
     precision: str = ""
     container: Type | None = None
     """the block, or the array of blocks, or the structure that it is a part of"""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamVarying:
-    """One captured run of components."""
-
-    name: str
-    type: Type
-    array_size: int
-    slot: int
-    """VaryingSlot"""
-    component: int
-    num_components: int
-    buffer: int
-    offset: int
-    """bytes from the start of the vertex in its buffer"""
-    stream: int = 0
-
-    @property
-    def is_gap(self) -> bool:
-        """Whether it is gl_NextBuffer or gl_SkipComponents1 to 4, whose size is that of the gap."""
-        return self.type is VOID
-
-
-@dataclass(frozen=True, slots=True)
-class StreamOutput:
-    """The outputs that transform feedback captures."""
-
-    outputs: tuple[StreamVarying, ...]
-    """the runs of components to copy"""
-    strides: tuple[int, ...]
-    """bytes per vertex of each buffer"""
-    varyings: tuple[StreamVarying, ...] = ()
-    """as named by the application, gaps included"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ Each stage gets NIR variables with the offset; opaque uniforms get unit numbers,
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,13 +18,15 @@ from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import Leaf, leaves, opaque_paths
-from gallette.compiler.glsl.link.program import (
-    AtomicBuffer,
-    LinkedProgram,
-    SubroutineUniform,
-    Uniform,
+from gallette.compiler.glsl.link.layout import (
+    Leaf,
+    counter,
+    counter_buffer,
+    leaves,
+    opaque_paths,
+    write_constant,
 )
+from gallette.compiler.glsl.link.program import LinkedProgram, SubroutineUniform
 from gallette.compiler.glsl.link.resource_limits import check_limits
 from gallette.compiler.glsl.link.stage import merge_types, same_constant
 from gallette.compiler.glsl.link.subroutines import numbered
@@ -87,7 +88,7 @@ class ResourceLinker(BlockLinker):
         self.textures = dict.fromkeys([u.stage for u in units], 0)
         self.images = self.textures.copy()
         self.storage = 0
-        self.initial: list[tuple[int, bytes]] = []
+        self.initial: list[tuple[int, Type, Any]] = []
         self.used_locations: dict[int, str] = {}
         self.next_location = 0
         self.subroutine_locations: dict[Stage, set[int]] = {}
@@ -302,7 +303,7 @@ class ResourceLinker(BlockLinker):
             offset = align(self.storage, alignment)
             self.storage = offset + size
             if item.init is not None:
-                self.write_initial(type_, item.init, offset)
+                self.initial.append((offset, type_, constant_bits(type_, item.init)))
         builtin = item.var.builtin.startswith("state:")
         opaque = self.opaque_variables(item, handles) if item.type.holds_opaque else {}
         for unit, var in item.users.items():
@@ -360,20 +361,12 @@ class ResourceLinker(BlockLinker):
             if "binding" in item.layout:
                 binding = item.layout["binding"] + leaf.flat
         self.program.uniforms.append(
-            Uniform(
-                leaf.name,
-                kind.plain,
-                leaf.array_size,
-                location,
-                -1 if kind.is_opaque and not is_handle else leaf.offset,
-                -1,
-                leaf.array_stride,
-                kind.stride if kind.is_matrix else 0,
-                kind.row_major,
+            leaf.uniform(
                 stages,
-                indices,
-                binding,
-                location < 0,
+                location=location,
+                units=indices,
+                binding=binding,
+                builtin=location < 0,
                 is_handle=is_handle,
             )
         )
@@ -437,7 +430,7 @@ class ResourceLinker(BlockLinker):
         compatible = tuple(i for i, name in enumerate(names) if name in suited)
         if compatible:
             for i in range(count):
-                self.initial.append((offset + 16 * i, struct.pack("<i", compatible[0])))
+                self.initial.append((offset + 16 * i, t.UINT, (compatible[0],)))
         location = item.layout.get("location", -1)
         taken = self.subroutine_locations.setdefault(unit.stage, set())
         if location < 0:
@@ -468,37 +461,8 @@ class ResourceLinker(BlockLinker):
             nir = Variable(item.name, item.type, _UNIFORM, binding=binding, offset=offset)
             self.variables[unit.stage].variables[var] = nir
         self.program.uniforms.append(
-            Uniform(
-                f"{item.name}[0]" if item.type.is_array else item.name,
-                t.ATOMIC_UINT,
-                item.type.array_elements if item.type.is_array else 0,
-                -1,
-                offset,
-                -1,
-                4 if item.type.is_array else 0,
-                0,
-                False,
-                frozenset(item.live),
-                {},
-                binding,
-                atomic_buffer=binding,
-            )
+            counter(item.name, item.type, binding, offset, frozenset(item.live))
         )
-
-    def write_initial(self, type_: Type, value: hir.Value, offset: int) -> None:
-        if type_.element is not None:
-            for i, part in enumerate(value):
-                self.write_initial(type_.element, part, offset + i * type_.stride)
-        elif type_.is_struct:
-            for f, part in zip(type_.fields, value, strict=True):
-                self.write_initial(f.type, part, offset + f.offset)
-        else:
-            bits: Any = constant_bits(type_, value)
-            columns = bits if type_.is_matrix else (bits,)
-            letter = "Q" if type_.bit_size == 64 else "I"
-            for i, column in enumerate(columns):
-                data = struct.pack(f"<{len(column)}{letter}", *column)
-                self.initial.append((offset + i * type_.stride, data))
 
     # -- completion --------------------------------------------------------------------------------
 
@@ -509,15 +473,14 @@ class ResourceLinker(BlockLinker):
             for (_, end, a), (begin, _, b) in itertools.pairwise(ranges):
                 if begin < end:
                     self.log.error(f"atomic counters '{a}' and '{b}' overlap")
-            size = ranges[-1][1]
-            stages = frozenset(s for u in group for s in u.stages)
-            self.program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(indices)))
+            buffer = counter_buffer(binding, indices, self.program.uniforms)
+            self.program.atomic_buffers.append(buffer)
 
     def finish(self) -> None:
         program, limits = self.program, self.limits
         program.default_block_size = align(self.storage, 16)
         data = bytearray(program.default_block_size)
-        for offset, raw in self.initial:
-            data[offset : offset + len(raw)] = raw
+        for offset, type_, bits in self.initial:
+            write_constant(data, offset, type_, bits)
         program.default_block_initial = bytes(data)
         check_limits(program, self.textures, self.images, limits, self.log)

@@ -24,12 +24,8 @@ from gallette.compiler.nir.ir import types as t
 __all__ = ["CallLowering"]
 
 
-_MOST_CALLS_AROUND = 32
-"""The nesting of functions being lowered, since each takes some frames of Python's stack."""
-
-
 class CallLowering(MemoryLowering):
-    """Lowers calls; `function_for` lowers a function the first time it is called."""
+    """Lowers calls; bodies of called functions are lowered after their callers."""
 
     def statements(self, body: Sequence[hir.Stmt]) -> bool:
         """Implemented by the statement lowering."""
@@ -143,7 +139,7 @@ class CallLowering(MemoryLowering):
         return self.load_vector(place.deref)
 
     def function_for(self, function: hir.Function) -> NirFunction:
-        """The NIR function, lowered on first use."""
+        """The NIR function; the first call plans the lowering of its body."""
         known = self.functions.get(function)
         if known is not None:
             return known
@@ -154,19 +150,13 @@ class CallLowering(MemoryLowering):
         for param in function.params:
             type_ = param.type if self.by_reference(param) else t.stored_type(param.type)
             nir.params.append(Parameter(param.name, type_, True))
-        impl = FunctionImpl(self.shader, nir)
-        if self.calls_around < _MOST_CALLS_AROUND:
-            self.calls_around += 1
-            self.lower_body(function, impl)
-            self.calls_around -= 1
-        else:
-            self.postponed.append((function, impl))
+        self.called.append((function, FunctionImpl(self.shader, nir)))
         return nir
 
-    def lower_postponed(self) -> None:
-        """Lower the functions that were postponed because of nested calls."""
-        while self.postponed:
-            self.lower_body(*self.postponed.pop())
+    def lower_called(self) -> None:
+        """Lower the bodies of called functions, which may call others."""
+        while self.called:
+            self.lower_body(*self.called.pop())
 
     def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
         """Lower one function."""

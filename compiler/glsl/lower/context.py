@@ -102,9 +102,8 @@ class Lowering:
         self.values: dict[hir.Variable, Value] = {}
         """locals that need no memory, because only their initializer writes them"""
         self.functions: dict[hir.Function, NirFunction] = {}
-        self.calls_around = 0
         self.discards = 0
-        self.postponed: list[tuple[hir.Function, FunctionImpl]] = []
+        self.called: list[tuple[hir.Function, FunctionImpl]] = []
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()).sharing_constants())
         self.b = self.frame.b

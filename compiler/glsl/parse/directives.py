@@ -36,7 +36,7 @@ class Directives:
 
     def supported(self, name: str) -> bool:
         """Whether this shader may use the extension."""
-        return is_supported(name, self.lang.es, self.settings.extensions)
+        return is_supported(name, self.lang.version, self.lang.es, self.settings.extensions)
 
     def define_builtins(self) -> None:
         """Define the macros of the current language, replacing those of an earlier one."""

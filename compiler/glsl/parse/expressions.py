@@ -12,11 +12,13 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.lexer import Token, number_value
+from gallette.compiler.work_limits import MOST_NESTED
 
 __all__ = ["MAX_NESTING", "ExpressionParser"]
 
-MAX_NESTING = 256
-"""The nesting limit of parentheses, blocks and operators, which bounds every later recursion."""
+MAX_NESTING = 128
+"""The nesting limit of parentheses, blocks and operators, which bounds every later recursion. C
+requires that 127 blocks and 63 parentheses be accepted."""
 
 _PRECEDENCE = {
     "||": 1,
@@ -65,6 +67,7 @@ class ExpressionParser:
         self.lang = lang
         self.log = log
         self.depth = 0
+        self.chained = 0  # else-ifs that the current token is nested in
         self.scopes: list[dict[str, bool]] = [{}]
         """name -> whether it is a type; inner scopes hide outer ones"""
 
@@ -127,8 +130,9 @@ class ExpressionParser:
     def enter(self) -> None:
         """Count a level of nesting, in every construct that recurses."""
         self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise self.log.give_up(f"nested more than {MAX_NESTING} levels deep", self.loc)
+        if self.depth > MAX_NESTING or self.depth + self.chained > MOST_NESTED:
+            most = MAX_NESTING if self.depth > MAX_NESTING else MOST_NESTED
+            raise self.log.give_up(f"nested more than {most} levels deep", self.loc)
 
     # -- type names --------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from gallette.compiler.glsl.availability import BUFFER_BLOCKS, COMPUTE, GPU_SHADER5, INTEGERS
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.parse.lexer import PIECE, Token, lex_piece
+from gallette.compiler.glsl.parse.lexer import PLAIN_PIECE, Token, lex_piece
 from gallette.compiler.glsl.typenames import TYPE_AVAILABILITY
 
 __all__ = ["classify", "plain_words"]
@@ -153,7 +153,7 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
     out: list[Token] = []
     append = out.append
     at = base
-    for piece in PIECE.findall(text):
+    for piece in PLAIN_PIECE.findall(text):
         pair = known(piece)
         if pair is None:
             pair = _plain_word(piece, lang)
@@ -171,13 +171,14 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
 
 
 def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
+    piece = piece.rstrip(" \t\v\f\r\n")
+    if not piece:
+        return "", ""
     kind, text = lex_piece(piece)
     if kind == "id":
         kind = _table(lang.key).get(text, "id")
         macro = text.startswith(("GL_", "__"))
         return None if macro or kind == "reserved" else (kind, text)
-    if kind == "nl":
-        return "", ""
     odd = kind in _UNPLAIN or (not kind and text)
     return None if odd else (kind, text)
 

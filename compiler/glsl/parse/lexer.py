@@ -13,14 +13,13 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["PIECE", "Token", "lex_piece", "number_value", "tokenize"]
+__all__ = ["PIECE", "PLAIN_PIECE", "Token", "lex_piece", "number_value", "tokenize"]
 
 Token = tuple[str, str, int]
 
 # Every character is part of a piece, so a piece begins where the previous one ends. Blanks belong
 # to the preceding piece, since otherwise half of all pieces would be blanks.
-PIECE = re.compile(
-    r"""(?:
+_ONE = r"""(?:
       [A-Za-z_]\w*
     | [(){},;\[\]?:~]
     | [\r\n][ \t\v\f\r\n]*
@@ -29,9 +28,11 @@ PIECE = re.compile(
     | <<=|>>=|\+\+|--|<<|>>|[<>=!+\-*/%&|^]=|&&|\|\||\^\^|\#\#
     | "[^"\r\n]*"
     | .
-    )[ \t\v\f]*""",
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
+    )"""
+_FLAGS = re.VERBOSE | re.DOTALL | re.ASCII
+PIECE = re.compile(rf"{_ONE}[ \t\v\f]*", _FLAGS)
+PLAIN_PIECE = re.compile(rf"{_ONE}[ \t\v\f\r\n]*", _FLAGS)
+"""where no directives are left, so that line ends are blanks, too"""
 _BLANKS = " \t\v\f"
 _OPERATORS = frozenset("(){}[].,;:?+-*/%<>=!&|^~#")
 """first characters of operators"""

@@ -32,7 +32,7 @@ class _Parser(ExpressionParser):
         tokens = self.tokens
         while (kind := tokens[self.pos][0]) != "eof":
             start = self.pos
-            self.depth = 0
+            self.depth = self.chained = 0
             del self.scopes[1:]
             try:
                 if kind == ";":
@@ -355,13 +355,14 @@ class _Parser(ExpressionParser):
         body: list[s.Stmt] = []
         tokens = self.tokens
         while tokens[self.pos][0] not in _ENDS:
-            start, depth, scopes = self.pos, self.depth, len(self.scopes)
+            start, scopes = self.pos, len(self.scopes)
+            depth, chained = self.depth, self.chained
             try:
                 body.append(self.statement())
             except TooManyErrors:
                 raise
             except Abort:
-                self.depth = depth
+                self.depth, self.chained = depth, chained
                 del self.scopes[scopes:]
                 self.recover(start)
         return body
@@ -470,16 +471,32 @@ class _Parser(ExpressionParser):
         raise self.log.abort("'else' without a matching 'if'", loc, loc + 4)
 
     def if_statement(self) -> s.If:
-        loc = self.loc
-        self.pos += 1
-        self.expect("(")
-        condition = self.expression()
-        self.expect(")", "condition")
-        then = self.scoped_statement()
-        otherwise = None
-        if self.accept("else"):
-            otherwise = self.scoped_statement()
-        return s.If(loc, self.last_end, condition, then, otherwise)
+        """An if with its else-ifs, which are parsed in a loop since chains of them are long."""
+        chain: list[tuple[int, s.Expr, s.Stmt]] = []
+        otherwise: s.Stmt | None = None
+        while True:
+            loc = self.loc
+            self.pos += 1
+            self.expect("(")
+            condition = self.expression()
+            self.expect(")", "condition")
+            chain.append((loc, condition, self.scoped_statement()))
+            if not self.accept("else"):
+                break
+            if self.kind != "if":
+                otherwise = self.scoped_statement()
+                break
+            self.chained += 1
+            self.enter()
+            self.depth -= 1
+        self.chained -= len(chain) - 1
+        end = self.last_end
+        loc, condition, then = chain.pop()
+        statement = s.If(loc, end, condition, then, otherwise)
+        while chain:
+            loc, condition, then = chain.pop()
+            statement = s.If(loc, end, condition, then, statement)
+        return statement
 
     def condition(self) -> s.Expr | s.Declaration:
         if not self.is_declaration():

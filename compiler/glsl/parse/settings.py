@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gallette.compiler.debug import is_set
-from gallette.compiler.glsl.language import EXTENSIONS, Language
+from gallette.compiler.glsl.language import ES_MINIMUM, EXTENSIONS, Language
 from gallette.compiler.glsl.parse.macros import Macro
 
 __all__ = ["Dialect", "Settings", "builtin_macros", "is_supported"]
@@ -56,9 +56,11 @@ class Settings:
         return language
 
 
-def is_supported(name: str, es: bool, offered: frozenset[str] | None) -> bool:
+def is_supported(name: str, version: int, es: bool, offered: frozenset[str] | None) -> bool:
     where = EXTENSIONS.get(name)
     if where is None or (where != "both" and (where == "es") != es):
+        return False
+    if es and version < ES_MINIMUM.get(name, 0):
         return False
     return offered is None or name in offered
 
@@ -80,7 +82,7 @@ def builtin_macros(
             values["GL_compatibility_profile"] = 1
     if es and version >= 300:
         values["GL_es_profile"] = 1
-    values |= {f"GL_{name}": 1 for name in EXTENSIONS if is_supported(name, es, offered)}
+    values |= {f"GL_{name}": 1 for name in EXTENSIONS if is_supported(name, version, es, offered)}
     return {
         name: Macro(name, None, (("num", str(value), 0),), True) for name, value in values.items()
     }

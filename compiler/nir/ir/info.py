@@ -15,6 +15,7 @@ class ShaderInfo:
     system_values_read: set[int] = field(default_factory=set)
     flat_inputs: set[int] = field(default_factory=set)
     textures_used: set[int] = field(default_factory=set)
+    textures_fetched: set[int] = field(default_factory=set)  # by texelFetch, without a sampler
     images_used: set[int] = field(default_factory=set)
     num_ubos: int = 0
     num_ssbos: int = 0

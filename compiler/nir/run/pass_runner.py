@@ -301,7 +301,7 @@ def run_until_idle(
     With the debug flag `nir:idle`, skipped passes run as well, and must make no progress.
     """
     progress, watched = False, is_watched(log)
-    checked = debug.is_set("nir:idle")
+    checked = watched and debug.is_set("nir:idle")
     impls = shader.impls()
     for _ in range(rounds):
         idle = True

@@ -32,11 +32,11 @@ from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.text.lexer import Token
+from gallette.compiler.work_limits import MOST_NESTED
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.text.parser import ShaderParser
 
-MAX_NESTING = 1000
 _SIZES = frozenset({1, 8, 16, 32, 64})
 _WIDTHS = frozenset({1, 2, 3, 4, 5, 8, 16})
 _JUMPS = ("break", "continue", "return", "halt")
@@ -68,8 +68,8 @@ class CodeParser:
             if t.accept("block"):
                 self._block_header()
             elif t.at("if") or t.at("loop"):
-                if len(stack) >= MAX_NESTING:
-                    t.fail(f"nesting deeper than {MAX_NESTING}")
+                if len(stack) >= MOST_NESTED:
+                    t.fail(f"nesting deeper than {MOST_NESTED}")
                 stack.append(self._open())
             elif t.at("}"):
                 if not stack:

@@ -5,7 +5,7 @@
 
 For hand-written text it is lenient: values and blocks may have any names, `block` headers may be
 omitted, constants may be numbers (`load_const (1.0, -2)`), and a `main` without a declaration is
-the entry point. Nesting is parsed without recursion and bounded by `MAX_NESTING`.
+the entry point. Nesting is parsed without recursion and bounded by `MOST_NESTED`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from gallette.compiler.nir.ir.slots import SLOT_ENUMS
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
-from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["InputError", "parse"]
 
@@ -335,7 +334,6 @@ def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:
     """Parse one shader. With `check` it is validated, too (with a `ValidationError` if
     that fails).
     """
-    allow_nesting()
     parser = ShaderParser(text, file)
     shader = parser.shader()
     if check:

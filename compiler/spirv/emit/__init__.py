@@ -13,7 +13,7 @@ from gallette.compiler.spirv.emit.values import Values
 from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import Module, SpirvError, words_of
 
-__all__ = ["nir_to_spirv"]
+__all__ = ["nir_to_spirv", "write_module"]
 
 _MODELS = {
     Stage.VERTEX: "Vertex",
@@ -22,6 +22,11 @@ _MODELS = {
     Stage.GEOMETRY: "Geometry",
     Stage.FRAGMENT: "Fragment",
     Stage.COMPUTE: "GLCompute",
+}
+_CAPABILITIES = {
+    Stage.GEOMETRY: ("Geometry",),
+    Stage.TESS_CTRL: ("Tessellation",),
+    Stage.TESS_EVAL: ("Tessellation",),
 }
 INPUT_PRIMITIVES = {
     "points": "InputPoints",
@@ -50,36 +55,30 @@ def nir_to_spirv(shader: Shader, file: str = "") -> Module:
     The shader is one function in SSA form whose interface is variables and derefs: the output of
     `pipeline.FRONT_END` and `optimize`, before slots and offsets replace the variables.
     """
-    model = _MODELS.get(shader.stage)
-    if model is None:
-        raise SpirvError(f"a {shader.stage.value} is no stage of Vulkan's")
     b = ModuleBuilder()
-    b.capability("Shader")
-    if shader.stage is Stage.GEOMETRY:
-        b.capability("Geometry")
-    elif shader.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL):
-        b.capability("Tessellation")
-    b.put("memory_model", "OpMemoryModel", 0, value_of("MemoryModel", "GLSL450"))
-    types = Types(b)
-    interface = Interface(b, types, shader)
-    main = b.id()
     source = [value_of("SourceLanguage", "GLSL"), 460]
     if any(instr.loc for instr in instrs_of(shader.entry)):
         b.file = b.id()
         b.put("string", "OpString", b.file, *words_of(file or shader.name or "shader"))
         source.append(b.file)
     b.put("source", "OpSource", *source)
-    b.name(main, shader.entry_function.name)
-    code = Code(Values(b, types), interface, shader.stage)
+    return write_module(b, Interface(b, Types(b), shader), shader.entry_function.name)
+
+
+def write_module(b: ModuleBuilder, interface: Interface, name: str) -> Module:
+    """The module of an interface's shader, with an entry point of that name."""
+    shader = interface.shader
+    model = _MODELS.get(shader.stage)
+    if model is None:
+        raise SpirvError(f"a {shader.stage.value} is no stage of Vulkan's")
+    b.capability("Shader", *_CAPABILITIES.get(shader.stage, ()))
+    b.put("memory_model", "OpMemoryModel", 0, value_of("MemoryModel", "GLSL450"))
+    main = b.id()
+    b.name(main, name)
+    code = Code(Values(b, interface.types), interface, shader.stage)
     code.function(shader.entry, b.type("OpTypeFunction", b.void()), main)
-    b.put(
-        "entry",
-        "OpEntryPoint",
-        value_of("ExecutionModel", model),
-        main,
-        *words_of(shader.entry_function.name),
-        *interface.used,
-    )
+    words = value_of("ExecutionModel", model), main, *words_of(name), *interface.used
+    b.put("entry", "OpEntryPoint", *words)
     _modes(b, shader, main)
     return b.module()
 
@@ -102,6 +101,8 @@ def _modes(b: ModuleBuilder, shader: Shader, main: int) -> None:
             b.mode(main, "DepthReplacing")
             if info.depth_layout in DEPTH_LAYOUTS:
                 b.mode(main, DEPTH_LAYOUTS[info.depth_layout])
+        if "StencilExportEXT" in b.capabilities:
+            b.mode(main, "StencilRefReplacingEXT")
     elif shader.stage is Stage.GEOMETRY:
         b.mode(main, INPUT_PRIMITIVES[info.input_primitive])
         b.mode(main, OUTPUT_PRIMITIVES[info.output_primitive])

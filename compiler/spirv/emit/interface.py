@@ -7,6 +7,7 @@ into one struct each; everything else is a variable of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.ir.instrs import Deref
@@ -40,6 +41,13 @@ _ACCESS = {
     Access.NON_READABLE: "NonReadable",
     Access.NON_WRITEABLE: "NonWritable",
 }
+_BLOCKS = {
+    Mode.UBO: ("Uniform", UBO_SET),
+    Mode.SSBO: ("StorageBuffer", SSBO_SET),
+    Mode.PUSH_CONST: ("PushConstant", -1),
+}
+_SIZED = {Stage.TESS_EVAL: "TessellationPointSize", Stage.GEOMETRY: "GeometryPointSize"}
+"""Capabilities of the stages that write the size of points."""
 _FIRST_FIXED = 48  # locations from here on represent slots that only GL has
 
 
@@ -125,7 +133,7 @@ class Interface:
 
     def _declare(self, var: Variable) -> Place:
         mode = var.mode
-        if mode in (Mode.UBO, Mode.SSBO):
+        if mode in _BLOCKS:
             return self._block(var)
         if var.type.without_array.is_opaque:
             return self._handle(var)
@@ -154,13 +162,18 @@ class Interface:
             t = t.element
         for length in reversed(lengths):
             whole = b.type("OpTypeArray", whole, b.uint(max(length, 1)))
-        storage = "StorageBuffer" if var.mode == Mode.SSBO else "Uniform"
+        storage, kind = _BLOCKS[var.mode]
         id = self.variable(storage, whole, var.name)
-        b.decorate(id, "DescriptorSet", SSBO_SET if var.mode == Mode.SSBO else UBO_SET)
-        b.decorate(id, "Binding", _number(var))
+        if kind >= 0:
+            self.bind(id, var, kind)
         if var.mode == Mode.SSBO:
             self._access(id, var)
         return Place(id, storage, type, True)
+
+    def bind(self, id: int, var: Variable, kind: int) -> None:
+        """Decorate a block, texture or image with its descriptor; `kind` is the set."""
+        self.b.decorate(id, "DescriptorSet", kind)
+        self.b.decorate(id, "Binding", _number(var))
 
     def _access(self, id: int, var: Variable) -> None:
         for flag, decoration in _ACCESS.items():
@@ -168,14 +181,11 @@ class Interface:
                 self.b.decorate(id, decoration)
 
     def _handle(self, var: Variable) -> Place:
-        b = self.b
         id = self.variable(
             "UniformConstant", self.types.logical(var.type, var.image_format), var.name
         )
         image = var.type.without_array.is_image
-        b.decorate(id, "DescriptorSet", IMAGE_SET if image else TEXTURE_SET)
-        unit = var.driver_location if var.driver_location >= 0 else max(var.binding, 0)
-        b.decorate(id, "Binding", unit)
+        self.bind(id, var, IMAGE_SET if image else TEXTURE_SET)
         if image:
             self._access(id, var)
         return Place(id, "UniformConstant", var.type, False)
@@ -183,7 +193,7 @@ class Interface:
     def _varying(self, var: Variable) -> Place:
         b = self.b
         storage = "Input" if var.mode == Mode.SHADER_IN else "Output"
-        slot = self._slot(var)
+        slot = self.slot(var)
         builtin = VARYING_BUILTINS.get(slot) if isinstance(slot, VaryingSlot) else None
         if slot is FragResult.DEPTH:
             builtin = "FragDepth"
@@ -203,7 +213,7 @@ class Interface:
                 b.decorate_text(id, "UserSemantic", slot_text(slot))
             patch = patch or builtin.startswith("TessLevel")
         else:
-            self._location(id, var, slot)
+            self.locate(id, var, slot)
         if patch:
             b.decorate(id, "Patch")
         if self.stage is Stage.FRAGMENT and storage == "Input":
@@ -215,7 +225,8 @@ class Interface:
         self._capture(id, var)
         return Place(id, storage, var.type, False)
 
-    def _slot(self, var: Variable) -> VertAttrib | VaryingSlot | FragResult:
+    def slot(self, var: Variable) -> IntEnum:
+        """The slot of an input or output."""
         try:
             if self.stage is Stage.VERTEX and var.mode == Mode.SHADER_IN:
                 return VertAttrib(var.location)
@@ -225,9 +236,8 @@ class Interface:
         except ValueError:
             raise SpirvError(f"{var.name} has no place (location {var.location})") from None
 
-    def _location(
-        self, id: int, var: Variable, slot: VertAttrib | VaryingSlot | FragResult
-    ) -> None:
+    def locate(self, id: int, var: Variable, slot: IntEnum) -> None:
+        """Decorate an input or output with its location."""
         b = self.b
         if isinstance(slot, VertAttrib):
             location = slot - VertAttrib.GENERIC0
@@ -238,6 +248,7 @@ class Interface:
             if var.index:
                 b.decorate(id, "Index", var.index)
         else:
+            assert isinstance(slot, VaryingSlot)
             generic = slot >= VaryingSlot.VAR0
             fixed = not slot.is_generic
             location = slot - VaryingSlot.VAR0 if generic else -1
@@ -280,6 +291,8 @@ class Interface:
         b = self.b
         if builtin in BUILTIN_CAPABILITY:
             b.capability(BUILTIN_CAPABILITY[builtin])
+        if builtin == "PointSize" and output and self.stage in _SIZED:
+            b.capability(_SIZED[self.stage])
         if builtin in ("Layer", "ViewportIndex") and output and self.stage is not Stage.GEOMETRY:
             b.capability("ShaderLayer" if builtin == "Layer" else "ShaderViewportIndex")
         elif builtin == "Layer" or (builtin == "PrimitiveId" and self.stage is Stage.FRAGMENT):
@@ -310,7 +323,7 @@ class Interface:
 
 
 def _number(var: Variable) -> int:
-    """The NIR number of a block."""
+    """The NIR number of a block, texture or image."""
     if var.driver_location >= 0:
         return var.driver_location
     return max(var.binding, 0) + (1 if var.mode == Mode.UBO else 0)

@@ -107,15 +107,21 @@ class Textures:
     def offset(self, value: Def) -> dict[str, list[int]]:
         constant = value.instr
         if isinstance(constant, LoadConst):
-            return {"ConstOffset": [self.values.constant("u", 32, constant.values).id]}
+            return {"ConstOffset": [self._signed(constant.values)]}
         self.b.capability("ImageGatherExtended")
         return {"Offset": [self.values.get(value, "u").id]}
 
     def offsets(self, table: tuple[tuple[int, int], ...]) -> int:
         b = self.b
-        parts = [self.values.constant("u", 32, (x & 0xFFFFFFFF, y & 0xFFFFFFFF)) for x, y in table]
-        array = b.type("OpTypeArray", self.values.type("u", 32, 2), b.uint(len(parts)))
-        return b.composite(array, [p.id for p in parts])
+        pair = b.vector(b.int_type(32, True), 2)
+        array = b.type("OpTypeArray", pair, b.uint(len(table)))
+        return b.composite(array, [self._signed(texels) for texels in table])
+
+    def _signed(self, numbers: tuple[int, ...]) -> int:
+        """A constant of signed integers: devices compare offsets with their limits."""
+        b, parts = self.b, [self.b.sint(number) for number in numbers]
+        whole = b.vector(b.int_type(32, True), len(parts))
+        return parts[0] if len(parts) == 1 else b.composite(whole, parts)
 
     def texel(self, tex: Tex) -> tuple[int, str]:
         """The result type of a lookup in SPIR-V, and the kind of its components."""

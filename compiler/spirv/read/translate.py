@@ -30,7 +30,6 @@ from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
-from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["ModuleReader", "entry_points", "read_entry", "reads", "spirv_to_nir"]
 
@@ -255,7 +254,6 @@ def read_entry(
     specialize: Mapping[int, int] | None = None,
 ) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
     """The shader, and the atomic counters it uses: name, type, binding, offset."""
-    allow_nesting()
     try:
         shader, counters = _translate(module, stage, entry, specialize)
     except RecursionError:

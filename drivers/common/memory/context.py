@@ -17,7 +17,7 @@ from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle, Screen
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.state import BlitInfo, Box, ComputeInfo, ScissorState, Surface
+from gallette.pipe.state import BlitInfo, Box, ComputeInfo, FramebufferState, ScissorState, Surface
 
 from . import clear as clears
 from .blit import blit
@@ -25,6 +25,9 @@ from .mipmap import generate_mipmap
 from .resource import HostResource, copy_region, transfer_map, transfer_unmap
 
 __all__ = ["MemoryContext"]
+
+
+_BLACK = (0.0, 0.0, 0.0, 0.0)
 
 
 class _Signalled(Fence):
@@ -70,12 +73,33 @@ class MemoryContext(BindingContext):
         self.execute_deferred()
         if not self.skipped:
             values = clears.ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            clears.clear(self.bound.framebuffer, flags, values, scissor)
+            self.clear_attachments(self.bound.framebuffer, flags, values, scissor)
+
+    def clear_attachments(
+        self,
+        target: FramebufferState,
+        flags: ClearFlags,
+        values: clears.ClearValues,
+        scissor: ScissorState | None,
+    ) -> None:
+        """Clear attachments of a framebuffer; a driver may do it elsewhere."""
+        clears.clear(target, flags, values, scissor)
+
+    def clear_surface(
+        self, surface: Surface, flags: ClearFlags, values: clears.ClearValues, rect: ScissorState
+    ) -> None:
+        """Clear a rectangle of one surface; a driver may do it elsewhere."""
+        self.on_host(surface.resource, (surface.level,), write=True)
+        if flags & ClearFlags.COLOR0:
+            clears.clear_color(surface, values.color, rect)
+            return
+        depth, stencil = values.depth, values.stencil
+        clears.clear_depth_stencil(surface, flags, depth, stencil, rect, values.stencil_mask)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
         self.execute_deferred()
-        self.on_host(surface.resource, (surface.level,), write=True)
-        clears.clear_color(surface, color, rect)
+        values = clears.ClearValues(color, 0.0, 0)
+        self.clear_surface(surface, ClearFlags.COLOR0, values, rect)
 
     def clear_depth_stencil(
         self,
@@ -87,8 +111,8 @@ class MemoryContext(BindingContext):
         stencil_writemask: int = 0xFF,
     ) -> None:
         self.execute_deferred()
-        self.on_host(surface.resource, (surface.level,), write=True)
-        clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+        values = clears.ClearValues(_BLACK, depth, stencil, stencil_mask=stencil_writemask)
+        self.clear_surface(surface, flags, values, rect)
 
     def blit(self, info: BlitInfo) -> None:
         self.execute_deferred()
@@ -109,9 +133,21 @@ class MemoryContext(BindingContext):
         src_box: Box,
     ) -> None:
         self.execute_deferred()
+        self.copy_texels(dst, dst_level, (dst_x, dst_y, dst_z), src, src_level, src_box)
+
+    def copy_texels(
+        self,
+        dst: Resource,
+        dst_level: int,
+        origin: tuple[int, int, int],
+        src: Resource,
+        src_level: int,
+        box: Box,
+    ) -> None:
+        """Copy a box to another place; a driver may do it elsewhere."""
         self.on_host(src, (src_level,))
         self.on_host(dst, (dst_level,), write=True)
-        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
+        copy_region(dst, dst_level, *origin, src, src_level, box)
 
     def invalidate_resource(self, resource: Resource) -> None:
         """Do nothing: contents in host memory are kept."""

@@ -16,7 +16,6 @@ from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
-from gallette.compiler.work_limits import allow_nesting
 from gallette.pipe.keys import key_passes
 from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
@@ -111,7 +110,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     home = ""  # the driver's folder under `gallette`, if its code may be cached on disk
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
-        allow_nesting()
         self.options = options or LoweringOptions()
 
     @abstractmethod

@@ -176,26 +176,22 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
         return fetch(b, key, where, w, look)
     if look.op == "lod":
         return lod_query(b, key, where, w, _derivatives(stage, e, key, look.coords))
+    return (_called if e.lookups > MANY else _sampled)(stage, e, key, look, where)
+
+
+def _sampled(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
     derivatives = None
     if look.op in ("tex", "txb") and key.needs_lod:
         derivatives = _derivatives(stage, e, key, look.coords)
-    if e.lookups > MANY:
-        return _called(e, key, look, where, derivatives)
-    return sample(b, key, where, w, look, derivatives)
+    return sample(e.b, key, where, e.w, look, derivatives)
 
 
-def _called(
-    e: Emitter,
-    key: TextureKey,
-    look: Lookup,
-    where: V,
-    derivatives: tuple[list[V], list[V]] | None,
-) -> list[V]:
+def _called(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
     """A lookup by a function of its own, which all lookups of this kind call: LLVM's time grows
     with the code, and a lookup is hundreds of instructions.
     """
     b, w = e.b, e.w
-    lists = [look.coords, look.ddx, look.ddy, look.offset, *(derivatives or ())]
+    lists = [look.coords, look.ddx, look.ddy, look.offset]
     single = [look.lod, look.bias, look.min_lod, look.compare]
     given = [*(v for values in lists for v in values), *(v for v in single if v is not None)]
     wide = [b.spread(v, w) for v in given]
@@ -206,10 +202,10 @@ def _called(
         name = e.called[kind] = f"lookup_{b.fresh()[2:]}"
         with b.apart(name, [("ptr", 0), *((v.t, w) for v in wide)], result) as (at, *inside):
             values = iter(inside)
-            coords, ddx, ddy, offset, *along = [[next(values) for _ in some] for some in lists]
+            coords, ddx, ddy, offset = [[next(values) for _ in some] for some in lists]
             lod, bias, min_lod, compare = [None if v is None else next(values) for v in single]
             own = Lookup(look.op, coords, lod, bias, min_lod, compare, ddx, ddy, offset)
-            found = sample(b, key, at, w, own, (along[0], along[1]) if along else None)
+            found = _sampled(stage, e, key, own, at)
             whole = "poison"
             for number, part in enumerate(found):
                 part = b.spread(part, w).as_int()

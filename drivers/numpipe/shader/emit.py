@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .emit_loops import LoopEmitter
-from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneValue, LoopOp, Op, Region
+from .lane_ir import BreakOp, ContinueOp, IfOp, LaneValue, LoopOp, Op, Region
 from .scopes import Register, Scope
 from .walking import has_jump, touches_memory
 
@@ -46,29 +46,26 @@ class Emitter(LoopEmitter):
     def region(self, region: Region) -> None:
         outer, self.current = self.current, region
         for item in region.items:
-            self.item(item)
+            if isinstance(item, Op):
+                self.source = item.loc
+                self.op(item)
+                self.source = 0
+            elif isinstance(item, IfOp):
+                if item.divergent:
+                    self.divergent_if(item)
+                else:
+                    self.uniform_if(item)
+            elif isinstance(item, LoopOp):
+                if item.divergent:
+                    self.divergent_loop(item)
+                else:
+                    self.uniform_loop(item)
+            elif isinstance(item, BreakOp):
+                self.leave(item)
+            else:
+                assert isinstance(item, ContinueOp)
+                self.again(item)
         self.current = outer
-
-    def item(self, item: Item) -> None:
-        if isinstance(item, Op):
-            self.source = item.loc
-            self.op(item)
-            self.source = 0
-        elif isinstance(item, IfOp):
-            if item.divergent:
-                self.divergent_if(item)
-            else:
-                self.uniform_if(item)
-        elif isinstance(item, LoopOp):
-            if item.divergent:
-                self.divergent_loop(item)
-            else:
-                self.uniform_loop(item)
-        elif isinstance(item, BreakOp):
-            self.leave(item)
-        else:
-            assert isinstance(item, ContinueOp)
-            self.again(item)
 
     # -- uniform ifs ---------------------------------------------------------------------------
 

@@ -10,26 +10,16 @@ from __future__ import annotations
 import ctypes
 import lzma
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
 from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
-from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 
-__all__ = [
-    "Commands",
-    "Row",
-    "address",
-    "array",
-    "built",
-    "byref",
-    "constant",
-    "listed",
-    "make",
-    "row",
-    "struct",
-]  # fmt: skip
+__all__ = ["Commands", "Row", "VulkanError", "address", "array", "built", "byref", "constant",
+           "exists", "listed", "make", "row", "struct"]  # fmt: skip
+
+address, byref = ctypes.addressof, ctypes.byref
 
 _SCALARS: dict[str, Any] = {
     "i": ctypes.c_int32, "u": ctypes.c_uint32, "I": ctypes.c_int64, "U": ctypes.c_uint64,
@@ -41,7 +31,17 @@ _WAITS = frozenset(
     {"vkWaitForFences", "vkQueueWaitIdle", "vkDeviceWaitIdle", "vkCreateGraphicsPipelines"}
 )
 """Commands that may take long: they run without Python's lock."""
-_OUT_OF_MEMORY = (-1, -2)
+_OUT_OF_MEMORY, _DEVICE_LOST = (-1, -2), -4
+
+
+class VulkanError(GalletteError):
+    """A Vulkan command returned an error."""
+
+    def __init__(self, command: str, result: int) -> None:
+        constants = _table()[2].items()
+        names = [name for name, n in constants if n == result and name.startswith("VK_ERR")]
+        super().__init__(f"{command} returned {names[0] if names else result}")
+        self.result = result
 
 
 @cache
@@ -79,41 +79,48 @@ def _type(code: str) -> Any:
     return made
 
 
+def exists(name: str) -> bool:
+    """Whether there is a struct of that name."""
+    structs, _, _, aliases = _table()
+    return aliases.get(name, name) in structs
+
+
 @cache
 def struct(name: str) -> Any:
     """The ctypes class of a struct or union."""
     structs, _, _, aliases = _table()
     kind, number, *members = structs[aliases.get(name, name)]
     base: Any = ctypes.Union if kind == "n" else ctypes.Structure
-    fields = []
-    pointers = set()
-    for member in members:
-        field, _, code = member.rpartition(":")
-        fields.append((field, _type(code)))
-        if code == "p":
-            pointers.add(field)
-    body = {"_fields_": fields, "stype": int(number), "pointers": frozenset(pointers)}
-    return type(name, (base,), body)
+    pairs = [(field, code) for field, _, code in (member.rpartition(":") for member in members)]
+    pointers = frozenset(field for field, code in pairs if code == "p")
+    fields = [(field, _type(code)) for field, code in pairs]
+    return type(name, (base,), {"_fields_": fields, "stype": int(number), "pointers": pointers})
 
 
 def make(name: str, **members: Any) -> Any:
-    """A struct with these members; it keeps everything alive that its pointers refer to."""
+    """A struct with these members, which may be rows; it keeps everything alive that its pointers
+    refer to.
+    """
     cls = struct(name)
     made = cls()
     if cls.stype and hasattr(made, "sType"):
         made.sType = cls.stype
-    kept = []
+    made.kept = []
     for member, value in members.items():
-        if value is not None and member in cls.pointers and not isinstance(value, int):
+        pointer = member in cls.pointers and not isinstance(value, int)
+        first = value[0] if isinstance(value, tuple) and value else None
+        if isinstance(first, str):
+            value = built(value)
+        elif pointer and isinstance(first, tuple):
+            value = [built(each) for each in value]
+        if pointer and value is not None:
             if isinstance(value, (list, tuple)):
                 value = array(value)
-            elif isinstance(value, (bytes, str)):
-                raw = value.encode() if isinstance(value, str) else value
-                value = ctypes.create_string_buffer(raw)
-            kept.append(value)
-            value = ctypes.addressof(value) if ctypes.sizeof(value) else None
+            elif isinstance(value, str):
+                value = ctypes.create_string_buffer(value.encode())
+            made.kept.append(value)
+            value = address(value) if ctypes.sizeof(value) else None
         setattr(made, member, value)
-    made.kept = kept
     return made
 
 
@@ -129,16 +136,6 @@ def array(values: list[Any] | tuple[Any, ...], type: Any = ctypes.c_uint32) -> A
         made.kept = texts
         return made
     return (type * len(values))(*values)
-
-
-def address(value: Any) -> int:
-    """The address of a struct or an array."""
-    return ctypes.addressof(value)
-
-
-def byref(value: Any) -> Any:
-    """A struct or an array as the argument of a command, which keeps it alive for the call."""
-    return ctypes.byref(value)
 
 
 def listed(ask: Callable[..., Any], name: str) -> Any:
@@ -167,16 +164,7 @@ def row(name: str, **members: Any) -> Row:
 
 def built(row: Row) -> Any:
     """The struct that a row describes."""
-    members = {}
-    for member, value in row[1:]:
-        if isinstance(value, tuple):
-            first = value[0] if value else None
-            if isinstance(first, str):
-                value = built(value)
-            else:
-                value = [built(one) for one in value] if isinstance(first, tuple) else value
-        members[member] = value or None if isinstance(value, (list, tuple)) else value
-    return make(row[0], **members)
+    return make(row[0], **dict(row[1:]))
 
 
 class Commands:
@@ -189,7 +177,12 @@ class Commands:
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("vk"):
             raise AttributeError(name)
-        found = self._command(name)
+        if not self.address(name):
+            raise GalletteError(f"the Vulkan driver has no {name}")
+        prototype, fails = _prototype(name)
+        found = prototype(self.address(name))
+        if fails:
+            found.errcheck = partial(_check, name)
         setattr(self, name, found)
         return found
 
@@ -199,16 +192,6 @@ class Commands:
         if found is None:
             found = self._addresses[name] = self._lookup(name.encode()) or 0
         return found
-
-    def _command(self, name: str) -> Any:
-        pointer = self.address(name)
-        if not pointer:
-            raise GalletteError(f"the Vulkan driver has no {name}")
-        prototype, fails = _prototype(name)
-        function = prototype(pointer)
-        if fails:
-            function.errcheck = _checked(name)
-        return function
 
 
 @cache
@@ -221,22 +204,11 @@ def _prototype(name: str) -> tuple[Any, bool]:
     return kind(result, *parameters), row[0] == "r"
 
 
-def _checked(name: str) -> Any:
-    def check(result: int, function: Any, arguments: Any) -> int:
-        if result in _OUT_OF_MEMORY:
-            raise OutOfMemoryError(f"out of memory: {name}")
-        if result == DEVICE_LOST:
-            raise ResetError("the Vulkan device is lost")
-        if result < 0:
-            raise VulkanError(name, result, _name_of(result))
-        return result
-
-    return check
-
-
-def _name_of(result: int) -> str:
-    """The name of a VkResult, such as VK_ERROR_DEVICE_LOST."""
-    names = [
-        name for name, value in _table()[2].items() if value == result and name.startswith("VK_ERR")
-    ]
-    return names[0] if names else str(result)
+def _check(name: str, result: int, function: Any, arguments: Any) -> int:
+    if result in _OUT_OF_MEMORY:
+        raise OutOfMemoryError(f"out of memory: {name}")
+    if result == _DEVICE_LOST:
+        raise ResetError("the Vulkan device is lost")
+    if result < 0:
+        raise VulkanError(name, result)
+    return result

@@ -1,8 +1,8 @@
 """An open device: its queue, its commands, and which features and extensions are enabled.
 
 Everything the device supports of the lists below is enabled; `has` answers for an extension,
-`feature` for a single feature. `NEEDED` lists the features that the driver requires; a device that
-lacks one is refused with the feature's name.
+`feature` for a single feature. A device that lacks one of those that the driver needs is refused
+with its name.
 """
 
 from __future__ import annotations
@@ -10,45 +10,36 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.vulkan.api.binding import Commands, array, byref, listed, make
+from gallette.drivers.vulkan.api.binding import Commands, array, byref, exists, listed, make
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
 
-__all__ = ["EXTENSIONS", "NEEDED", "Device"]
+__all__ = ["EXTENSIONS", "NEEDED", "NEEDED_FEATURES", "Device"]
 
-EXTENSIONS: dict[str, str] = {
-    "VK_EXT_provoking_vertex": "VkPhysicalDeviceProvokingVertexFeaturesEXT",
-    "VK_EXT_depth_clip_control": "VkPhysicalDeviceDepthClipControlFeaturesEXT",
-    "VK_EXT_depth_clip_enable": "VkPhysicalDeviceDepthClipEnableFeaturesEXT",
-    "VK_EXT_line_rasterization": "VkPhysicalDeviceLineRasterizationFeaturesEXT",
-    "VK_EXT_custom_border_color": "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
-    "VK_EXT_robustness2": "VkPhysicalDeviceRobustness2FeaturesEXT",
-    "VK_EXT_vertex_attribute_divisor": "VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT",
-    "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
-    "VK_EXT_primitives_generated_query": "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
-    "VK_EXT_non_seamless_cube_map": "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
-    "VK_EXT_index_type_uint8": "VkPhysicalDeviceIndexTypeUint8FeaturesEXT",
-    "VK_EXT_image_2d_view_of_3d": "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",
-    "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
-    "VK_EXT_4444_formats": "VkPhysicalDevice4444FormatsFeaturesEXT",
-    "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
-    "VK_KHR_pipeline_executable_properties": (
-        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR"
-    ),
-    "VK_EXT_shader_stencil_export": "",
-    "VK_EXT_post_depth_coverage": "",
-    "VK_EXT_depth_range_unrestricted": "",
-}
-"""Extensions that are enabled where they are, with their structs of features."""
-
-NEEDED = ("VK_EXT_provoking_vertex", "VK_EXT_depth_clip_control", "VK_EXT_vertex_attribute_divisor")
+NEEDED = (
+    "VK_EXT_provoking_vertex", "VK_EXT_depth_clip_control", "VK_EXT_vertex_attribute_divisor",
+    "VK_EXT_depth_clip_enable", "VK_EXT_line_rasterization", "VK_EXT_custom_border_color",
+    "VK_EXT_transform_feedback", "VK_EXT_primitives_generated_query", "VK_EXT_index_type_uint8",
+)  # fmt: skip
 """Extensions without which OpenGL's rules cannot be kept."""
+EXTENSIONS = (
+    *NEEDED, "VK_EXT_robustness2", "VK_EXT_non_seamless_cube_map", "VK_EXT_image_2d_view_of_3d",
+    "VK_EXT_shader_atomic_float", "VK_EXT_4444_formats", "VK_KHR_shader_clock",
+    "VK_KHR_pipeline_executable_properties", "VK_EXT_shader_stencil_export",
+    "VK_EXT_post_depth_coverage", "VK_EXT_depth_range_unrestricted",
+)  # fmt: skip
+"""Extensions that are enabled where they are, with all their features."""
+NEEDED_FEATURES = (
+    "tessellationShader", "geometryShader", "geometryStreams", "multiViewport", "independentBlend",
+    "dualSrcBlend", "logicOp", "fillModeNonSolid", "wideLines", "depthClamp", "depthBiasClamp",
+    "samplerAnisotropy", "shaderOutputLayer", "bresenhamLines", "stippledBresenhamLines",
+)  # fmt: skip
+"""Features of OpenGL 4.6 that GPUs for it have, whatever Vulkan requires."""
 
 _CORE = tuple(f"VkPhysicalDeviceVulkan{version}Features" for version in ("11", "12", "13"))
 _NOT_WANTED = frozenset({"bufferDeviceAddressCaptureReplay", "bufferDeviceAddressMultiDevice"})
@@ -60,12 +51,9 @@ class Device:
     def __init__(self, instance: Instance, physical: PhysicalDevice) -> None:
         self.handle = 0
         self.live: dict[tuple[str, int], None] = {}  # what was made, in order
-        missing = [name for name in NEEDED if name not in physical.extensions]
-        if missing:
-            raise NoVulkanError(f"the device {physical.name} has no {', '.join(missing)}")
         self.instance, self.physical = instance, physical
         self.enabled = frozenset(EXTENSIONS) & physical.extensions
-        structs = [EXTENSIONS[name] for name in sorted(self.enabled) if EXTENSIONS[name]]
+        structs = [found for name in sorted(self.enabled) if (found := _features_of(name))]
         self.features = physical.features(*_CORE, *structs)
         self._told: dict[str, bool] = {}
         for link in (self.features.features, *self.features.kept):
@@ -74,11 +62,16 @@ class Device:
                     if name in _NOT_WANTED:
                         setattr(link, name, 0)
                     self._told[name] = bool(getattr(link, name))
+        missing = [name for name in NEEDED if name not in self.enabled]
+        missing += [name for name in NEEDED_FEATURES if not self.feature(name)]
+        if missing:
+            raise NoVulkanError(f"the device {physical.name} has no {', '.join(missing)}")
         self.lock = threading.Lock()
         self.family = self._queue_family()
         self.handle = self._created()
         instance.devices += 1
-        self.vk = Commands(_lookup(instance, self.handle))
+        handle, lookup = self.handle, instance.vk.vkGetDeviceProcAddr
+        self.vk = Commands(lambda name: lookup(handle, name))
         queue = ctypes.c_void_p()
         self.vk.vkGetDeviceQueue(self.handle, self.family, 0, byref(queue))
         self.queue = queue.value
@@ -102,22 +95,14 @@ class Device:
         raise NoVulkanError(f"the device {self.physical.name} has no queue that draws")
 
     def _created(self) -> int:
-        priority = array([1.0], ctypes.c_float)
-        queue = make(
-            "VkDeviceQueueCreateInfo",
-            queueFamilyIndex=self.family,
-            queueCount=1,
-            pQueuePriorities=priority,
-        )
-        names = sorted(self.enabled)
+        names, priority = sorted(self.enabled), array([1.0], ctypes.c_float)
+        queue = make("VkDeviceQueueCreateInfo", queueFamilyIndex=self.family, queueCount=1,
+                     pQueuePriorities=priority)  # fmt: skip
         info = make(
-            "VkDeviceCreateInfo",
-            pNext=self.features,
-            queueCreateInfoCount=1,
-            pQueueCreateInfos=queue,
-            enabledExtensionCount=len(names),
-            ppEnabledExtensionNames=array(names) if names else None,
-        )
+            "VkDeviceCreateInfo", pNext=self.features,
+            queueCreateInfoCount=1, pQueueCreateInfos=queue,
+            enabledExtensionCount=len(names), ppEnabledExtensionNames=names,
+        )  # fmt: skip
         handle = ctypes.c_void_p()
         create = self.instance.vk.vkCreateDevice
         create(self.physical.handle, byref(info), None, byref(handle))
@@ -159,12 +144,9 @@ class Device:
             self.instance.leave()
 
 
-def _lookup(instance: Instance, device: int) -> Callable[[bytes], int | None]:
-    """The function that finds entry points of a device."""
-
-    def lookup(name: bytes) -> int | None:
-        text = ctypes.create_string_buffer(name)
-        found: int | None = instance.vk.vkGetDeviceProcAddr(device, byref(text))
-        return found
-
-    return lookup
+def _features_of(extension: str) -> str:
+    """The name of an extension's struct of features, if it has one."""
+    _, vendor, *words = extension.split("_")
+    title = "".join(word.title() for word in words)
+    name = f"VkPhysicalDevice{title}Features{vendor}"
+    return name if exists(name) else ""

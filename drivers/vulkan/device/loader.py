@@ -10,6 +10,7 @@ import ctypes
 import ctypes.util
 import os
 import sys
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,48 +18,25 @@ from typing import Any
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.vulkan.api.binding import (
     Commands,
+    VulkanError,
     address,
-    array,
     byref,
     listed,
     make,
     struct,
 )
-from gallette.drivers.vulkan.api.errors import VulkanError
 
-__all__ = ["Instance", "Messages", "NoVulkanError", "PhysicalDevice"]
+__all__ = ["Instance", "NoVulkanError", "PhysicalDevice"]
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
 _LIBRARIES = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}
 _PREFERENCE = {2: 0, 1: 1, 3: 2, 4: 3}  # VkPhysicalDeviceType: discrete, integrated, virtual, CPU
 _LEAST = (1, 3)
+_MOST_MESSAGES = 1000
 
 
 class NoVulkanError(GalletteError):
     """The machine has no Vulkan loader or no usable Vulkan device."""
-
-
-class Messages:
-    """Messages of the validation layers: printed to standard error, or appended to a file.
-
-    `GALLETTE_VULKAN_VALIDATION` turns the layers on; a value with a slash is the file's path.
-    """
-
-    MOST = 1000
-
-    def __init__(self, path: str = "") -> None:
-        self.texts: list[str] = []
-        self._path = path
-
-    def add(self, text: str) -> None:
-        """Store or print a message."""
-        if len(self.texts) < self.MOST:
-            self.texts.append(text)
-        if self._path:
-            with Path(self._path).open("a") as file:
-                file.write(f"{text}\n")
-        else:
-            print(f"vulkan: {text}", file=sys.stderr)
 
 
 def _library() -> Any:
@@ -85,28 +63,22 @@ class Instance:
         lookup = self.library.vkGetInstanceProcAddr
         lookup.restype, lookup.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
         self.vk = Commands(lambda name: lookup(None, name))
-        where = os.environ.get("GALLETTE_VULKAN_VALIDATION", "")
-        self.messages = Messages(where if "/" in where else "")
-        application = make(
-            "VkApplicationInfo", pApplicationName="gallette", apiVersion=1 << 22 | 3 << 12
-        )
-        extensions = ["VK_EXT_debug_utils"] if validation else []
-        layers = [VALIDATION] if validation else []
-        info = make("VkInstanceCreateInfo", pApplicationInfo=application)
-        if validation:
-            names, texts = array(layers), array(extensions)
-            info.kept += [names, texts]
-            info.enabledLayerCount, info.ppEnabledLayerNames = 1, address(names)
-            info.enabledExtensionCount, info.ppEnabledExtensionNames = 1, address(texts)
+        self.messages: list[str] = []  # of the validation layers
+        version = 1 << 22 | 3 << 12
+        application = make("VkApplicationInfo", pApplicationName="gallette", apiVersion=version)
+        layers, extensions = ([VALIDATION], ["VK_EXT_debug_utils"]) if validation else ([], [])
+        info = make(
+            "VkInstanceCreateInfo", pApplicationInfo=application,
+            enabledLayerCount=len(layers), ppEnabledLayerNames=layers,
+            enabledExtensionCount=len(extensions), ppEnabledExtensionNames=extensions,
+        )  # fmt: skip
         handle = ctypes.c_void_p()
         try:
             self.vk.vkCreateInstance(byref(info), None, byref(handle))
         except VulkanError as error:
-            hint = "is one installed? On Debian: apt-get install mesa-vulkan-drivers"
-            if validation:
-                hint = (
-                    "are the validation layers? On Debian: apt-get install vulkan-validationlayers"
-                )
+            package = "vulkan-validationlayers" if validation else "mesa-vulkan-drivers"
+            hint = "are the validation layers" if validation else "is one installed"
+            hint += f"? On Debian: apt-get install {package}"
             raise NoVulkanError(f"there is no Vulkan driver ({error}); {hint}") from error
         self.handle = handle.value
         owner = self.handle
@@ -115,25 +87,25 @@ class Instance:
             self._messenger = self._listen()
 
     def _listen(self) -> int:
-        """Collect warnings and errors of the validation layers."""
-        signature = (
-            ctypes.c_uint32,
-            ctypes.c_uint32,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        )
+        """Collect warnings and errors of the validation layers, and print them.
+
+        `GALLETTE_VULKAN_VALIDATION` turns the layers on; a value with a slash is a file to which
+        the messages are appended instead.
+        """
+        where, messages = os.environ.get("GALLETTE_VULKAN_VALIDATION", ""), self.messages
         data = struct("VkDebugUtilsMessengerCallbackDataEXT")
 
-        messages = self.messages
-
         def hear(severity: int, kind: int, pointer: int, user: int) -> int:
-            text = ctypes.string_at(data.from_address(pointer).pMessage)
-            messages.add(text.decode(errors="replace"))
+            text = ctypes.string_at(data.from_address(pointer).pMessage).decode(errors="replace")
+            if len(messages) < _MOST_MESSAGES:
+                messages.append(text)
+            with Path(where).open("a") if "/" in where else nullcontext(sys.stderr) as file:
+                print(text if "/" in where else f"vulkan: {text}", file=file)
             return 0
 
+        word = ctypes.c_uint32
         # Vulkan calls from any thread, and Python's lock may be released there.
-        self._callback = ctypes.CFUNCTYPE(*signature)(hear)
+        self._callback = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p, ctypes.c_void_p)(hear)
         info = make(
             "VkDebugUtilsMessengerCreateInfoEXT",
             messageSeverity=0x1100,  # warnings and errors
@@ -190,10 +162,8 @@ class PhysicalDevice:
 
     def __init__(self, instance: Instance, handle: int) -> None:
         self.instance, self.handle = instance, handle
-        self.properties = self._asked(
-            "VkPhysicalDeviceProperties2", "vkGetPhysicalDeviceProperties2"
-        )
-        told = self.properties.properties
+        name = "PhysicalDeviceProperties2"
+        told = self._asked(f"Vk{name}", f"vkGet{name}").properties
         self.name: str = told.deviceName.decode(errors="replace")
         self.type: int = told.deviceType
         self.version = (told.apiVersion >> 22 & 0x7F, told.apiVersion >> 12 & 0x3FF)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError, OutOfMemoryError
 from gallette.drivers.common.memory.resource import HostResource
@@ -21,16 +22,15 @@ from gallette.drivers.common.memory.storage import (
     allocate,
     level_offsets,
 )
-from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.drivers.vulkan.api.binding import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
 from gallette.pipe.state import Box
 
-from .allocator import Allocator
 from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
-from .storage import DeviceBuffer, DeviceImage
+from .storage import Allocator, DeviceBuffer, DeviceImage
 
 __all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members", "stored_format"]
 
@@ -46,20 +46,21 @@ class VulkanBuffer(HostResource):
         self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,
         allocator: Allocator,
     ) -> None:  # fmt: skip
-        self.gpu = DeviceBuffer(device, allocator, desc.width + TAIL)
         self.allocator = allocator
+        super().__init__(desc, destroy, [self._given(device, desc.width)])
+
+    def _given(self, device: Device, size: int) -> npt.NDArray[np.uint8]:
+        """New memory, which is zero."""
+        self.gpu = DeviceBuffer(device, self.allocator, size + TAIL)
         own = np.frombuffer(self.gpu.bytes.data, np.uint8)  # an array whose slices know it
         own[:] = 0
-        super().__init__(desc, destroy, [own[: desc.width].reshape(1, 1, -1)])
+        return own[:size].reshape(1, 1, -1)
 
     def replace(self) -> None:
         """Move the contents to other memory; batches continue to read the old memory."""
         old = self.storage[0]
-        self.gpu = DeviceBuffer(self.gpu.device, self.allocator, self.desc.width + TAIL)
-        own = np.frombuffer(self.gpu.bytes.data, np.uint8)
-        size = self.desc.width
-        own[:size], own[size:] = old[0, 0], 0
-        self.storage = [own[:size].reshape(1, 1, -1)]
+        self.storage = [self._given(self.gpu.device, self.desc.width)]
+        self.storage[0][:] = old
         self._memory = None
         self._views.clear()
 
@@ -67,15 +68,8 @@ class VulkanBuffer(HostResource):
 class VulkanTexture(HostResource):
     """A texture: an image, made when the device first uses it, and a mirror in host memory."""
 
-    __slots__ = (
-        "_image",
-        "allocator",
-        "device",
-        "format",
-        "newer_image",
-        "newer_mirror",
-        "stored",
-    )
+    __slots__ = ("_image", "allocator", "device", "format", "newer_image", "newer_mirror",
+                 "stored")  # fmt: skip
 
     def __init__(
         self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,
@@ -169,18 +163,13 @@ def image_members(device: Device, desc: ResourceDesc) -> dict[str, Any] | None:
         flags |= 0x10  # cube views
     if kind == 2 and usage & 0x10:
         flags |= 0x20  # views of its slices
-    members: dict[str, Any] = {
-        "flags": flags,
-        "imageType": kind,
-        "format": format.number,
-        "extent": (desc.width, desc.height if kind else 1, desc.depth if kind == 2 else 1),
-        "mipLevels": desc.last_level + 1,
-        "arrayLayers": 1 if kind == 2 else desc.array_size,
-        "samples": max(1, desc.samples),
-        "tiling": 0,
-        "usage": usage,
-    }
-    return members
+    extent = desc.width, desc.height if kind else 1, desc.depth if kind == 2 else 1
+    layers = 1 if kind == 2 else desc.array_size
+    return {
+        "flags": flags, "imageType": kind, "format": format.number, "extent": extent,
+        "mipLevels": desc.last_level + 1, "arrayLayers": layers,
+        "samples": max(1, desc.samples), "usage": usage,
+    }  # fmt: skip
 
 
 def create_resource(

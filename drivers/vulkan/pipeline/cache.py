@@ -8,17 +8,22 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from gallette.drivers.vulkan.api.binding import Row, built, byref, make
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.vulkan.api.binding import Row, built, byref, listed, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
-from .executables import CAPTURE
 from .layouts import STAGE_BITS, Layout, Link, linked
 
-__all__ = ["Pipeline", "PipelineCache"]
+__all__ = ["Pipeline", "PipelineCache", "executables"]
+
+_EXTENSION = "VK_KHR_pipeline_executable_properties"
+_CAPTURE = 0x40
+"""The flag of pipelines that can be asked for statistics."""
+_MEMBERS = ("b32", "i64", "u64", "f64")  # by VkPipelineExecutableStatisticFormatKHR
+
+Key = tuple[tuple[str, Row], ...]
+"""Members of a pipeline's create info, as rows."""
 
 
 class Pipeline:
@@ -39,7 +44,7 @@ class PipelineCache:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.layouts: dict[object, Layout] = {}
-        self._links: dict[tuple[int, ...], tuple[Sequence[Program], Link]] = {}
+        self._links: dict[tuple[int, ...], Link] = {}
         self._pipelines: dict[Any, Pipeline] = {}
         self._cache = device.new("PipelineCache")
         self._lock = threading.RLock()  # contexts of several threads make pipelines
@@ -50,29 +55,8 @@ class PipelineCache:
         with self._lock:
             found = self._links.get(key)
             if found is None:
-                found = self._links[key] = (programs, linked(self.device, programs, self.layouts))
-            return found[1]
-
-    def _module(self, words: npt.NDArray[np.uint32]) -> int:
-        return self.device.new("ShaderModule", codeSize=words.nbytes, pCode=int(words.ctypes.data))
-
-    def compute(self, program: Program) -> Pipeline:
-        """The pipeline of a compute shader."""
-        key = ("compute", id(program))
-        found = self._pipelines.get(key)
-        if found is None:
-            link = self.link([program])
-            module = self._module(link.modules[0])
-            stage = make("VkPipelineShaderStageCreateInfo", stage=0x20, module=module, pName="main")
-            info = make("VkComputePipelineCreateInfo", stage=stage, layout=link.layout.handle)
-            handle = ctypes.c_uint64()
-            device = self.device
-            device.vk.vkCreateComputePipelines(
-                device.handle, self._cache, 1, byref(info), None, byref(handle)
-            )
-            device.drop("ShaderModule", module)
-            found = self._pipelines[key] = Pipeline(device, handle.value, link)
-        return found
+                found = self._links[key] = linked(self.device, programs, self.layouts)
+            return found
 
     def using(self, program: Program) -> list[Pipeline]:
         """The pipelines that a program is part of."""
@@ -83,43 +67,61 @@ class PipelineCache:
     def forget(self, program: Program) -> None:
         """Drop the pipelines of a deleted program."""
         with self._lock:
-            self._pipelines.pop(("compute", id(program)), None)
             for links in [key for key in self._links if id(program) in key]:
-                _, link = self._links.pop(links)
+                link = self._links.pop(links)
                 for whole in [key for key in self._pipelines if key[0] == id(link)]:
                     del self._pipelines[whole]
 
-    def graphics(self, programs: Sequence[Program], key: tuple[tuple[str, Row], ...]) -> Pipeline:
-        """The pipeline of some stages in a state."""
+    def pipeline(self, programs: Sequence[Program], key: Key = ()) -> Pipeline:
+        """The pipeline of some stages in a state, or of a compute shader."""
         link = self.link(programs)
         whole = (id(link), key)
         with self._lock:
             found = self._pipelines.get(whole)
             if found is None:
-                made = Pipeline(self.device, self._create(link, key), link)
-                found = self._pipelines[whole] = made
+                found = self._pipelines[whole] = self._created(link, key)
             return found
 
-    def _create(self, link: Link, key: tuple[tuple[str, Row], ...]) -> int:
-        device = self.device
-        modules = [self._module(words) for words in link.modules]
-        stages = [
-            make("VkPipelineShaderStageCreateInfo", stage=STAGE_BITS[program.stage],
-                 module=module, pName="main")
-            for program, module in zip(link.programs, modules, strict=True)
-        ]  # fmt: skip
-        info = make(
-            "VkGraphicsPipelineCreateInfo",
-            flags=CAPTURE * device.feature("pipelineExecutableInfo"),
-            stageCount=len(stages),
-            pStages=stages,
-            layout=link.layout.handle,
-            **{member: built(row) for member, row in key},
-        )
-        handle = ctypes.c_uint64()
-        device.vk.vkCreateGraphicsPipelines(
-            device.handle, self._cache, 1, byref(info), None, byref(handle)
-        )
+    def _created(self, link: Link, key: Key) -> Pipeline:
+        device, modules, stages = self.device, [], []
+        for program, words in zip(link.programs, link.modules, strict=True):
+            pointer = int(words.ctypes.data)
+            modules.append(device.new("ShaderModule", codeSize=words.nbytes, pCode=pointer))
+            stages.append(
+                make("VkPipelineShaderStageCreateInfo", stage=STAGE_BITS[program.stage],
+                     module=modules[-1], pName="main")
+            )  # fmt: skip
+        kind, members = "Graphics", {"stageCount": len(stages), "pStages": stages}
+        if link.programs[0].stage is Stage.COMPUTE:
+            kind, members = "Compute", {"stage": stages[0]}
+        members.update({member: built(row) for member, row in key})
+        flags = _CAPTURE * device.feature("pipelineExecutableInfo")
+        layout = link.layout.handle
+        info = make(f"Vk{kind}PipelineCreateInfo", flags=flags, layout=layout, **members)
+        handle, create = ctypes.c_uint64(), getattr(device.vk, f"vkCreate{kind}Pipelines")
+        create(device.handle, self._cache, 1, byref(info), None, byref(handle))
         for module in modules:
             device.drop("ShaderModule", module)
-        return handle.value
+        return Pipeline(device, handle.value, link)
+
+
+def executables(device: Any, pipeline: int) -> list[str]:
+    """The device's description of its code: a line for each executable and each statistic."""
+    if not device.feature("pipelineExecutableInfo"):
+        return [f"the device has no {_EXTENSION}"]
+    vk, lines = device.vk, []
+    of = make("VkPipelineInfoKHR", pipeline=pipeline)
+    found = listed(
+        lambda *out: vk.vkGetPipelineExecutablePropertiesKHR(device.handle, byref(of), *out),
+        "VkPipelineExecutablePropertiesKHR",
+    )
+    for index, each in enumerate(found):
+        lines.append(f"{each.name.decode()}: {each.description.decode()}")
+        one = make("VkPipelineExecutableInfoKHR", pipeline=pipeline, executableIndex=index)
+        statistics = listed(
+            lambda *out: vk.vkGetPipelineExecutableStatisticsKHR(device.handle, byref(one), *out),  # noqa: B023
+            "VkPipelineExecutableStatisticKHR",
+        )
+        for told in statistics:
+            lines.append(f"    {told.name.decode()}: {getattr(told.value, _MEMBERS[told.format])}")
+    return lines

@@ -2,53 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gallette.drivers.vulkan.api.binding import Row, row
 from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
-from gallette.drivers.vulkan.selection import Selection
+from gallette.drivers.vulkan.variants import Selection
 from gallette.pipe.enums import BlendFactor, BlendFunc, PolygonMode, Primitive, StencilOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend
 
-from . import vertices
 from .layouts import Link
+from .vertices import vertex_input
 
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
 __all__ = ["STENCIL_OPS", "TOPOLOGIES", "pipeline_key"]
 
-TOPOLOGIES = {
-    Primitive.POINTS: 0,
-    Primitive.LINES: 1,
-    Primitive.LINE_STRIP: 2,
-    Primitive.TRIANGLES: 3,
-    Primitive.TRIANGLE_STRIP: 4,
-    Primitive.TRIANGLE_FAN: 5,
-    Primitive.LINES_ADJACENCY: 6,
-    Primitive.LINE_STRIP_ADJACENCY: 7,
-    Primitive.TRIANGLES_ADJACENCY: 8,
-    Primitive.TRIANGLE_STRIP_ADJACENCY: 9,
-    Primitive.PATCHES: 10,
-}
-POLYGON_MODES = {PolygonMode.FILL: 0, PolygonMode.LINE: 1, PolygonMode.POINT: 2}
-STENCIL_OPS = {
-    StencilOp.KEEP: 0, StencilOp.ZERO: 1, StencilOp.REPLACE: 2, StencilOp.INCR: 3,
-    StencilOp.DECR: 4, StencilOp.INVERT: 5, StencilOp.INCR_WRAP: 6, StencilOp.DECR_WRAP: 7,
-}  # fmt: skip
-_FUNCS = {BlendFunc.ADD: 0, BlendFunc.SUBTRACT: 1, BlendFunc.REVERSE_SUBTRACT: 2,
-          BlendFunc.MIN: 3, BlendFunc.MAX: 4}  # fmt: skip
-_FACTORS = {
-    BlendFactor.ZERO: 0, BlendFactor.ONE: 1, BlendFactor.SRC_COLOR: 2,
-    BlendFactor.INV_SRC_COLOR: 3, BlendFactor.DST_COLOR: 4, BlendFactor.INV_DST_COLOR: 5,
-    BlendFactor.SRC_ALPHA: 6, BlendFactor.INV_SRC_ALPHA: 7, BlendFactor.DST_ALPHA: 8,
-    BlendFactor.INV_DST_ALPHA: 9, BlendFactor.CONST_COLOR: 10, BlendFactor.INV_CONST_COLOR: 11,
-    BlendFactor.CONST_ALPHA: 12, BlendFactor.INV_CONST_ALPHA: 13,
-    BlendFactor.SRC_ALPHA_SATURATE: 14, BlendFactor.SRC1_COLOR: 15,
-    BlendFactor.INV_SRC1_COLOR: 16, BlendFactor.SRC1_ALPHA: 17, BlendFactor.INV_SRC1_ALPHA: 18,
-}  # fmt: skip
+
+def _numbered(enum: Any, names: str) -> dict[Any, int]:
+    """The members of an enumeration, which are in Vulkan's order here."""
+    return {enum[name]: number for number, name in enumerate(names.split())}
+
+
+TOPOLOGIES = _numbered(Primitive, """
+POINTS LINES LINE_STRIP TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN LINES_ADJACENCY
+LINE_STRIP_ADJACENCY TRIANGLES_ADJACENCY TRIANGLE_STRIP_ADJACENCY PATCHES
+""")  # fmt: skip
+POLYGON_MODES = _numbered(PolygonMode, "FILL LINE POINT")
+STENCIL_OPS = _numbered(StencilOp, "KEEP ZERO REPLACE INCR DECR INVERT INCR_WRAP DECR_WRAP")
+_FUNCS = _numbered(BlendFunc, "ADD SUBTRACT REVERSE_SUBTRACT MIN MAX")
+_FACTORS = _numbered(BlendFactor, """
+ZERO ONE SRC_COLOR INV_SRC_COLOR DST_COLOR INV_DST_COLOR SRC_ALPHA INV_SRC_ALPHA DST_ALPHA
+INV_DST_ALPHA CONST_COLOR INV_CONST_COLOR CONST_ALPHA INV_CONST_ALPHA SRC_ALPHA_SATURATE
+SRC1_COLOR INV_SRC1_COLOR SRC1_ALPHA INV_SRC1_ALPHA
+""")  # fmt: skip
 _DST_ALPHA, _INV_DST_ALPHA, _SATURATE = 8, 9, 14
 _BLENDING = (
     "blendEnable", "srcColorBlendFactor", "dstColorBlendFactor", "colorBlendOp",
@@ -70,20 +59,16 @@ def topology_class(topology: int) -> int:
 
 
 def pipeline_key(
-    context: VulkanContext,
-    selection: Selection,
-    link: Link,
-    mode: Primitive,
-    fill: PolygonMode,
+    context: VulkanContext, selection: Selection, link: Link, mode: Primitive, fill: PolygonMode,
     patch: int,
-) -> tuple[tuple[str, Row], ...]:
+) -> tuple[tuple[str, Row], ...]:  # fmt: skip
     """The state that is part of a pipeline: members of its create info."""
     bound, device = context.bound, context.device
     raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
     samples = max(1, framebuffer.samples)
     lines = selection.lines or fill is PolygonMode.LINE
     line_mode = _line_mode(context, samples) if lines else _LINE_DEFAULT
-    stippled = lines and raster.line_stipple_enable and device.feature("stippledBresenhamLines")
+    stippled = lines and raster.line_stipple_enable
     stippled = stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH)
     min_samples = bound.min_samples if samples > 1 else 1
     logic_op = blend.logicop_enable
@@ -98,19 +83,16 @@ def pipeline_key(
     )
     attachments, formats = _attachments(context)
     blending = row(
-        "PipelineColorBlendStateCreateInfo",
-        logicOpEnable=int(logic_op),
-        logicOp=int(blend.logicop) if logic_op else 0,
-        attachmentCount=len(attachments),
+        "PipelineColorBlendStateCreateInfo", logicOpEnable=int(logic_op),
+        logicOp=int(blend.logicop) * logic_op, attachmentCount=len(attachments),
         pAttachments=attachments,
-    )
-    clip_control = row(
-        "PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=int(not raster.clip_halfz)
-    )
+    )  # fmt: skip
+    negative = int(not raster.clip_halfz)
+    clip_control = row("PipelineViewportDepthClipControlCreateInfoEXT", negativeOneToOne=negative)
     dynamic = (*_DYNAMIC_STATES, _DYNAMIC_STIPPLE) if stippled else _DYNAMIC_STATES
     found = [
         ("pNext", formats),
-        ("pVertexInputState", _vertex_input(*vertices.vertex_elements(context, link))),
+        ("pVertexInputState", vertex_input(context, link)),
         ("pInputAssemblyState", row(
             "PipelineInputAssemblyStateCreateInfo", topology=topology_class(TOPOLOGIES[mode]))),
         ("pViewportState", row("PipelineViewportStateCreateInfo", pNext=clip_control)),
@@ -134,72 +116,28 @@ def _line_mode(context: VulkanContext, samples: int) -> int:
         return _LINE_SMOOTH
     if samples > 1 and raster.multisample and device.feature("rectangularLines"):
         return _LINE_RECTANGULAR
-    return _LINE_BRESENHAM if device.feature("bresenhamLines") else _LINE_DEFAULT
+    return _LINE_BRESENHAM
 
 
 def _rasterization(
     context: VulkanContext, fill: PolygonMode, line_mode: int, stippled: bool
 ) -> Row:
-    raster, device = context.bound.rasterizer.state, context.device
-    last = not raster.flatshade_first and device.feature("provokingVertexLast")
+    raster = context.bound.rasterizer.state
+    last = not raster.flatshade_first and context.device.feature("provokingVertexLast")
+    kind, clip = "PipelineRasterization", int(raster.depth_clip_near)
+    chain = row(f"{kind}ProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last))
+    chain = row(f"{kind}DepthClipStateCreateInfoEXT", pNext=chain, depthClipEnable=clip)
     chain = row(
-        "PipelineRasterizationProvokingVertexStateCreateInfoEXT", provokingVertexMode=int(last)
-    )
-    if device.feature("depthClipEnable"):
-        chain = row(
-            "PipelineRasterizationDepthClipStateCreateInfoEXT",
-            pNext=chain,
-            depthClipEnable=int(raster.depth_clip_near),
-        )
-    if device.has("VK_EXT_line_rasterization"):
-        chain = row(
-            "PipelineRasterizationLineStateCreateInfoEXT",
-            pNext=chain,
-            lineRasterizationMode=line_mode,
-            stippledLineEnable=int(stippled),
-            lineStippleFactor=1,
-            lineStipplePattern=0xFFFF,
-        )
+        f"{kind}LineStateCreateInfoEXT", pNext=chain,
+        lineRasterizationMode=line_mode, stippledLineEnable=int(stippled),
+        lineStippleFactor=1, lineStipplePattern=0xFFFF,
+    )  # fmt: skip
     return row(
-        "PipelineRasterizationStateCreateInfo",
+        f"{kind}StateCreateInfo",
         pNext=chain,
-        depthClampEnable=int(raster.depth_clamp and device.feature("depthClamp")),
+        depthClampEnable=int(raster.depth_clamp),
         polygonMode=POLYGON_MODES[fill],
         lineWidth=1.0,
-    )
-
-
-def _vertex_input(elements: tuple[tuple[int, ...], ...], strides: tuple[int, ...]) -> Row:
-    rates = {binding: rate for _, binding, _, _, rate in elements}
-    bindings = [
-        row("VertexInputBindingDescription", binding=binding, stride=strides[binding],
-             inputRate=int(rate > 0))
-        for binding, rate in rates.items()
-    ]  # fmt: skip
-    divisors = [
-        row("VertexInputBindingDivisorDescriptionEXT", binding=binding, divisor=rate)
-        for binding, rate in rates.items()
-        if rate > 1
-    ]
-    attributes = [
-        row("VertexInputAttributeDescription", location=location, binding=binding, format=format,
-             offset=offset)
-        for location, binding, format, offset, _ in elements
-    ]  # fmt: skip
-    chain = None
-    if divisors:
-        chain = row(
-            "PipelineVertexInputDivisorStateCreateInfoEXT",
-            vertexBindingDivisorCount=len(divisors),
-            pVertexBindingDivisors=tuple(divisors),
-        )
-    return row(
-        "PipelineVertexInputStateCreateInfo",
-        pNext=chain,
-        vertexBindingDescriptionCount=len(bindings),
-        pVertexBindingDescriptions=tuple(bindings),
-        vertexAttributeDescriptionCount=len(attributes),
-        pVertexAttributeDescriptions=tuple(attributes),
     )
 
 
@@ -221,12 +159,10 @@ def _attachments(context: VulkanContext) -> tuple[tuple[Row, ...], Row]:
         assert isinstance(zsbuf.resource, VulkanTexture)
         number, aspect = zsbuf.resource.format.number, zsbuf.resource.format.aspect
     formats = row(
-        "PipelineRenderingCreateInfo",
-        colorAttachmentCount=len(colors),
-        pColorAttachmentFormats=tuple(colors),
-        depthAttachmentFormat=number if aspect & DEPTH else 0,
-        stencilAttachmentFormat=number if aspect & STENCIL else 0,
-    )
+        "PipelineRenderingCreateInfo", colorAttachmentCount=len(colors),
+        pColorAttachmentFormats=tuple(colors), depthAttachmentFormat=number * bool(aspect & DEPTH),
+        stencilAttachmentFormat=number * bool(aspect & STENCIL),
+    )  # fmt: skip
     return tuple(attachments), formats
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,9 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.vulkan.api.binding import make
 from gallette.drivers.vulkan.device.device import Device
-from gallette.drivers.vulkan.spirv.interface import PUSH_WORDS
 from gallette.drivers.vulkan.spirv.program import Binding, Open, Program
+from gallette.drivers.vulkan.spirv.variables import PUSH_WORDS
+from gallette.drivers.vulkan.spirv.varyings import WIDE
 
 __all__ = ["STAGE_BITS", "Layout", "Link", "Slot", "linked"]
 
@@ -42,7 +44,7 @@ class Layout:
     """A pipeline layout with its descriptor set's layout and update template."""
 
     def __init__(self, device: Device, shape: tuple[tuple[int, int, int], ...]) -> None:
-        self.device = device
+        self.shape = shape
         bindings = [
             make("VkDescriptorSetLayoutBinding", binding=number, descriptorType=type,
                  descriptorCount=count, stageFlags=bit)
@@ -53,30 +55,20 @@ class Layout:
         )
         sets = ctypes.c_uint64(self.set_layout)
         push = make("VkPushConstantRange", stageFlags=0x3F, size=4 * PUSH_WORDS)
-        self.handle = device.new(
-            "PipelineLayout",
-            setLayoutCount=1,
-            pSetLayouts=sets,
-            pushConstantRangeCount=1,
-            pPushConstantRanges=push,
-        )
-        entries, row = [], 0
-        for number, (_, type, count) in enumerate(shape):
-            entries.append(
-                make("VkDescriptorUpdateTemplateEntry", dstBinding=number, descriptorCount=count,
-                     descriptorType=type, offset=24 * row, stride=24)
-            )  # fmt: skip
-            row += count
-        self.rows = row
-        self.template = 0
+        self.handle = device.new("PipelineLayout", setLayoutCount=1, pSetLayouts=sets,
+                                 pushConstantRangeCount=1, pPushConstantRanges=push)  # fmt: skip
+        first = [0, *accumulate(count for _, _, count in shape)]
+        entries = [
+            make("VkDescriptorUpdateTemplateEntry", dstBinding=number, descriptorCount=count,
+                 descriptorType=type, offset=24 * first[number], stride=24)
+            for number, (_, type, count) in enumerate(shape)
+        ]  # fmt: skip
+        self.rows, self.template = first[-1], 0
         if entries:
             self.template = device.new(
-                "DescriptorUpdateTemplate",
-                descriptorUpdateEntryCount=len(entries),
-                pDescriptorUpdateEntries=entries,
-                templateType=0,
-                descriptorSetLayout=self.set_layout,
-            )
+                "DescriptorUpdateTemplate", descriptorUpdateEntryCount=len(entries),
+                pDescriptorUpdateEntries=entries, descriptorSetLayout=self.set_layout,
+            )  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -115,7 +107,7 @@ def linked(
                 numbers["in", base] = attributes[base] = at
                 at += 1
                 if base in program.wide_inputs:
-                    numbers["in", base + 64] = at
+                    numbers["in", base + WIDE] = at
                     at += 1
         else:
             for slot in program.inputs:

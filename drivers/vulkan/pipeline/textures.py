@@ -6,10 +6,9 @@ import ctypes
 
 from gallette.drivers.vulkan.api.binding import Row, built, constant, row
 from gallette.drivers.vulkan.device.device import Device
-from gallette.drivers.vulkan.memory.allocator import Allocator
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
-from gallette.drivers.vulkan.memory.storage import DeviceBuffer, DeviceImage
+from gallette.drivers.vulkan.memory.storage import Allocator, DeviceBuffer, DeviceImage
 from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, Wrap
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import SamplerState, SamplerView, Surface
@@ -35,10 +34,9 @@ _STANDARD_BORDERS: dict[tuple[float, ...], int] = {
     (1.0, 1.0, 1.0, 1.0): 4,
 }
 _CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
-_DUMMY_SHAPES = {"1D": (0, 1), "2D": (1, 1), "3D": (2, 1), "Cube": (1, 6), "2DRect": (1, 1),
-                 "2DMS": (1, 1), "ExternalOES": (1, 1)}  # fmt: skip
-_DUMMY_VIEWS = {"1D": (0, 4), "2D": (1, 5), "3D": (2, 2), "Cube": (3, 6), "2DRect": (1, 1),
-                "2DMS": (1, 5), "ExternalOES": (1, 1)}  # fmt: skip
+_SHAPES = {"1D": (0, 0, 4), "2D": (1, 1, 5), "3D": (2, 2, 2), "Cube": (1, 3, 6), "2DMS": (1, 1, 5),
+           "ExternalOES": (1, 1, 1)}  # fmt: skip
+"""By dimensions: VkImageType, and VkImageViewType without and with layers."""
 _DUMMY_FORMATS = {"f": 37, "i": 42, "u": 41}  # R8G8B8A8 as unorm, sint and uint
 
 
@@ -65,7 +63,8 @@ class Samplers:
         return found
 
     def _described(self, state: SamplerState, format: Format | None, is_cube: bool) -> Row:
-        device, limits, modes = self.device, self.device.physical.limits, wraps(state)
+        device, limits = self.device, self.device.physical.limits
+        u, v, w = (_WRAPS[wrap] for wrap in wraps(state))
         found = None if format is None else vulkan_format(format)
         integer = format is not None and (
             format.is_pure_integer or (format.has_stencil and not format.has_depth)
@@ -76,42 +75,34 @@ class Samplers:
             linear = bool(device.physical.format_features(found.number)[1] & 0x1000)
         border, chain = _border(state, format), None
         color = _STANDARD_BORDERS.get(border, 0) + integer
-        if border not in _STANDARD_BORDERS and device.feature("customBorderColors"):
+        if border not in _STANDARD_BORDERS:
             value = row("ClearColorValue", float32=border)
             if integer:
                 words = tuple(ctypes.c_int32(int(x)).value for x in border)
                 value = row("ClearColorValue", int32=words)
-            chain = row(
-                "SamplerCustomBorderColorCreateInfoEXT",
-                customBorderColor=value,
-                format=37 if found is None else found.number,
-            )
+            number = 37 if found is None else found.number
+            chain = row("SamplerCustomBorderColorCreateInfoEXT", customBorderColor=value,
+                        format=number)  # fmt: skip
             color = _CUSTOM_BORDER + integer
         if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
             mode = 1 if state.reduction is Reduction.MIN else 2
             chain = row("SamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
         mips = state.min_mip_filter is not MipFilter.NONE
-        anisotropic = state.max_anisotropy > 1 and device.feature("samplerAnisotropy") and linear
+        anisotropic = state.max_anisotropy > 1 and linear
         hard = is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap")
         return row(
-            "SamplerCreateInfo",
-            pNext=chain,
-            flags=4 * hard,
+            "SamplerCreateInfo", pNext=chain, flags=4 * hard, borderColor=color,
             magFilter=int(linear and state.mag_img_filter is Filter.LINEAR),
             minFilter=int(linear and state.min_img_filter is Filter.LINEAR),
             mipmapMode=int(linear and state.min_mip_filter is MipFilter.LINEAR),
-            addressModeU=_WRAPS[modes[0]],
-            addressModeV=_WRAPS[modes[1]],
-            addressModeW=_WRAPS[modes[2]],
+            addressModeU=u, addressModeV=v, addressModeW=w,
             mipLodBias=max(-16.0, min(state.lod_bias, limits.maxSamplerLodBias)),
             anisotropyEnable=int(anisotropic),
             maxAnisotropy=min(state.max_anisotropy, limits.maxSamplerAnisotropy),
-            compareEnable=int(state.compare_enabled),
-            compareOp=int(state.compare_func),
+            compareEnable=int(state.compare_enabled), compareOp=int(state.compare_func),
             minLod=max(state.min_lod, 0.0) if mips else 0.0,
             maxLod=max(state.max_lod, max(state.min_lod, 0.0)) if mips else 0.25,
-            borderColor=color,
-        )
+        )  # fmt: skip
 
     def dummy(self, shape: tuple[str, bool, str, bool], storage: bool) -> tuple[DeviceImage, int]:
         """An image of a shape with one texel, and a view of it."""
@@ -119,22 +110,14 @@ class Samplers:
         found = self._dummies.get(key)
         if found is None:
             dim, array, letter, shadow = shape
-            kind, layers = _DUMMY_SHAPES[dim]
-            view = _DUMMY_VIEWS[dim][int(array)]
+            layers, kind, view = 6 if dim == "Cube" else 1, _SHAPES[dim][0], _SHAPES[dim][1 + array]
             format = 124 if shadow else _DUMMY_FORMATS[letter]  # D16
             samples = 4 if dim == "2DMS" else 1
             image = DeviceImage(
-                self.device,
-                self.allocator,
-                flags=0x10 if dim == "Cube" else 0,
-                imageType=kind,
-                format=format,
-                extent=(1, 1, 1),
-                mipLevels=1,
-                arrayLayers=layers,
-                samples=samples,
+                self.device, self.allocator, flags=0x10 if dim == "Cube" else 0, imageType=kind,
+                format=format, extent=(1, 1, 1), mipLevels=1, arrayLayers=layers, samples=samples,
                 usage=0x2 | (0x8 if storage else 0x4) | (0x20 if shadow else 0),
-            )
+            )  # fmt: skip
             aspect = DEPTH if shadow else COLOR
             made = image.view(view, format, aspect, (0, 1), (0, layers))
             found = self._dummies[key] = image, made
@@ -189,10 +172,8 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
     native = {Swizzle.ZERO: 1, Swizzle.ONE: 2}
     swizzle = tuple(native.get(s) or found.swizzle[int(s)] for s in view.swizzle)
     desc = texture.desc
-    levels = (
-        view.first_level,
-        max(1, min(view.last_level, desc.last_level) - view.first_level + 1),
-    )
+    last = min(view.last_level, desc.last_level)
+    levels = view.first_level, max(1, last - view.first_level + 1)
     layers = (view.first_layer, view.last_layer - view.first_layer + 1)
     if view.target is Target.TEXTURE_3D:
         layers = (0, 1)
@@ -200,7 +181,7 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
         layers = (view.first_layer, 6 if view.target.is_cube else 1)
     kind = _VIEW_TYPES[view.target]
     number = found.number if found.aspect == COLOR else texture.format.number
-    return texture.image.view(kind, number, aspect, levels, layers, swizzle, 0x4)  # type: ignore[arg-type]
+    return texture.image.view(kind, number, aspect, levels, layers, swizzle, 0x4)
 
 
 def surface_view(texture: VulkanTexture, surface: Surface) -> int:
@@ -224,7 +205,7 @@ def image_view(
     found = vulkan_format(format)
     assert found is not None
     dim, array, _, _ = shape
-    kind = _DUMMY_VIEWS[dim][int(array)]
+    kind = _SHAPES[dim][1 + array]
     if dim == "3D":
         layers = (0, 1)
     return texture.image.view(kind, found.number, COLOR, (level, 1), layers, usage=0x8)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.drivers.common.bound import Bound
+from gallette.drivers.vulkan.api.binding import Row, row
 from gallette.drivers.vulkan.memory.formats import vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanBuffer
 from gallette.drivers.vulkan.memory.storage import DeviceBuffer
@@ -20,7 +21,7 @@ from .layouts import Link
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["vertex_elements", "vertex_inputs", "vertex_layout"]
+__all__ = ["vertex_input", "vertex_inputs", "vertex_layout"]
 
 
 def _native(
@@ -90,57 +91,73 @@ def _converted_format(format: Format, double: bool) -> tuple[int, int]:
     return 109, 16
 
 
-def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
-    """Attributes (location, binding, format, offset, rate) and the strides of the bindings.
-
-    Every element has a binding of its own, so that its offset is one of the buffer's.
+def vertex_input(context: VulkanContext, link: Link) -> Row:
+    """The vertex input state of a pipeline. Every element has a binding of its own, so that its
+    offset is one of the buffer's.
     """
-    bound = context.bound
-    elements, strides = [], []
-    plan = _plan(context, link.programs[0].doubles)
-    for index, element in enumerate(bound.elements.state):
-        number, stride, _ = plan[index]
-        rate = element.instance_divisor
-        strides.append(stride)
-        location = link.attributes.get(index)
-        if location is None:
-            continue
-        elements.append((location, index, number, 0, max(rate, 0)))
-        if index in link.programs[0].wide_inputs:
-            # A shorter attribute has nothing there: its beginning is as good as zero.
-            at = 16 if element.dual_slot else 0
-            elements.append((location + 1, index, 107 if at else number, at, max(rate, 0)))
+    elements, program = context.bound.elements.state, link.programs[0]
+    bindings, divisors, attributes = [], [], []
+    plan = _plan(context, program.doubles)
     for index, location in link.attributes.items():
-        if index >= len(bound.elements.state):
-            # The shader reads an attribute that has no element: zeros.
-            while len(strides) <= index:
-                strides.append(0)
-            elements.append((location, index, 109, 0, 0))
-    return tuple(elements), tuple(strides)
+        number, stride, rate = 109, 0, 0  # zeros, where the attribute has no element
+        if index < len(elements):
+            number, stride, _ = plan[index]
+            rate = max(elements[index].instance_divisor, 0)
+        bindings.append(
+            row("VertexInputBindingDescription", binding=index, stride=stride,
+                inputRate=int(rate > 0))
+        )  # fmt: skip
+        if rate > 1:
+            divisors.append(
+                row("VertexInputBindingDivisorDescriptionEXT", binding=index, divisor=rate)
+            )
+        places = [(location, number, 0)]
+        if index in program.wide_inputs:
+            # A shorter attribute has nothing there: its beginning is as good as zero.
+            wide = elements[index].dual_slot
+            places.append((location + 1, 107 if wide else number, 16 * wide))
+        attributes += [
+            row("VertexInputAttributeDescription", location=at, binding=index, format=format,
+                offset=offset)
+            for at, format, offset in places
+        ]  # fmt: skip
+    chain = None
+    if divisors:
+        chain = row("PipelineVertexInputDivisorStateCreateInfoEXT", pVertexBindingDivisors=tuple(
+            divisors), vertexBindingDivisorCount=len(divisors))  # fmt: skip
+    return row(
+        "PipelineVertexInputStateCreateInfo", pNext=chain,
+        vertexBindingDescriptionCount=len(bindings), pVertexBindingDescriptions=tuple(bindings),
+        vertexAttributeDescriptionCount=len(attributes),
+        pVertexAttributeDescriptions=tuple(attributes),
+    )  # fmt: skip
 
 
 def vertex_inputs(
-    context: VulkanContext, doubles: frozenset[int]
-) -> list[tuple[DeviceBuffer | VulkanBuffer, int] | None]:
-    """The buffer and offset of each binding; elements that the device cannot read are converted."""
-    bound = context.bound
-    found: list[tuple[DeviceBuffer | VulkanBuffer, int] | None] = []
+    context: VulkanContext, link: Link
+) -> list[tuple[DeviceBuffer | VulkanBuffer, int]]:
+    """The buffer and offset of each binding: zeros for an empty one. Elements that the device
+    cannot read are converted.
+    """
+    bound, nothing = context.bound, (context.screen.samplers.zeros(), 0)
+    found: list[tuple[DeviceBuffer | VulkanBuffer, int]] = []
+    doubles = link.programs[0].doubles
     plan = _plan(context, doubles)
     for index, element in enumerate(bound.elements.state):
         buffer = _buffer_of(bound, element)
         if buffer is None:
-            found.append(None)
+            found.append(nothing)
             continue
         resource, offset = buffer.buffer, buffer.offset + element.src_offset
         assert isinstance(resource, VulkanBuffer)
         if not plan[index][2]:
-            found.append((resource, offset) if offset < resource.desc.width else None)
+            found.append((resource, offset) if offset < resource.desc.width else nothing)
             continue
         context.on_host(resource)
         how = element.src_format, offset, buffer.stride, index in doubles
         make = partial(_converted, resource, *how)
         found.append((make() if resource.live else resource.derive(("vertices", *how), make), 0))
-    return found
+    return found + [nothing] * (max(link.attributes, default=-1) + 1 - len(found))
 
 
 def _converted(

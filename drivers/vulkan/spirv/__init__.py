@@ -1,6 +1,6 @@
-"""From lowered NIR, which has slots, to SPIR-V for pipelines.
+"""From lowered NIR, which has slots and numbers, to SPIR-V for pipelines.
 
-The emitter of `compiler/spirv/emit` does everything but the interface: inputs, outputs, buffers,
-textures and images are numbers at the pipe boundary, and variables only here. Locations and
-bindings are left open: `program.Program.linked` fills them in for each pipeline.
+`variables` gives a shader variables again: for the slots of its inputs and outputs (`varyings`),
+and for buffers, textures and images by number (`resources`). Then `compiler/spirv/emit` writes it.
+Locations and bindings are left open: `program.Program.linked` fills them in for each pipeline.
 """

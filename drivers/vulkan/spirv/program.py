@@ -6,15 +6,14 @@ of its module are the location of a slot or the binding of a descriptor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.spirv.module import Instruction, Module
+from gallette.compiler.spirv.module import Module
 
 __all__ = ["Binding", "Open", "Program"]
 
@@ -49,20 +48,6 @@ class Program:
     writes_memory: bool = False
     pushes_first: bool = False  # does it read which vertex the draw began at?
     module: Module | None = field(default=None, repr=False)
-
-    @classmethod
-    def of(cls, stage: Stage, module: Module, marks: Iterable[tuple[Instruction, int, Open]],
-           **facts: Any) -> Program:  # fmt: skip
-        """A program from its module; `marks` list instructions, the word of each that is filled in
-        later, and the slot or descriptor it stands for.
-        """
-        at, where = 5, {}
-        for instr in module.instructions:
-            where[id(instr)] = at
-            at += 1 + len(instr.words)
-        words = np.frombuffer(module.to_bytes(), "<u4").copy()
-        found = tuple((where[id(instr)] + 1 + word, what) for instr, word, what in marks)
-        return cls(stage, words, found, module=module, **facts)
 
     def linked(self, numbers: Mapping[Open, int]) -> npt.NDArray[np.uint32]:
         """The module with its locations and bindings."""

@@ -94,6 +94,11 @@ class DisplayList(GLObject):
             elif not is_vertex_data(name):
                 start = -1
 
+    @property
+    def is_primitive(self) -> bool:
+        """Whether it consists of one primitive."""
+        return bool(self.calls) and self.calls[0].end == len(self.calls)
+
     def play(self, ctx: Context) -> None:
         calls, index = self.calls, 0
         while index < len(calls):

@@ -54,17 +54,17 @@ def _matrix(name: str, index: int) -> Getter | None:
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        return lambda ctx: inverse(ctx.matrices.modelview[-1])[:3, :3].T
+        return lambda ctx: inverse(ctx.matrices.modelview[-1])[..., :3, :3].swapaxes(-1, -2)
     if not found or base not in _MATRICES:
         return None
     get = _MATRICES[base]
     if form == "":
         return lambda ctx: get(ctx, index)
     if form == "Transpose":
-        return lambda ctx: get(ctx, index).T
+        return lambda ctx: get(ctx, index).swapaxes(-1, -2)
     if form == "Inverse":
         return lambda ctx: inverse(get(ctx, index))
-    return lambda ctx: inverse(get(ctx, index)).T
+    return lambda ctx: inverse(get(ctx, index)).swapaxes(-1, -2)
 
 
 def _camel(field: str) -> str:
@@ -90,7 +90,7 @@ def getter(name: str, index: int, field: str) -> Getter | None:
         return matrix
     face, camel = int(name.startswith("Back")), _camel(field)
     if name == "NormalScale":
-        return attrgetter("matrices.normal_scale")
+        return lambda ctx: ctx.matrices.normal_scale[..., None]
     if name == "ClipPlane":
         return lambda ctx: ctx.raster.clip_planes[index]
     if name in ("Point", "Fog", "LightModel"):

@@ -31,6 +31,9 @@ from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
+from gallette.state_tracker.optional.compatibility.recorded_lists import play
+from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
+from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.buffers import BufferObject
 from gallette.state_tracker.vertices.current_attribs import set_current
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
@@ -182,17 +185,56 @@ class ImmediateState:
         self._pending.count += 1
 
     def end(self) -> None:
-        self.active, pending, first = False, self._pending, self._first
-        count = pending.count - first
-        if count:
-            whole = _VERTICES.get(self.mode, 0)
-            last = pending.draws[-1] if pending.draws else (-1, 0, 0)
-            if whole and last[0] == self.mode and not last[2] % whole:
-                pending.draws[-1] = self.mode, last[1], last[2] + count
-            else:
-                pending.draws.append((self.mode, first, count))
-        if pending.count > MOST or not self._may_defer():
+        self.active = False
+        self._add(self.mode, self._first, self._pending.count)
+        if self._pending.count > MOST or not self._may_defer():
             self._draw()
+
+    def _add(self, mode: int, first: int, end: int) -> None:
+        """Add a primitive, which has these of the pending vertices."""
+        if first == end:
+            return
+        draws, whole = self._pending.draws, _VERTICES.get(mode, 0)
+        last = draws[-1] if draws else (-1, 0, 0)
+        if whole and last[0] == mode and not last[2] % whole:
+            draws[-1] = mode, last[1], last[2] + end - first
+        else:
+            draws.append((mode, first, end - first))
+
+    def specify(self, rows: Ints) -> int:
+        """Make recorded calls of vertices; returns how many: all, or none."""
+        may = not self.bitmaps and self._may_defer()
+        return len(rows) if may and specify(self._ctx, rows) else 0
+
+    def play(self, rows: Ints) -> int:
+        """Make recorded calls of matrices and lists; returns how many."""
+        return play(self._ctx, rows)
+
+    def append(
+        self, columns: dict[int, Any], modes: list[int], begins: list[int], ends: list[int]
+    ) -> None:
+        """Add vertices, given by attribute, and the primitives that begin and end before these of
+        them: the first may have begun earlier, and the last may not end yet.
+        """
+        pending, count = self._pending, len(columns[POS])
+        for slot in columns.keys() - pending.values.keys() - {POS} if count else ():
+            self.attribute(slot, self._ctx.arrays.values[slot])
+        first = pending.count
+        data = np.empty((count, len(pending.slots), 4))
+        for place, slot in enumerate(pending.slots):
+            data[:, place] = columns[slot] if slot in columns else pending.values[slot]
+        pending.data += data.reshape(-1).tolist()
+        pending.count += count
+        begun = [(mode, first + at) for mode, at in zip(modes, begins, strict=True)]
+        if self.active:
+            begun.insert(0, (self.mode, self._first))
+        for (mode, start), end in zip(begun, ends, strict=False):
+            self._add(mode, start, first + end)
+        self.active = len(begun) > len(ends)
+        if begun:
+            self.busy, (self.mode, self._first) = True, begun[-1]
+        if not self.active and pending.count > MOST:
+            self.draw_pending()
 
     def bitmap(self, bitmap: Rectangle) -> None:
         """Draw a bitmap together with those that follow: each is a letter, as a rule."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MatrixState", "coordinate_unit", "inverse"]
+__all__ = ["FACTORS", "MatrixState", "coordinate_unit", "inverse", "product", "rounded"]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
@@ -65,9 +66,7 @@ class MatrixState:
 
     def multiply(self, matrix: Matrix, replace: bool = False) -> None:
         stack, _ = self.stack()
-        with np.errstate(all="ignore"):
-            product = matrix if replace else stack[-1] @ matrix
-            stack[-1] = product.astype(np.float32).astype(np.float64)
+        stack[-1] = rounded(matrix) if replace else product(stack[-1], matrix)
         self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property
@@ -92,11 +91,23 @@ class MatrixState:
         return [(float(a), float(b), float(c), float(d)) for a, b, c, d in planes]
 
     @property
-    def normal_scale(self) -> float:
+    def normal_scale(self) -> Matrix:
         """The factor of GL_RESCALE_NORMAL, which undoes a uniform scale."""
-        third = inverse(self.modelview[-1])[2, :3]
-        length = math.sqrt(float(third @ third))
-        return 1.0 / length if length else 1.0
+        x, y, z = np.moveaxis(inverse(self.modelview[-1])[..., 2, :3], -1, 0)
+        length = np.sqrt(x * x + y * y + z * z)
+        scale: Matrix = np.divide(1.0, length, out=np.ones_like(length), where=length != 0)
+        return scale
+
+
+def rounded(matrix: Matrix) -> Matrix:
+    with np.errstate(all="ignore"):
+        return matrix.astype(np.float32).astype(np.float64)
+
+
+def product(first: Matrix, second: Matrix) -> Matrix:
+    """What a current matrix becomes by a multiplication; or each of several."""
+    with np.errstate(all="ignore"):
+        return (first @ second).astype(np.float32).astype(np.float64)
 
 
 def inverse(matrix: Matrix) -> Matrix:
@@ -104,7 +115,7 @@ def inverse(matrix: Matrix) -> Matrix:
     try:
         found: Matrix = np.asarray(np.linalg.inv(matrix), np.float64)
     except np.linalg.LinAlgError:
-        return np.eye(4)
+        return np.eye(4) if matrix.ndim == 2 else np.array([inverse(each) for each in matrix])
     return found
 
 
@@ -159,36 +170,48 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double")):
 _LAST = (0.0, 0.0, 0.0, 1.0)
 
 
-def _translate(ctx: Context, x: float, y: float, z: float) -> None:
-    rows = (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
-    ctx.matrices.multiply(np.array(rows, np.float64))
+Rows = tuple[tuple[float, float, float, float], ...]
+_IDENTITY: Rows = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), _LAST
 
 
-def _scale(ctx: Context, x: float, y: float, z: float) -> None:
-    rows = (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
-    ctx.matrices.multiply(np.array(rows, np.float64))
+def translation(x: float, y: float, z: float) -> Rows:
+    return (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
 
 
-def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
+def scaling(x: float, y: float, z: float) -> Rows:
+    return (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
+
+
+def rotation(angle: float, x: float, y: float, z: float) -> Rows:
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or not math.isfinite(angle) or not math.isfinite(length):
-        return
+        return _IDENTITY
     x, y, z = x / length, y / length, z / length
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     a, b, d = (1 - c) * x, (1 - c) * y, (1 - c) * z
-    rows = (
+    return (
         (c + a * x, a * y - s * z, a * z + s * y, 0.0),
         (b * x + s * z, c + b * y, b * z - s * x, 0.0),
         (d * x - s * y, d * y + s * x, c + d * z, 0.0),
         _LAST,
     )
-    ctx.matrices.multiply(np.array(rows, np.float64))
 
 
-for _suffix in ("f", "d"):
-    register(f"translate{_suffix}", _translate)
-    register(f"scale{_suffix}", _scale)
-    register(f"rotate{_suffix}", _rotate)
+FACTORS: dict[str, Callable[..., Rows]] = {
+    "Translate": translation,
+    "Scale": scaling,
+    "Rotate": rotation,
+}
+"""By function, without the type's letter: the matrix by which it multiplies."""
+
+
+def _multiplying(factor: Callable[..., Rows]) -> Callable[..., None]:
+    return lambda ctx, *values: ctx.matrices.multiply(np.array(factor(*values), np.float64))
+
+
+for _name, _factor in FACTORS.items():
+    for _suffix in "fd":
+        register(f"{_name.lower()}{_suffix}", _multiplying(_factor))
 
 
 @entry

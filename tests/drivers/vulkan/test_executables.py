@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from gallette.drivers.vulkan.pipeline.executables import executables
+from gallette.drivers.vulkan.pipeline.cache import executables
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import program, quad
 

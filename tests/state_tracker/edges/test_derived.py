@@ -148,13 +148,13 @@ def _mentioned() -> set[str]:
 
 # About objects that no call of the tables has: what is drawn with them is looked at by other tests.
 _ELSEWHERE = {
-    "test_ati_shaders.py": "bind_fragment_shader_ati end_fragment_shader_ati "
+    "programs/ati_shaders.txt": "bind_fragment_shader_ati end_fragment_shader_ati "
     "set_fragment_shader_constant_ati",
     "test_bindless.py": "make_image_handle_non_resident_arb make_image_handle_resident_arb "
     "make_texture_handle_non_resident_arb make_texture_handle_resident_arb "
     "program_uniform_handleui64_arb program_uniform_handleui64v_arb uniform_handleui64_arb "
     "uniform_handleui64v_arb",
-    "test_selection.py": "render_mode",
+    "programs/selection.txt": "render_mode",
     "piglit_subset/spec": "uniform_subroutinesuiv",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -327,9 +327,9 @@ CLEARED = (
 class Through:
     """A context some of whose functions are called through their C pointers."""
 
-    def __init__(self, gl: Any) -> None:
+    def __init__(self, gl: Any, names: Iterable[str] = THROUGH_C) -> None:
         self._gl = gl
-        for name in THROUGH_C:
+        for name in names:
             function = FUNCTIONS.method(name)
             address = gl.load_opengl_function(function.c_name)
             pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(address)

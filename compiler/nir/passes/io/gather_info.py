@@ -23,6 +23,7 @@ _GATHERED = (
     "system_values_read",
     "flat_inputs",
     "textures_used",
+    "textures_fetched",
     "images_used",
     "num_ubos",
     "num_ssbos",
@@ -38,13 +39,17 @@ _GATHERED = (
 )
 
 
-_NOTHING = [(name, getattr(ShaderInfo(), name)) for name in _GATHERED]
+_NOTHING = {name: getattr(ShaderInfo(), name) for name in _GATHERED}
+_PLAIN = [item for item in _NOTHING.items() if not isinstance(item[1], set)]
+_SETS = [name for name, value in _NOTHING.items() if isinstance(value, set)]
 
 
 def _blank(info: ShaderInfo) -> None:
     """Reset the facts that are gathered."""
-    for name, value in _NOTHING:
-        setattr(info, name, set() if value.__class__ is set else value)
+    for name, value in _PLAIN:
+        setattr(info, name, value)
+    for name in _SETS:
+        setattr(info, name, set())
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
@@ -76,6 +81,8 @@ def _sample(shader: Shader, info: ShaderInfo, tex: Tex) -> None:
     if tex.src("texture_offset") is not None:
         info.uses_indirect_textures = True
     info.textures_used.add(tex.texture_index)
+    if tex.op == "txf":
+        info.textures_fetched.add(tex.texture_index)
     if shader.stage is Stage.FRAGMENT and tex.info.implicit_lod:
         info.uses_derivatives = True
 

@@ -1,0 +1,115 @@
+"""Vertices and attributes that C called thousands of functions for, as arrays.
+
+The functions wrote their calls into the ring of `state_tracker.stream`. NumPy finds the value that
+each attribute has at each vertex: the one that the last call before the vertex set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints
+from gallette.state_tracker.vertices.current_attribs import set_current
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["specify"]
+
+POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
+_BEGIN, _END = NUMBERS["Begin"], NUMBERS["End"]
+_DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8}
+_UNITS = 8
+_SLOT_OF = {
+    "Vertex": VertAttrib.POS,
+    "Color": VertAttrib.COLOR0,
+    "SecondaryColor": VertAttrib.COLOR1,
+    "Normal": VertAttrib.NORMAL,
+    "TexCoord": VertAttrib.TEX0,
+    "MultiTexCoord": VertAttrib.TEX0,
+}
+_SLOTS = np.array(
+    [
+        _SLOT_OF.get(call.name.rstrip("fdubv").rstrip("1234"), -1) if call.specifies else -1
+        for call in CALLS
+    ]
+)
+"""By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
+_NAMES_UNIT = np.array([call.name.startswith("MultiTexCoord") for call in CALLS])
+
+
+def _values(call: Call, rows: Ints) -> Any:
+    """The four components that calls of one function set."""
+    letter, count, _ = call.kind
+    dtype = np.dtype(_DTYPES[letter])
+    words = rows.view(dtype)
+    each = 8 // dtype.itemsize  # in a word
+    if call.pointer:
+        first = PAYLOAD // dtype.itemsize
+        given = words[:, first : first + count]
+    else:
+        first = each * (1 + call.words - count)
+        given = words[:, first : first + each * count : each]
+    found = np.zeros((len(rows), 4))
+    found[:, 3] = 1.0
+    found[:, :count] = given / 255.0 if letter == "B" else given
+    return found
+
+
+def specify(ctx: Context, rows: Ints) -> bool:
+    """Make recorded calls between glBegin and glEnd, and of attributes beside them.
+
+    False if they must be made one by one: there is an error among them, or something else than the
+    list of pending vertices depends on each.
+    """
+    immediate = ctx.immediate
+    numbers = rows[:, 0]
+    begins, ends = numbers == _BEGIN, numbers == _END
+    slots = _SLOTS[numbers]
+    units = _NAMES_UNIT[numbers].nonzero()[0]
+    if len(units):
+        chosen = rows[units, 1] - GL.TEXTURE0
+        if (chosen < 0).any() or (chosen >= _UNITS).any():
+            return False
+        slots[units] += chosen
+    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
+    modes = rows[begins, 1].tolist()
+    vertices = (slots == POS).nonzero()[0]
+    if (
+        ctx.lists.recorder is not None
+        or depth.min() < 0
+        or depth.max() > 1
+        or not depth[vertices].all()
+        or not all(GL.POINTS <= mode <= GL.POLYGON for mode in modes)
+    ):
+        return False
+    values = np.empty((len(rows), 4))
+    for number in np.unique(numbers).tolist():
+        if _SLOTS[number] >= 0:
+            some = (numbers == number).nonzero()[0]
+            values[some] = _values(CALLS[number], rows[some])
+    setters = {
+        slot: (slots == slot).nonzero()[0]
+        for slot in np.unique(slots).tolist()
+        if slot not in (-1, POS)
+    }
+    columns = {POS: values[vertices]}
+    for slot, setter in setters.items():
+        last = setter.searchsorted(vertices) - 1
+        before = ctx.arrays.values[slot]
+        columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
+    immediate.append(
+        columns,
+        modes,
+        vertices.searchsorted(begins.nonzero()[0]).tolist(),
+        vertices.searchsorted(ends.nonzero()[0]).tolist(),
+    )
+    for slot, setter in setters.items():
+        set_current(ctx, slot, tuple(values[setter[-1]].tolist()))
+    if COLOR in setters:
+        ctx.lighting.track_color(ctx)
+    return True

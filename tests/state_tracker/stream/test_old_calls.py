@@ -1,0 +1,205 @@
+"""Vertices, matrices and lists that C calls in the compatibility profile: as one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.entry_points import machine_code
+from gallette.state_tracker.stream.calls import CALLS, Role
+from tests.state_tracker.stream.worlds import Through, pending, switch_off
+
+pytestmark = pytest.mark.skipif(
+    not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
+)
+
+SIZE = 64
+THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
+LISTS = 4
+MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLYGON)
+
+
+class Old:
+    """A program of OpenGL's first years that does random things."""
+
+    def __init__(self, driver: str, seed: int) -> None:
+        self.context = create_context(driver, profile="compat", version=(2, 1), size=(SIZE, SIZE))
+        self.gl: Any = Through(self.context, THROUGH_C)
+        self.random = np.random.default_rng(seed)
+        self.told: list[Any] = []
+        self.lists = self.gl.gen_lists(LISTS)
+        for number in range(LISTS):
+            self.gl.new_list(self.lists + number, GL.COMPILE)
+            if number == 1:
+                self.gl.color3f(0.5, 0.0, 1.0)  # two calls: no primitive alone
+            self.shape()
+            self.gl.end_list()
+        for capability in (GL.DEPTH_TEST, GL.LIGHT0, GL.NORMALIZE):
+            self.gl.enable(capability)
+
+    def numbers(self, count: int, low: float = -1.0, high: float = 1.0) -> list[float]:
+        return self.random.uniform(low, high, count).tolist()
+
+    def pick(self, things: Any) -> Any:
+        return things[int(self.random.integers(len(things)))]
+
+    def attribute(self) -> None:
+        gl, random = self.gl, self.random
+        vector = np.array(self.numbers(4), np.float32)
+        choice: list[Callable[[], None]] = [
+            lambda: gl.color3f(*self.numbers(3, 0)),
+            lambda: gl.color4ub(*random.integers(0, 256, 4).tolist()),
+            lambda: gl.color3ubv(random.integers(0, 256, 3, dtype=np.uint8)),
+            lambda: gl.color4dv(np.array(self.numbers(4, 0))),
+            lambda: gl.normal3f(*self.numbers(3)),
+            lambda: gl.normal3dv(np.array(self.numbers(3))),
+            lambda: gl.tex_coord2fv(vector[:2]),
+            lambda: gl.multi_tex_coord3f(GL.TEXTURE1, *self.numbers(3)),
+            lambda: gl.multi_tex_coord2dv(GL.TEXTURE2, np.array(self.numbers(2))),
+            lambda: gl.secondary_color3f(*self.numbers(3, 0)),
+        ]
+        self.pick(choice)()
+
+    def vertex(self) -> None:
+        gl = self.gl
+        choice: list[Callable[[], None]] = [
+            lambda: gl.vertex2f(*self.numbers(2)),
+            lambda: gl.vertex3d(*self.numbers(3)),
+            lambda: gl.vertex4fv(np.array([*self.numbers(3), 1.5], np.float32)),
+            lambda: gl.vertex2dv(np.array(self.numbers(2))),
+        ]
+        self.pick(choice)()
+
+    def shape(self) -> None:
+        self.gl.begin(self.pick(MODES))
+        self.gl.normal3f(0.0, 0.6, 0.8)
+        for _ in range(12):
+            self.vertex()
+        self.gl.end()
+
+    def primitives(self, count: int) -> None:
+        for _ in range(count):
+            if self.random.random() < 0.3:
+                self.attribute()
+            self.gl.begin(self.pick(MODES))
+            for _ in range(int(self.random.integers(14))):
+                if self.random.random() < 0.3:
+                    self.attribute()
+                self.vertex()
+            self.gl.end()
+
+    def matrix(self) -> None:
+        gl = self.gl
+        turned = np.eye(4, dtype=np.float32)[self.random.permutation(4)]
+        choice: list[Callable[[], None]] = [
+            lambda: gl.translatef(*self.numbers(3, -0.3, 0.3)),
+            lambda: gl.translated(*self.numbers(3, -0.3, 0.3)),
+            lambda: gl.rotatef(self.numbers(1)[0] * 90, *self.numbers(3)),
+            lambda: gl.scalef(*self.numbers(3, 0.5, 1.1)),
+            lambda: gl.scaled(0.0, 0.5, 0.5) if self.random.random() < 0.1 else None,
+            lambda: gl.mult_matrixf(turned) if self.random.random() < 0.1 else None,
+            lambda: gl.load_matrixf(turned * 0.5) if self.random.random() < 0.1 else None,
+            lambda: gl.load_identity() if self.random.random() < 0.1 else None,
+        ]
+        self.pick(choice)()
+
+    def scene(self, count: int, lists: tuple[int, ...]) -> None:
+        gl, depth = self.gl, 0
+        for _ in range(count):
+            if depth < 8 and self.random.random() < 0.5:
+                gl.push_matrix()
+                depth += 1
+            for _ in range(int(self.random.integers(3))):
+                self.matrix()
+            gl.call_list(self.lists + self.pick(lists))
+            if depth and self.random.random() < 0.5:
+                gl.pop_matrix()
+                depth -= 1
+        for _ in range(depth):
+            gl.pop_matrix()
+        gl.load_identity()
+
+    def look(self) -> Any:
+        gl = self.gl
+        for name, count in ((GL.CURRENT_COLOR, 4), (GL.CURRENT_NORMAL, 3)):
+            self.told.append(gl.get_floatv(name)[:count])
+        self.told.append(list(gl.get_floatv(GL.MODELVIEW_MATRIX)))
+        self.told.append((gl.get_integerv(GL.MODELVIEW_STACK_DEPTH), gl.get_error()))
+        return np.frombuffer(gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE), np.uint8)
+
+    def run(self) -> list[Any]:
+        gl, pictures = self.gl, []
+        for turn in range(8):
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+            for capability in (GL.LIGHTING, GL.COLOR_MATERIAL):
+                (gl.enable if self.random.random() < 0.5 else gl.disable)(capability)
+            if turn % 2:
+                self.primitives(60)
+            else:
+                gl.enable(GL.LIGHTING)
+                gl.disable(GL.COLOR_MATERIAL)
+                self.scene(90, ((0,), (0, 2, 3), (0, 1, 2), (0, 7))[turn // 2])
+            pictures.append(self.look())
+        return pictures
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_recorded_vertices_and_lists_look_like_others(
+    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    recorded = Old(driver, seed)
+    first = recorded.run()
+    assert sum(sizes) > 60
+    switch_off(monkeypatch)
+    others = Old(driver, seed)
+    for picture, other in zip(first, others.run(), strict=True):
+        np.testing.assert_array_equal(picture, other)
+        assert len(np.unique(picture)) > 2
+    assert recorded.told == others.told
+    recorded.context.release()
+    others.context.release()
+
+
+WRONG: dict[str, Callable[[Any], None]] = {
+    "an end without a begin": lambda gl: gl.end(),
+    "a begin in a primitive": lambda gl: [gl.begin(GL.POINTS), gl.begin(GL.POINTS), gl.end()],
+    "no primitive": lambda gl: [gl.begin(77), gl.vertex2f(0.0, 0.0)],
+    "no unit": lambda gl: gl.multi_tex_coord2f(77, 0.0, 0.0),
+    "an empty stack": lambda gl: gl.pop_matrix(),
+    "a full stack": lambda gl: [gl.push_matrix() for _ in range(40)],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_among_many_recorded_calls_are_those_of_calls_one_by_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+    for records in (True, False):
+        if not records:
+            switch_off(monkeypatch)
+        old = Old("numpipe", 1)
+        old.primitives(40)
+        old.scene(40, (0, 2))
+        WRONG[name](old.gl)
+        old.primitives(40)
+        old.scene(40, (0, 2))
+        assert pending() == records
+        found.append((old.gl.get_error(), old.look().tolist(), old.told[:2]))
+        old.context.release()
+    assert found[0] == found[1]
+    assert found[0][0] != GL.NO_ERROR
+
+
+def test_a_null_pointer_is_no_command() -> None:
+    old = Old("numpipe", 1)
+    old.primitives(40)
+    assert pending()
+    old.gl.vertex3fv(None)
+    assert not pending()
+    old.context.release()
