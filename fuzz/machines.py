@@ -26,7 +26,7 @@ from gallette.compiler.nir.text.printer import print_shader
 from gallette.drivers.common.work import Work
 from gallette.drivers.machines.program import Counters, MachineProgram
 from gallette.drivers.machines.simd import compile as simd_compile
-from gallette.drivers.machines.simulator.hang import MachineHangError
+from gallette.drivers.machines.simulator.threads import MachineHangError
 from gallette.drivers.machines.tiler import compile as tiler_compile
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from tests.numpipe.shader.shader_harness import PictureEnvironment, agree, run_compiled

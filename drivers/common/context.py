@@ -16,13 +16,12 @@ import numpy.typing as npt
 from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.context import MemoryContext
-from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.mipmap import generate_mipmap
-from gallette.drivers.common.memory.resource import HostResource, transfer_map
+from gallette.drivers.common.memory.resource import HostResource, copy_region, transfer_map
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.variants.shader import ShaderObject
-from gallette.drivers.common.work import Work
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.formats import Format
@@ -39,9 +38,9 @@ from gallette.pipe.taps import is_tapped
 from .draw.compute import launch
 from .draw.draw_states import DrawStates
 from .draw.merging import MergedDraws
-from .draw.prepared import PreparedDraw
 from .draw.queue import MERGED_STAGES, DrawQueue
 from .draw.state import Witness
+from .work import Work
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -145,7 +144,7 @@ class HostContext(MemoryContext):
         reference can be written without flushing; for others see `draw.copy_on_write`.
         """
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1 and not self._queue.may_map(resource, flags):
+        if resource.refcount > 1 and not self._queue.may_map(resource, flags, (level, box)):
             self.execute_deferred()
         if self._failure is not None:
             self.raise_failure()

@@ -16,6 +16,7 @@ Returned values are *read-only*: they may alias the inputs, a constant or each o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -172,6 +173,34 @@ class FragmentOutputs:
     outputs: Outputs
     alive: npt.NDArray[np.bool_] | None
     dual: Outputs
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[int, FragmentOutputs]]) -> FragmentOutputs:
+        """The outputs of consecutive lanes; each part has its number of lanes and their outputs,
+        by the same code.
+        """
+        counts, results = [count for count, _ in parts], [result for _, result in parts]
+        if len(parts) == 1:
+            return results[0]
+
+        def plane(values: tuple[Value | None, ...]) -> Value | None:
+            if values[0] is None:
+                return None
+            pairs = zip(values, counts, strict=True)
+            return np.concatenate([np.broadcast_to(v, n) for v, n in pairs if v is not None])
+
+        def slots(found: list[Outputs]) -> Outputs:
+            return {
+                slot: list(map(plane, zip(*[one[slot] for one in found], strict=True)))
+                for slot in found[0]
+            }
+
+        alive = None
+        if any(result.alive is not None for result in results):
+            every = np.ones(max(counts), np.bool_)
+            found = zip(counts, results, strict=True)
+            alive = np.concatenate([every[:n] if r.alive is None else r.alive for n, r in found])
+        return cls(slots([r.outputs for r in results]), alive, slots([r.dual for r in results]))
 
 
 class BoundProgram:

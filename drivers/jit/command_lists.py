@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.bound import COUNTING
-from gallette.drivers.common.draw.prepared import PreparedDraw
+from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Query, Samples
 from gallette.drivers.common.work import FRAGMENT

@@ -48,18 +48,16 @@ from .blocks import (
     texels_of,
 )
 from .calls import clock_of, raise_failure
-from .clipping import clip_functions, clip_planes
 from .command_lists import CommandLists
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
 from .plan_inputs import Columns, columns_of
 from .plan_memory import CONSTANTS, MOST_LANES, PlanMemory, Stream
 from .program import BoundJit
-from .shader.clip_code import FLAT, LINEAR, SMOOTH
+from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_functions, clip_planes, placing_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
 from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS, plan_text
 from .shader.setup import TILE
-from .shader.viewport_transform import placing_text
 
 __all__ = ["DrawPlan", "begin_placing", "make_plan"]
 

@@ -19,11 +19,11 @@ from gallette.pipe.interface import Context
 from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
-from .clipping import clip_functions
 from .draw_plan import begin_placing
 from .explain import explained
 from .llvm.engine import load_engine, machine
 from .program import JitProgram, compile_program
+from .shader.clip_code import clip_functions
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.drivers.common.memory.copy import copy_region
-from gallette.drivers.common.memory.resource import HostResource, transfer_map
+from gallette.drivers.common.memory.resource import HostResource, copy_region, transfer_map
 from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.interface import Context, Fence, Handle

@@ -14,8 +14,7 @@ from gallette.pipe.loader import create_screen as create_inner
 from gallette.pipe.resource import Resource, ResourceDesc
 from gallette.pipe.settings import TRUSTED
 
-from .context import TraceContext
-from .recording import recording
+from .context import TraceContext, recording
 from .writer import TraceWriter
 
 __all__ = ["TraceScreen", "create_screen"]

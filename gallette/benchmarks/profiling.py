@@ -41,7 +41,7 @@ _MODULES = {
     "drivers.common.output": "tests",
     "drivers.common.output.blend": "blending",
     "drivers.common.output.color": "blending",
-    "drivers.common.output.blend_unorm8": "blending",
+    "drivers.common.output.unorm8": "blending",
     "drivers.common.output.multisample": "blending",
     "drivers.common.memory": "memory",
     "drivers.common.storage": "shading",

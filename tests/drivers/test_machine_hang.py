@@ -19,7 +19,7 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.work import Work
 from gallette.drivers.machines.program import Counters, MachineProgram
 from gallette.drivers.machines.simd import compile as simd_compile
-from gallette.drivers.machines.simulator.hang import MachineHangError
+from gallette.drivers.machines.simulator.threads import MachineHangError
 from gallette.drivers.machines.tiler import compile as tiler_compile
 from gallette.state_tracker import GL, GLInterface, create_context
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import OutOfMemoryError
-from gallette.drivers.common.draw import drawing, execution
+from gallette.drivers.common.draw import execution
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import validate
@@ -109,7 +109,7 @@ def test_a_draw_that_fails_late_is_an_error_of_its_own(
         def no_room(*args: object) -> None:
             raise OutOfMemoryError("no room for a draw")
 
-        patch.setattr(drawing, "draw", no_room)
+        patch.setattr(execution, "draw", no_room)
         ours.bind_framebuffer(GL.FRAMEBUFFER, second)
         color(ours, name, 0.0, 1.0, 0.0, 1.0)
         ours.clear(0)

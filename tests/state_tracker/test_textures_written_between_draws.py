@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import execution, queue
+from gallette.drivers.common.draw import copy_on_write, execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -258,6 +258,25 @@ def test_whatever_the_format(format: Format, monkeypatch: pytest.MonkeyPatch) ->
     waited = picture(everything, Painter(MANY_WAYS, format))
     monkeypatch.setattr(queue, "SMALL", 0)
     np.testing.assert_array_equal(waited, picture(everything, Painter(MANY_WAYS, format)))
+
+
+@pytest.mark.parametrize("step", [a_part, all_of_it, read, other_state, texture_units])
+def test_they_stay_pending_all_the_same(step: Step, executed: list[int]) -> None:
+    picture(step, Painter())
+    assert executed == [DRAWS]
+
+
+def test_writes_to_what_vertices_sample_flush_the_batch(executed: list[int]) -> None:
+    picture(other_textures, Painter())
+    assert len(executed) > 1 and sum(executed) == DRAWS
+
+
+def test_boxes_that_are_kept_have_a_bound(
+    executed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copy_on_write, "MOST_TEXELS", 4 * EXTENT[0] * EXTENT[1] * 5)
+    picture(all_of_it, Painter())
+    assert executed == [6] * (DRAWS // 6)
 
 
 def test_draws_by_themselves_see_it_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,26 +5,33 @@ the draws so far are executed with the copy, later ones read what is written now
 can update a vertex buffer or a uniform buffer before every draw, and the draws still stay in one
 batch.
 
-Some resources cannot have a copy take their place: render targets, textures, storage buffers, and
-memory that the application keeps mapped. Others are too large to be copied. Before these are
-written, the batch is flushed.
+The application may also write parts of a texture that pending draws sample, such as the glyphs of
+an atlas. A texture is not copied. What a box of it held is kept, and while the batch is executed,
+the executor exchanges boxes, so that the texture holds what each draw was made with.
+
+Render targets, storage buffers, textures that vertex shaders sample, and memory that the
+application keeps mapped can have neither; other resources are too large. Before these are written,
+the batch is flushed.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.memory.storage import box_window
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import Box, DrawInfo
 
 from .merging import PendingDraw
 from .snapshot import Snapshot
-from .snapshot_copies import SnapshotWithCopies
-from .streaming import Stream, buffer_of, stream_of
+from .snapshot_copies import SnapshotWithCopies, Stream, buffer_of, stream_of
 
 __all__ = ["CopyOnWrite"]
 
@@ -35,36 +42,107 @@ MOST = 1 << 25
 """Bytes of all copies in a batch."""
 
 
-class _Copies:
-    """The copies of one buffer, in order; draws before number `ends[i]` read copy `i`."""
+MOST_TEXELS = 1 << 22
+"""Bytes of all boxes of a texture in a batch: the executor may exchange them several times."""
 
-    __slots__ = ("_contents", "_looked_at", "_made", "ends", "resource")
+Bytes = npt.NDArray[np.uint8]
+
+
+class _Versions:
+    """The versions of a resource, in order; draws before number `ends[i]` read version `i`."""
+
+    __slots__ = ("_looked_at", "ends", "resource")
 
     def __init__(self, resource: HostResource) -> None:
         self.resource = resource
         self.ends: list[int] = []
-        self._contents: list[bytes] = []
-        self._made: dict[int, HostResource] = {}
-        self._looked_at = 0  # draws that are known not to read the resource since the last copy
+        self._looked_at = 0  # draws that are known not to read the last version
 
     def is_read(self, draws: Sequence[PendingDraw]) -> bool:
-        """Whether a draw since the last copy reads the resource."""
+        """Whether a draw reads the last version."""
         key, resource = id(self.resource), self.resource
         for snapshot, info, _ in draws[self._looked_at :]:
-            if key in snapshot.readable or info.index_buffer is resource:
+            if key in snapshot.readable or key in snapshot.sampled or info.index_buffer is resource:
                 return True
         self._looked_at = len(draws)
         return False
 
+    def end(self, end: int) -> None:
+        """The last version ends before the draw with this number."""
+        self.ends.append(end)
+        self._looked_at = end
+
+    def of(self, number: int) -> int:
+        """The version that a draw reads."""
+        return bisect_right(self.ends, number)
+
+
+class TextureVersions(_Versions):
+    """The versions of a texture, which holds one of them at a time.
+
+    Neighbours differ in boxes that were written; `seek` exchanges their contents.
+    """
+
+    __slots__ = ("_boxes", "_now", "size")
+
+    def __init__(self, resource: HostResource) -> None:
+        super().__init__(resource)
+        self.size = 0  # bytes of all boxes
+        # Of each version but the last: the boxes that were written after it, with their contents
+        # in the neighbouring version that the texture does not hold.
+        self._boxes: list[list[tuple[Bytes, Bytes]]] = []
+        self._now = 0
+
+    def keep(self, box: Bytes, end: int | None) -> None:
+        """Keep a box that will be written. `end`: of the last version, if a draw reads it."""
+        if end is not None:
+            self.end(end)
+            self._boxes.append([])
+            self._now += 1
+        self._boxes[-1].append((box, box.copy()))
+        self.size += box.size
+
+    def seek(self, version: int) -> None:
+        """Let the texture hold a version."""
+        if version == self._now:
+            return
+        while self._now > version:
+            self._now -= 1
+            self._exchange(reversed(self._boxes[self._now]))
+        while self._now < version:
+            self._exchange(self._boxes[self._now])
+            self._now += 1
+        self.resource.touch()
+
+    @staticmethod
+    def _exchange(boxes: Iterable[tuple[Bytes, Bytes]]) -> None:
+        for box, other in boxes:
+            held = box.copy()
+            box[...], other[...] = other, held
+
+    def seek_last(self) -> None:
+        """Let the texture hold what was written last."""
+        self.seek(len(self.ends))
+
+
+class _Copies(_Versions):
+    """The copies of a buffer: of each version but the last, which the buffer holds."""
+
+    __slots__ = ("_contents", "_made")
+
+    def __init__(self, resource: HostResource) -> None:
+        super().__init__(resource)
+        self._contents: list[bytes] = []
+        self._made: dict[int, HostResource] = {}
+
     def copy(self, end: int) -> None:
         """Copy the contents for the draws before number `end`."""
-        self.ends.append(end)
+        self.end(end)
         self._contents.append(self.resource.memory.tobytes())
-        self._looked_at = end
 
     def read_by(self, number: int) -> HostResource | None:
         """The copy that a draw reads; None for the resource itself."""
-        at = bisect_right(self.ends, number)
+        at = self.of(number)
         if at == len(self.ends):
             return None
         if at not in self._made:
@@ -77,26 +155,37 @@ class _Copies:
 
 
 class CopyOnWrite:
-    """The copies that the draws of one batch read."""
+    """The copies and versions that the draws of one batch read."""
 
-    __slots__ = ("_bytes", "_copies", "_pinned", "_readable", "_sampled")
+    __slots__ = (
+        "_bytes",
+        "_copies",
+        "_pinned",
+        "_readable",
+        "_sampled",
+        "_sampled_by_vertices",
+        "_textures",
+    )
 
     def __init__(self) -> None:
         self._bytes = 0
         self._copies: dict[int, _Copies] = {}  # by the identity of the resource
+        self._textures: dict[int, TextureVersions] = {}
         # By identity; the snapshots of pending draws hold references to all of them.
         self._readable: set[int] = set()
         self._pinned: set[int] = set()
         self._sampled: set[int] = set()
+        self._sampled_by_vertices: set[int] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._copies)
+        return bool(self._copies or self._textures)
 
     def note(self, snapshot: Snapshot) -> None:
         """Record that a draw with this snapshot is pending."""
         self._readable |= snapshot.readable
         self._pinned |= snapshot.pinned
         self._sampled |= snapshot.sampled
+        self._sampled_by_vertices |= snapshot.sampled_by_vertices
 
     def note_indices(self, buffer: Resource) -> None:
         """Record that a pending draw reads its indices from this resource."""
@@ -111,6 +200,28 @@ class CopyOnWrite:
     def may_read(self, resource: Resource) -> bool:
         """Whether the resource can be read without flushing the batch."""
         return id(resource) not in self._pinned
+
+    def may_write_box(
+        self, texture: HostResource, level: int, box: Box, draws: Sequence[PendingDraw]
+    ) -> bool:
+        """Whether a box of texels can be written without flushing the batch; keeps what it holds
+        if necessary.
+        """
+        key = id(texture)
+        if key not in self._sampled or key in self._pinned or texture.live:
+            return self.may_write(texture, draws)
+        versions = self._textures.get(key) or TextureVersions(texture)
+        read = versions.is_read(draws)
+        if not read and not versions.ends:
+            return True
+        texels = texture.storage[level][box_window(texture.desc, level, box)]
+        if versions.size + texels.size > MOST_TEXELS:
+            return False
+        if read and key in self._sampled_by_vertices:
+            return False
+        versions.keep(texels, len(draws) if read else None)
+        self._textures[key] = versions
+        return True
 
     def may_write(self, resource: HostResource, draws: Sequence[PendingDraw]) -> bool:
         """Whether the resource can be written without flushing the batch; makes a copy of it if
@@ -133,10 +244,10 @@ class CopyOnWrite:
         return True
 
     def applied(self, draws: Sequence[PendingDraw]) -> Iterator[PendingDraw]:
-        """The draws of the batch, each with the copies that it reads."""
+        """The draws of the batch, each with the copies and versions that it reads."""
         snapshots: dict[tuple[int, ...], Snapshot] = {}
         infos: dict[tuple[int, int], DrawInfo] = {}
-        read_by: dict[int, list[_Copies]] = {}
+        read_by: dict[int, tuple[list[_Copies], list[TextureVersions]]] = {}
         streams: dict[tuple[int, Primitive], Stream | None] = {}
         last: tuple[Snapshot, DrawInfo] | None = None  # the draw before, if it is part of a stream
         streamed, calls, ends = draws[0][0], list[DrawInfo](), list[int]()  # and of which
@@ -145,11 +256,13 @@ class CopyOnWrite:
                 yield streamed, calls[bisect_right(ends, number)], row
                 continue
             last = None
-            read = read_by.get(id(snapshot))
-            if read is None:
-                read = [each for key, each in self._copies.items() if key in snapshot.readable]
-                read_by[id(snapshot)] = read
-            if len(read) == 1 and not info.index_size and info.instance_count:
+            if id(snapshot) not in read_by:
+                read_by[id(snapshot)] = (
+                    [each for key, each in self._copies.items() if key in snapshot.readable],
+                    [each for key, each in self._textures.items() if key in snapshot.sampled],
+                )
+            read, sampled = read_by[id(snapshot)]
+            if len(read) == 1 and not (info.index_size or sampled) and info.instance_count:
                 stream = self._stream(snapshot, info.mode, read[0], streams)
                 calls = [] if stream is None else stream.calls(info)
                 if stream is not None and calls:
@@ -158,10 +271,11 @@ class CopyOnWrite:
                     continue
             found = [(each.resource, each.read_by(number)) for each in read]
             copies = {id(resource): copy for resource, copy in found if copy is not None}
-            if copies:
-                key = id(snapshot), *map(id, copies.values())
+            versions = tuple([(each, each.of(number)) for each in sampled])
+            if copies or versions:
+                key = id(snapshot), *map(id, copies.values()), *[at for _, at in versions]
                 if key not in snapshots:
-                    snapshots[key] = SnapshotWithCopies(snapshot, copies)
+                    snapshots[key] = SnapshotWithCopies(snapshot, copies, versions)
                 snapshot = snapshots[key]
             indices = self._copies.get(id(info.index_buffer))
             copy = None if indices is None else indices.read_by(number)
@@ -187,10 +301,14 @@ class CopyOnWrite:
             known[key] = stream_of(snapshot, mode, copies.resource, copies.versions())
         return known[key]
 
-    def clear(self) -> None:
-        """Forget all copies, because the batch has been flushed."""
+    def clear(self) -> list[TextureVersions]:
+        """Forget everything, because the batch is flushed; returns the textures with versions."""
         self._bytes = 0
         self._copies.clear()
+        textures = list(self._textures.values())
+        self._textures.clear()
         self._readable.clear()
         self._pinned.clear()
         self._sampled.clear()
+        self._sampled_by_vertices.clear()
+        return textures

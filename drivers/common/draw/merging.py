@@ -192,7 +192,7 @@ class MergedDraws:
         if len(first) > 1:
             draw = replace(draw, gathered=Gathered(first, which, alike))
         first, which = snapshots.kinds(lambda each: each.reads)
-        if len(first) > 1 and draw.fragment.program is not None:
+        if (len(first) > 1 or first[0].versions) and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         if alike:
             return draw
@@ -214,10 +214,12 @@ class MergedDraws:
     ) -> FragmentShader:
         """The fragment program of each of these snapshots, and which of them each draw runs."""
         mode = self.entries[0][1].mode
-        found = [each.states.merged_fragment(mode, tables) for each in first]
-        programs = [each.program for each in found if each.program is not None]
-        quads = any(each.quads for each in found)
-        return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
+        states = {id(each.states): each.states for each in first}
+        found = {key: each.merged_fragment(mode, tables) for key, each in states.items()}
+        programs = [found[id(each.states)].program for each in first]
+        quads = any(each.quads for each in found.values())
+        begins = [each.seek for each in first]
+        return FragmentShader(programs[0], quads, SeveralPrograms(programs, which, begins))
 
 
 def _with_scissors(draw: DrawState, first: Sequence[Snapshot], which: Which) -> DrawState:

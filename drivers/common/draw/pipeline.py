@@ -22,9 +22,8 @@ from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .draw_states import DrawStates
-from .excess_vertices import without_excess
 from .geometry import emitted_primitives
-from .splitting import Primitives, parts
+from .splitting import Primitives, parts, without_excess
 from .state import DrawState
 from .tessellation import tessellated_primitives
 

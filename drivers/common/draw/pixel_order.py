@@ -1,9 +1,10 @@
 """Executes pending draws with different pipeline states in per-pixel order.
 
-The pixels that all draws cover are found first. Then each round executes, of every pipeline state,
-the fragments that no earlier fragment of another state at the same pixel has to come before. So
-there are as many rounds as states alternate at one pixel, however many draws overlap. If only one
-fragment of each pixel can stay visible, that one is found first and there are no rounds.
+Draws of one state are a group; their vertices and primitives are made together. The pixels that all
+draws cover are found first. Then each round executes, of every pipeline state, the fragments that
+no earlier fragment of another state at the same pixel has to come before. So there are as many
+rounds as states alternate at one pixel, however many draws overlap. If only one fragment of each
+pixel can stay visible, that one is found first and there are no rounds.
 
 Shaders that need derivatives run on 2x2 quads; then quads take the place of pixels.
 """
@@ -18,17 +19,73 @@ import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
-from gallette.drivers.common.output.lane_selection import real_lanes
-from gallette.drivers.common.output.order import Scratch, visible
+from gallette.drivers.common.output.order import Scratch, real_lanes, visible
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
+from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
+from gallette.pipe.enums import Primitive
 
-from .grouping import CoverageSink, Covered, Group, rows_covered
 from .pipeline import rasterize_part
+from .splitting import Primitives
 from .state import DrawState
 
-__all__ = ["can_order_pixels", "draw_in_pixel_order"]
+__all__ = [
+    "CoverageSink",
+    "Covered",
+    "Group",
+    "can_order_pixels",
+    "draw_in_pixel_order",
+    "rows_covered",
+]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The pixels that some primitives cover, as the rasterizer reports them."""
+
+    spans: Spans
+    source: PlaneSource
+    info: PrimitiveInfo
+
+
+class CoverageSink(FragmentSink):
+    """A sink that keeps covered pixels."""
+
+    def __init__(self) -> None:
+        self.found: list[Covered] = []
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Keep the covered pixels."""
+        self.found.append(Covered(spans, source, info))
+
+
+@dataclass(slots=True)
+class Group:
+    """Merged draws: their numbers in the batch, and their primitives."""
+
+    draw: DrawState
+    mode: Primitive
+    entries: Sequence[int]
+    primitives: Primitives | None  # their `identity` is the number of the draw in the group
+    starts: Ints | None = None  # the first vertex of each draw, where not all have as many
+
+
+def rows_covered(group: Group) -> float:
+    """An upper bound on the rows that the primitives of a group cover, summed; it may be NaN."""
+    if group.primitives is None:
+        return 0.0
+    y = group.primitives.vertices.window[1]
+    uneven = group.starts is not None
+    y = y.take(group.primitives.corners) if uneven else y.reshape(len(group.entries), -1)
+    with np.errstate(all="ignore"):  # infinite less infinite is not a number
+        rows = np.minimum(np.ptp(y, axis=1) + 2, group.draw.fixed.raster.target.y1)
+    return float(rows.sum() * (1 if uneven else y.shape[1]))
+
 
 MOST_ROWS = 1 << 20
 """Rows of primitives whose spans are kept."""
@@ -36,7 +93,6 @@ MOST_ROWS = 1 << 20
 AT_ONCE = 1 << 18
 """Fragments dealt out at a time, unless a single draw has more."""
 
-Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint16]
 

@@ -19,6 +19,7 @@ from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import (
+    Box,
     BufferWrite,
     ClearCall,
     DrawInfo,
@@ -32,9 +33,8 @@ from .draw_states import DrawStates
 from .execution import Execution
 from .merging import MergedDraws, PendingDraw
 from .pipeline import draw
-from .prepared import PreparedDraw
 from .resources import MERGED_STAGES
-from .snapshot import CommandLists, Constants, Plan, Row, Snapshot
+from .snapshot import CommandLists, Constants, Plan, PreparedDraw, Row, Snapshot
 from .snapshot_cache import SnapshotCache
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
@@ -333,7 +333,7 @@ class DrawQueue:
         if type(what) is TextureWrite:
             texture = what.texture
             assert isinstance(texture, HostResource)
-            if self._entries and not self._copies.may_write(texture, self._entries):
+            if not self._may_write_box(texture, what.level, what.box):
                 return False
             write_texels(texture, what.level, what.box, data)
             return True
@@ -410,16 +410,26 @@ class DrawQueue:
 
     # -- buffers and textures ------------------------------------------------------------------
 
-    def may_map(self, resource: HostResource, flags: MapFlags) -> bool:
-        """Whether the resource can be mapped without flushing the batch."""
+    def may_map(
+        self, resource: HostResource, flags: MapFlags, place: tuple[int, Box] | None = None
+    ) -> bool:
+        """Whether the resource can be mapped without flushing the batch: a box of a level, or all
+        of it.
+        """
         if not self._entries:
             return True
         wanted = int(flags)
         if wanted & _PERSISTENT:
             return False
-        if wanted & _WRITE:
-            return self._copies.may_write(resource, self._entries)
-        return self._copies.may_read(resource)
+        if not wanted & _WRITE:
+            return self._copies.may_read(resource)
+        return self.may_write(resource) if place is None else self._may_write_box(resource, *place)
+
+    def _may_write_box(self, texture: HostResource, level: int, box: Box) -> bool:
+        """Whether a box of texels can be written without flushing the batch."""
+        if not self._entries or self._states.recorder is not None:  # which samples only later
+            return self.may_write(texture)
+        return self._copies.may_write_box(texture, level, box, self._entries)
 
     def may_write(self, resource: HostResource) -> bool:
         """Whether the resource can be written without flushing the batch."""
@@ -435,7 +445,7 @@ class DrawQueue:
             return
         self._entries, self._lanes = [], 0
         draws = list(self._copies.applied(entries)) if self._copies else entries
-        self._copies.clear()
+        written = self._copies.clear()
         marks, self._marks = self._marks, []
         moments = Moments(self._states.counters, len(entries), marks) if marks else None
         try:
@@ -447,6 +457,8 @@ class DrawQueue:
             self._spoiled()
             raise
         finally:
+            for texture in written:
+                texture.seek_last()
             if moments is not None:
                 moments.end()
             for info in map(_INFO, entries):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound
@@ -39,9 +39,9 @@ def readable_by(bound: Bound) -> Iterator[Resource]:
                 yield block.buffer
 
 
-def sampled_by(bound: Bound) -> Iterator[Resource]:
-    """The resources that draws sample."""
-    for stage in MERGED_STAGES:
+def sampled_by(bound: Bound, stages: Sequence[Stage] = MERGED_STAGES) -> Iterator[Resource]:
+    """The resources that draws sample in these stages."""
+    for stage in stages:
         for view in bound.stages[stage].views:
             if view is not None:
                 yield view.resource

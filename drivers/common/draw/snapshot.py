@@ -9,8 +9,8 @@ forgotten when one of them is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,22 +20,28 @@ from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import (
-    DrawInfo,
-    FramebufferState,
-    VertexBuffer,
-)
+from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of, sampled_by
+from .resources import (
+    MERGED_STAGES,
+    pinned_by,
+    readable_by,
+    resources_of,
+    sampled_by,
+)
 from .splitting import CALL_VALUES
+
+if TYPE_CHECKING:
+    from .copy_on_write import TextureVersions
 
 __all__ = [
     "BETWEEN",
     "CommandLists",
     "Constants",
     "Plan",
+    "PreparedDraw",
     "Row",
     "Snapshot",
     "row_of",
@@ -119,6 +125,7 @@ class Snapshot:
         "readable",
         "reads",
         "sampled",
+        "sampled_by_vertices",
         "scissors",
         "state_key",
         "viewports",
@@ -165,10 +172,11 @@ class Snapshot:
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
-        # Resources by identity: those that draws write, those that they sample, and others that
-        # they read, of which there may be copies (see `copy_on_write`).
+        # Resources by identity: those that draws write, those that they sample, of which there may
+        # be versions, and others that they read, of which there may be copies (`copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
         self.sampled = frozenset(map(id, sampled_by(copy)))
+        self.sampled_by_vertices = frozenset(map(id, sampled_by(copy, (Stage.VERTEX,))))
         self.readable = frozenset(map(id, readable_by(copy))) - self.pinned - self.sampled
 
     @property
@@ -206,6 +214,15 @@ class Snapshot:
     def selection(self, mode: Primitive) -> Selection | None:
         """The variants that its draws run."""
         return self.states.selection(mode)
+
+    versions: Sequence[tuple[TextureVersions, int]] = ()
+    """Textures that were written while its draws were pending, and the versions that they sample.
+    """
+
+    def seek(self) -> None:
+        """Let textures hold what its draws sample; called before their shaders run."""
+        for texture, version in self.versions:
+            texture.seek(version)
 
     def bind(self, row: Row) -> None:
         """Bind the constants of a draw."""
@@ -321,3 +338,28 @@ class Snapshot:
                     states.joiner.release(stage)
             for resource in self._resources:
                 resource.unref()
+
+
+_MOST_STARTS = 4096
+
+
+@dataclass(slots=True, eq=False)
+class PreparedDraw:
+    """A small draw that was submitted before: its snapshot and its call, to be drawn again."""
+
+    snapshot: Snapshot
+    info: DrawInfo
+    target: FramebufferState
+    epoch: int  # of the bound state when it was submitted
+    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+
+    def call(self, start: int) -> DrawInfo:
+        """The call, starting at that vertex."""
+        if start == self.info.start:
+            return self.info
+        found = self._moved.get(start)
+        if found is None:
+            if len(self._moved) >= _MOST_STARTS:
+                self._moved.clear()
+            found = self._moved[start] = self.info.begun_at(start)
+        return found

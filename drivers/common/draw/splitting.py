@@ -3,6 +3,9 @@
 Most draws are one part. A larger one is cut between instances or, if one instance is too large,
 between primitives; vertices that several parts share are shaded in each. So the memory of a draw is
 bounded, and its budget (see `work`) and Ctrl-C are checked between parts.
+
+A draw may also name far more vertices than its buffers hold. Vertices past the end of all arrays
+are equal, so triangles of them have no area: these are only counted, so that they take no time.
 """
 
 from __future__ import annotations
@@ -19,14 +22,17 @@ from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.lanes import VertexLanes
 from gallette.drivers.common.program import BoundProgram, Outputs, ProgramFacts
 from gallette.drivers.common.raster.primitives import RasterContext
-from gallette.drivers.common.vertex.assembly import Part, Runs, assemble, assembled_units
-from gallette.drivers.common.vertex.clip import clip_codes
-from gallette.drivers.common.vertex.corners import (
+from gallette.drivers.common.vertex.assembly import (
+    Part,
+    Runs,
+    assemble,
+    assembled_units,
     input_corners,
     input_units,
     patch_corners,
     patch_units,
 )
+from gallette.drivers.common.vertex.clip import clip_codes
 from gallette.drivers.common.vertex.fetch import FetchedVertices, GatheredVertices, VertexSource
 from gallette.drivers.common.vertex.stream import IndexStream, vertex_stream
 from gallette.drivers.common.vertex.vertices import Ints, OwnViewports, VertexSet
@@ -44,7 +50,65 @@ __all__ = [
     "joined_outputs",
     "lanes_at_once",
     "parts",
+    "without_excess",
 ]
+
+_WORTHWHILE = 1 << 14
+_TRIANGLES = {
+    Primitive.TRIANGLES: 3,
+    Primitive.TRIANGLE_STRIP: 1,
+    Primitive.TRIANGLE_FAN: 1,
+}
+"""Vertices per triangle, apart from the first two of a strip or a fan."""
+
+
+def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
+    """The draw without triangles whose vertices are all past the end; they are only counted."""
+    step = _TRIANGLES.get(info.mode)
+    if step is None or info.count < _WORTHWHILE or not _depends_on_area_alone(draw, info):
+        return info
+    held = max(0, _vertices_held(draw) - info.start)
+    count = -(-(held + 2) // step) * step
+    excess = info.count - count
+    if excess < _WORTHWHILE:
+        return info
+    triangles, counters = excess // step * info.instance_count, draw.counters
+    counters.ia_vertices += excess * info.instance_count
+    counters.vs_invocations += excess * info.instance_count
+    counters.ia_primitives += triangles
+    counters.clipper_in += triangles
+    counters.streams[0].generated += triangles
+    return replace(info, count=count)
+
+
+def _depends_on_area_alone(draw: DrawState, info: DrawInfo) -> bool:
+    """Whether the draw's result is independent of triangles without area and of vertex numbers."""
+    stages, raster = draw.fixed.selection.stages, draw.fixed.raster.state
+    facts = stages[Stage.VERTEX].facts
+    return (
+        len(stages) == 1
+        and not info.index_size
+        and draw.gathered is None
+        and not any(target is not None for target in draw.targets)
+        and raster.fill_front is raster.fill_back is PolygonMode.FILL
+        and not raster.conservative
+        and not facts.has_side_effects
+        and not any(name.startswith("vertex_id") for name in facts.system_values)
+    )
+
+
+def _vertices_held(draw: DrawState) -> int:
+    """One past the last vertex that lies in some array."""
+    most = 0
+    for element in draw.elements:
+        slot = element.buffer_index
+        buffer = draw.buffers[slot] if slot < len(draw.buffers) else None
+        if buffer is None or element.instance_divisor or not buffer.stride:
+            continue  # every vertex reads the same value
+        first = buffer.offset + element.src_offset
+        most = max(most, -(-(buffer.buffer.desc.width - first) // buffer.stride))
+    return most
+
 
 MOST_LANES = 3 << 15
 """Vertices a part has at most; fewer, if they have many outputs."""

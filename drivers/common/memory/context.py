@@ -21,9 +21,8 @@ from gallette.pipe.state import BlitInfo, Box, ComputeInfo, FramebufferState, Sc
 
 from . import clear as clears
 from .blit import blit
-from .copy import copy_region
 from .mipmap import generate_mipmap
-from .resource import HostResource, transfer_map, transfer_unmap
+from .resource import HostResource, copy_region, transfer_map, transfer_unmap
 
 __all__ = ["MemoryContext"]
 

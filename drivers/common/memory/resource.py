@@ -16,28 +16,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.memory.storage import (
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
+from gallette.pipe.state import Box
+
+from .storage import (
     ResourceError,
     Storage,
     allocate,
     box_window,
     level_bytes,
 )
-from gallette.pipe.enums import MapFlags
-from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
-from gallette.pipe.state import Box
+from .storage import copy_region as copy_storage
 
 __all__ = [
     "HostResource",
     "ResourceError",
     "Storage",
+    "copy_region",
     "create_resource",
     "level_bytes",
     "transfer_map",
     "transfer_unmap",
     "write_texels",
 ]
-
 
 _MOST_UNITS = 256
 _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
@@ -181,3 +183,25 @@ def transfer_unmap(transfer: Transfer) -> None:
         resource = transfer.resource
         assert isinstance(resource, HostResource)
         resource.touch()
+
+
+def copy_region(
+    dst: Resource,
+    dst_level: int,
+    dst_x: int,
+    dst_y: int,
+    dst_z: int,
+    src: Resource,
+    src_level: int,
+    src_box: Box,
+) -> None:
+    """Copy blocks bit for bit; of multisampled resources, all samples."""
+    assert isinstance(dst, HostResource) and isinstance(src, HostResource)
+    if src.samples > 1 or dst.samples > 1:
+        z, depth = src_box.z * src.samples, src_box.depth * src.samples
+        src_box = Box(src_box.x, src_box.y, z, src_box.width, src_box.height, depth)
+        dst_z *= dst.samples
+    origin = (dst_x, dst_y, dst_z)
+    to, source = dst.storage[dst_level], src.storage[src_level]
+    copy_storage(dst.desc, to, dst_level, origin, src.desc, source, src_level, src_box)
+    dst.touch()

@@ -6,7 +6,7 @@ logic operations or a partial mask need it. A pixel may occur several times in o
 the key says that its fragments must be written one by one.
 
 The arithmetic is that of `drivers.common.fixed.output`. Two cases have code of their own, which is
-faster and computes the same: packing without blending, and `blend_unorm8`.
+faster and computes the same: packing without blending, and `unorm8`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from gallette.pipe.codecs import pack_planes, unpack_planes
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, Surface
 
-from .blend_unorm8 import Folded, can_fold, fold
-from .packed_bytes import byte_shifts, pack_bytes, to_bytes
+from .unorm8 import Folded, byte_shifts, can_fold, fold, pack_bytes, to_bytes
 
 __all__ = ["ColorTarget", "Prepared"]
 

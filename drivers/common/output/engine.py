@@ -40,17 +40,20 @@ from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes, FragmentTests
 from .hierarchical_depth import can_be_hidden, nearest_first, visible_pieces
-from .lane_selection import (
+from .order import (
+    OPAQUE_FUNCS,
+    Scratch,
     by_program,
     cannot_change_tests,
     exported_stencil,
     lanes_left,
+    layers,
     layers_of,
     plain_lanes,
     real_lanes,
     screened,
+    visible,
 )
-from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
@@ -253,7 +256,7 @@ class FragmentEngine:
         """
         if not lanes.count:
             return ()
-        if not (self._in_order or apart):
+        if not (self._in_order or apart) or lanes.distinct:
             return (lanes,)
         quads = lanes.covered is not None
         places = lanes.pixel[::4] if quads else lanes.pixel
@@ -302,9 +305,11 @@ class FragmentEngine:
             codes = self.tests.codes(source, tested)
         if self.strategy is Strategy.VISIBLE:
             depth = self.state.depth if self.tests.depth else None
-            passing: Bools | None = visible(
-                tested.pixel, codes, depth, self.state.tests, self._scratch_pixels
-            )
+            passing: Bools | None = None
+            if depth is not None or not tested.distinct:
+                passing = visible(
+                    tested.pixel, codes, depth, self.state.tests, self._scratch_pixels
+                )
         elif self.tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
@@ -409,14 +414,25 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         if shader.several is not None:
-            for one, some in by_program(shader, shader.several, lanes, info):
-                self._shade(one, some, source, info)
+            parts = by_program(shader, shader.several, lanes, info)
+            if lanes.count > PIECE:
+                for one, some in parts:
+                    self._shade(one, some, source, info)
+                return
+            shaded_parts = [
+                (some.count, one.program.fragment(self._inputs(some, source, info)))
+                for one, some in parts
+                if one.program is not None
+            ]
+            result = FragmentOutputs.joined(shaded_parts)
+            colors = self._prepared(lanes, result)
+            self._leave(lanes, self._inputs(lanes, source, info), result, colors, source, info)
             return
         program = shader.program
         assert program is not None
 
         def shaded(chunk: Fragments) -> _Shaded:
-            inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
+            inputs = self._inputs(chunk, source, info)
             result = program.fragment(inputs)
             return inputs, result, self._prepared(chunk, result)
 
@@ -429,6 +445,9 @@ class FragmentEngine:
             return
         for chunk, found in in_order(apart, self._chunks(lanes), self._threads(lanes.count)):
             self._leave(chunk, *found, source, info)
+
+    def _inputs(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> ChunkLanes:
+        return ChunkLanes(source, info, lanes, None, self.framebuffer)
 
     def _leave(
         self,
@@ -529,7 +548,7 @@ class FragmentEngine:
     def _write(self, chunk: Fragments, colors: PreparedColors, which: Ints | None) -> None:
         pixel = chunk.pixel if which is None else chunk.pixel[which]
         for color, prepared in colors:
-            self._store(color, pixel, prepared, which)
+            self._store(color, pixel, prepared, which, chunk.distinct)
 
     @staticmethod
     def _values(
@@ -546,10 +565,11 @@ class FragmentEngine:
         pixel: Ints,
         prepared: Prepared,
         which: Ints | None,
+        distinct: bool = False,
     ) -> None:
         """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
-        if not color.ordered:
+        if distinct or not color.ordered:
             color.write(at, prepared, which)
             return
         for layer in layers(pixel, self._scratch_pixels):

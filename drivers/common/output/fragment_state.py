@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,8 +22,9 @@ __all__ = ["FragmentShader", "FragmentState", "SeveralPrograms"]
 class SeveralPrograms:
     """The programs of merged draws: the same code with different textures."""
 
-    programs: Sequence[BoundProgram]
+    programs: Sequence[BoundProgram | None]
     which: npt.NDArray[np.uint16]  # program number by primitive identity
+    begins: Sequence[Callable[[], None]]  # called before each of them runs
 
 
 @dataclass(frozen=True, slots=True)

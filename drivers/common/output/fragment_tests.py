@@ -20,8 +20,7 @@ from gallette.pipe.enums import CompareFunc
 
 from .depth import DepthTarget, References, compare
 from .fragment_state import FragmentState
-from .lane_selection import tests_write
-from .order import Scratch, layers
+from .order import Scratch, layers, tests_write
 
 __all__ = ["Codes", "FragmentTests"]
 
@@ -104,7 +103,7 @@ class FragmentTests:
             front = info.front[lanes.primitive]
         passing: Bools | None = None
         who = self._scratch.at_least(state.plane * state.layers)
-        for layer in (None,) if self._only_look else layers(lanes.pixel, who):
+        for layer in (None,) if self._only_look or lanes.distinct else layers(lanes.pixel, who):
             if layer is None:
                 return depth.test(lanes.pixel, codes, tests, references, front)
             if passing is None:

@@ -34,9 +34,8 @@ from .depth import DepthTarget, held
 from .engine import PIECE, FragmentEngine, Strategy
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes
-from .lane_selection import exported_stencil, layers_of, screened
-from .order import Scratch
-from .unwritten_samples import UnwrittenSamples
+from .order import Scratch, exported_stencil, layers_of, screened
+from .visibility import UnwrittenSamples
 
 __all__ = ["MultisampleEngine"]
 

@@ -19,7 +19,7 @@ from gallette.drivers.common.raster.spans import Spans
 
 from .engine import PIECE, FragmentEngine, PreparedColors
 from .fragment_state import FragmentShader
-from .lane_selection import layers_of, screened
+from .order import layers_of, screened
 
 __all__ = ["SMOOTH", "SmoothEngine"]
 

@@ -27,6 +27,7 @@ __all__ = [
     "owned_pixels",
     "owned_quads",
     "pieces",
+    "runs_of",
     "sample_quads",
 ]
 
@@ -42,9 +43,9 @@ class Fragments:
     """Lanes with their positions, their primitives and (in quads) which of them are helpers."""
 
     __slots__ = (
+        "_distinct",
         "_pixel",
         "_runs",
-        "_whose",
         "_width",
         "_x",
         "_y",
@@ -52,6 +53,7 @@ class Fragments:
         "primitive",
         "samples",
         "seen",
+        "whose",
     )
 
     def __init__(
@@ -68,8 +70,9 @@ class Fragments:
         self._x: Doubles | None = x
         self._y: Doubles | None = y
         self._runs: tuple[Ints, Ints, Ints] | None = None
-        self._whose: tuple[Ints, Ints] | None = None
+        self.whose: tuple[Ints, Ints] | None = None  # primitives and lengths of its spans
         self._width = 0
+        self._distinct: bool | None = None
         self.primitive = primitive
         self.covered = covered  # None: every lane; otherwise lanes come in quads
         self.samples = samples  # multisampled: a mask of covered samples
@@ -91,7 +94,8 @@ class Fragments:
         """
         lanes = cls.__new__(cls)
         lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
-        lanes._whose = whose, runs[2]
+        lanes.whose = whose, runs[2]
+        lanes._distinct = None
         lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
         return lanes
 
@@ -147,26 +151,36 @@ class Fragments:
         """Whether all lanes belong to one primitive."""
         return self.primitive.strides[0] == 0 or len(self.pixel) == 1
 
+    @property
+    def distinct(self) -> bool:
+        """Whether the spans show cheaply that no two lanes are at one pixel."""
+        if self._distinct is None:
+            self._distinct = self.whose is not None and self._apart(self.whose[1])
+        return self._distinct
+
+    def _apart(self, length: Ints) -> bool:
+        """Whether spans of these lengths, which all lanes fill, have no pixel in common."""
+        if len(length) * _LONG_SPAN > self.count:
+            return False
+        first = self._pixel.take(ends_of(length) - length)
+        order = first.argsort()
+        first, length = first.take(order), length.take(order)
+        return every(first[1:] >= first[:-1] + length[:-1])
+
     def primitives(self) -> tuple[Ints, Ints]:
         """The primitives of runs of lanes, and the length of each run."""
-        if self._whose is not None:
-            primitive, length = self._whose
-            first = begins_of(primitive)
-            return primitive.take(first), np.add.reduceat(length, first)
         if self.of_one:
             return self.primitive[:1], np.array([self.count])
-        step = 1 if self.covered is None else 4  # a quad belongs to one primitive
-        primitive = self.primitive[::step]
-        first = begins_of(primitive)
-        return primitive.take(first), lengths_from(first, len(primitive)) * step
+        return runs_of(self.primitive, self.whose, self.covered is not None)
 
     def take(self, which: Any) -> Fragments:
         """Select lanes, in the order given; of quads, whole quads only."""
         some = self._same()
+        some._distinct = self.distinct  # some lanes are distinct if all are
         if not isinstance(which, slice):
             some.become(np.asarray(which))
             return some
-        some._runs = some._whose = None
+        some._runs = some.whose = None
         for name in _BY_LANE:
             values = getattr(self, name)
             if values is not None:
@@ -214,7 +228,7 @@ class Fragments:
         else:
             self.primitive = self.primitive.take(which)
         self._pixel = self._pixel.take(which)
-        self._runs = self._whose = None
+        self._runs = self.whose = None
         self._x = None if self._x is None else self._x.take(which)
         self._y = None if self._y is None else self._y.take(which)
         self.covered = None if self.covered is None else self.covered.take(which)
@@ -280,6 +294,8 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
 
 _DOUBLE = np.dtype(np.float64)
 
+_LONG_SPAN = 8
+"""Lanes of a span from which comparing spans is cheaper than comparing lanes."""
 
 _LANE_X = np.array([0, 1, 0, 1], np.int64)
 _LANE_Y = np.array([0, 0, 1, 1], np.int64)
@@ -410,3 +426,17 @@ def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> 
         np.repeat(owning.astype(np.int64) - 1, 4),
         (tiles[quad] == owning[:, None]).reshape(-1),
     )
+
+
+def runs_of(primitive: Ints, whose: tuple[Ints, Ints] | None, quads: bool) -> tuple[Ints, Ints]:
+    """The primitives of runs of lanes and their lengths. `whose`: those of the spans that the lanes
+    fill, if they do.
+    """
+    if whose is not None:
+        of_span, length = whose
+        first = begins_of(of_span)
+        return of_span.take(first), np.add.reduceat(length, first)
+    step = 4 if quads else 1  # a quad belongs to one primitive
+    primitive = primitive[::step]
+    first = begins_of(primitive)
+    return primitive.take(first), lengths_from(first, len(primitive)) * step

@@ -12,7 +12,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 
-from .fragments import Fragments
+from .fragments import Fragments, runs_of
 from .interpolate import Plane, PlaneSource
 from .samples import MASK, SamplePattern
 
@@ -21,6 +21,11 @@ __all__ = ["ChunkLanes", "PrimitiveInfo"]
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
+
+_LONG_RUN, _MANY = 8, 512
+"""Lanes of a primitive, and of a chunk, from which NumPy repeats the values of primitives faster
+than it takes one for each lane.
+"""
 
 
 class PrimitiveInfo:
@@ -57,11 +62,13 @@ class ChunkLanes:
         "_pattern",
         "_pixel",
         "_primitive",
+        "_runs",
         "_sample",
         "_samples",
         "_seen",
         "_source",
         "_w",
+        "_whose",
         "_x",
         "_y",
         "count",
@@ -95,6 +102,8 @@ class ChunkLanes:
         first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
         only = first == last and (chunk.of_one or bool((chunk.primitive == first).all()))
         self._only = first if only else -1
+        self._whose = chunk.whose
+        self._runs: tuple[Ints, Ints] | None = None
         self._x = chunk.x
         self._y = chunk.y
         self._center = chunk.x, chunk.y
@@ -163,7 +172,14 @@ class ChunkLanes:
             return per_primitive
         if self._only >= 0:
             return per_primitive[self._only : self._only + 1].reshape(())
-        return per_primitive.take(self._primitive)
+        if self.count < _MANY:
+            return per_primitive.take(self._primitive)
+        if self._runs is None:
+            self._runs = runs_of(self._primitive, self._whose, self.quads)
+        primitive, length = self._runs
+        if len(primitive) * _LONG_RUN > self.count:
+            return per_primitive.take(self._primitive)
+        return per_primitive.take(primitive).repeat(length)
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
         """Two fused multiply-adds, each rounded to float32."""

@@ -52,17 +52,6 @@ class VertexSource:
     def lanes(self) -> int:
         return self.count * self.instances
 
-    def taking(self, lanes: Ints) -> VertexSource:
-        """The source restricted to some lanes, of vertices of one draw."""
-        vertices, numbers = lanes, None
-        if self.instances > 1:
-            instances, vertices = np.divmod(lanes, self.count)
-            numbers = instances + self.first_instance
-        ids = vertices + self.first if self.ids is None else self.ids.take(vertices)
-        some = replace(self, first=0, count=len(lanes), ids=ids, instances=1)
-        some.numbers = numbers
-        return some
-
 
 class FetchedVertices:
     """`VertexLanes` for the lanes `start..stop` of a source."""

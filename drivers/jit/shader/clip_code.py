@@ -1,19 +1,62 @@
-"""Clipping of triangles in machine code, with the bits of `drivers.common.vertex.clip`.
+"""Clipping and window positions in machine code, with the bits of `drivers.common.vertex.clip` and
+`drivers.common.vertex.vertices.project`.
 
 `clip` cuts one triangle after another by the planes it crosses and records each cut: between which
 vertices, and at which parameter. It reads only positions. `extend` then computes the other values
-of the new vertices, array by array.
+of the new vertices, array by array. `place` makes window positions of clip positions, for draws
+whose vertices stay in the driver's own memory (`drivers.jit.draw_plan`), and finds out whether
+anything must be clipped.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from ..llvm.engine import Function, compile_module
 from ..llvm.text import Builder, Var
 from ..llvm.values import V
-from .layout import ClipWords, Plane
+from .layout import ClipWords, PlaceWords, Plane
 
-__all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_text"]
+__all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_functions", "clip_planes", "clip_text", "placing_text"]
+
+
+def placing_text(near: bool, far: bool, halfz: bool) -> str:
+    """The module with `place`, for the enabled planes besides the four side planes."""
+    b = Builder()
+    (ctx,) = b.begin("place", [("ptr", "ctx")])
+    rows = [b.load_at(ctx, PlaceWords.CLIP + i, "ptr") for i in range(4)]
+    window = b.load_at(ctx, PlaceWords.WINDOW, "ptr")
+    stride = b.load_at(ctx, PlaceWords.STRIDE, "i64")
+    numbers = b.at(ctx, PlaceWords.SCALE, "i64")
+    scale = [b.load_at(numbers, i, "float") for i in range(6)]
+    outside = b.var("i1", 0, False)
+    with b.loop(b.const("i64", 0), b.load_at(ctx, PlaceWords.COUNT, "i64")) as i:
+        x, y, z, w = (b.load_at(row, i, "float") for row in rows)
+        outside.set(outside.get() | ~_inside(b, (x, y, z, w), near, far, halfz))
+        inverse = b.const("float", 1.0) / w
+        for axis, value in enumerate((x, y, z)):
+            placed = b.fma(value * inverse, scale[axis], scale[3 + axis])
+            b.store(b.at(window, i + stride * axis, "float"), placed)
+        b.store(b.at(window, i + stride * 3, "float"), inverse)
+    b.store(b.at(ctx, PlaceWords.OUTSIDE, "i64"), outside.get().to("i64", False))
+    b.end()
+    return b.text()
+
+
+def _inside(b: Builder, position: tuple[V, V, V, V], near: bool, far: bool, halfz: bool) -> V:
+    """Whether positions are certainly inside of all planes; NaN and infinity are not."""
+    x, y, z, w = position
+    inside = (w - x >= 0.0) & (w + x >= 0.0) & (w - y >= 0.0) & (w + y >= 0.0)
+    if near:
+        inside = inside & ((z if halfz else z + w) >= 0.0)
+    return inside & (w - z >= 0.0) if far else inside
+
 
 SMOOTH, LINEAR, FLAT = range(3)
 """How a value of a new vertex is made: by t, by t in window space, or copied."""
@@ -220,3 +263,28 @@ def _along(b: Builder, window: V, stride: V, vertex: V, i: V, cuts: list[V]) -> 
     along = (here - start) / span
     finite = b.math("fabs", along) < float("inf")
     return b.select(finite, along, b.load_at(cuts[0], i, "float"))
+
+
+Array = npt.NDArray[Any]
+
+
+@functools.lru_cache(maxsize=4)
+def clip_functions(cache: Any) -> tuple[Function, Function]:
+    """The functions `clip` and `extend`."""
+    code = compile_module(clip_text(), ("clip", "extend"), cache)
+    return code.function("clip", ctypes.c_void_p), code.function("extend", ctypes.c_void_p)
+
+
+@functools.lru_cache(maxsize=64)
+def clip_planes(numbers: tuple[int, ...], halfz: bool) -> Array:
+    """A `Plane` for each number: distances are w - x, w + x, w - y, w + y, z + w (or z),
+    w - z.
+    """
+    table = np.zeros((len(numbers), Plane.SIZE), np.int32)
+    for row, plane in enumerate(numbers):
+        minus = plane in (0, 2, 5)
+        table[row, Plane.BIT] = 1 << plane
+        table[row, Plane.ROW] = plane // 2
+        table[row, Plane.SIGN] = np.float32(-1.0 if minus else 1.0).view(np.int32)
+        table[row, Plane.FROM_W] = not (plane == 4 and halfz)
+    return table

@@ -18,7 +18,6 @@ __all__ = [
     "only_reads",
     "pack",
     "sees_live_pixels",
-    "unit_code",
     "unpack",
 ]
 
@@ -60,7 +59,6 @@ follow the coordinates. `constant` reads uniform blocks: one address per channel
 `slot` registers behind the thread's first.
 """
 
-_CODES = {name: code for code, name in enumerate(UNITS)}
 
 TEX_OPS = (
     *("tex", "txb", "txl", "txd", "txf", "txf_ms", "txs", "lod", "tg4"),
@@ -103,10 +101,6 @@ def unpack(unit: str, desc: int) -> dict[str, int]:
         found[name] = desc & (1 << bits) - 1
         desc >>= bits
     return found
-
-
-def unit_code(unit: str) -> int:
-    return _CODES[unit]
 
 
 def latency_of(unit: str) -> int:

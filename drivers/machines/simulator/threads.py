@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.work import ShaderBudgetError
+
 if TYPE_CHECKING:
     from .launch import Launch
 
-__all__ = ["DONE", "RUNNING", "Threads", "from_lanes", "lane_order", "put"]
+__all__ = ["DONE", "RUNNING", "MachineHangError", "Threads", "from_lanes", "lane_order", "put"]
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -181,3 +183,9 @@ def from_lanes(values: Array, halves: int, channels: int) -> Array:
     if halves == 1:
         return values.reshape(1, -1, channels)
     return np.ascontiguousarray(values.reshape(-1, halves, channels).transpose(1, 0, 2))
+
+
+class MachineHangError(ShaderBudgetError):
+    """The machine made no progress; the message shows the program counter, the channels and
+    registers.
+    """

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.machines.simd.isa.instruction import Instruction
-from gallette.drivers.machines.simulator.executable import Leave, first_waiting
-from gallette.drivers.machines.simulator.loop_back_edge import loop_back_edge
+from gallette.drivers.machines.simulator.executable import Leave, first_waiting, loop_back_edge
 from gallette.drivers.machines.simulator.threads import DONE, Threads
 
 __all__ = ["leave"]

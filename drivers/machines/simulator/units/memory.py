@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.storage import buffer_atomic, buffer_load, buffer_store
 from gallette.drivers.machines.isa.messages import ATOMICS, IMAGE_OPS, MEMORY_OPS, SPACES
-from gallette.drivers.machines.simulator.hang import MachineHangError
-from gallette.drivers.machines.simulator.threads import Threads, lane_order
+from gallette.drivers.machines.simulator.threads import MachineHangError, Threads, lane_order
 
 from .port import Port, Step, each
 

@@ -21,8 +21,8 @@ from gallette.drivers.machines.simulator.executable import (
     ExecutableFacts,
     Leave,
     first_waiting,
+    loop_back_edge,
 )
-from gallette.drivers.machines.simulator.loop_back_edge import loop_back_edge
 from gallette.drivers.machines.simulator.threads import DONE, Threads, put
 from gallette.drivers.machines.simulator.units import unit_step
 from gallette.drivers.machines.simulator.units.port import Port, Step

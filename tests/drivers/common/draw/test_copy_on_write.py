@@ -29,6 +29,7 @@ def snapshot_of(*readable: HostResource, pinned: Any = (), sampled: Any = ()) ->
         readable=frozenset(map(id, readable)),
         pinned=frozenset(map(id, pinned)),
         sampled=frozenset(map(id, sampled)),
+        sampled_by_vertices=frozenset(),
     )
 
 
@@ -54,7 +55,9 @@ class Batch:
 
     def read(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         """The draws, with a mapping of copies in place of each snapshot that reads some."""
-        monkeypatch.setattr(copy_on_write, "SnapshotWithCopies", lambda snapshot, copies: copies)
+        monkeypatch.setattr(
+            copy_on_write, "SnapshotWithCopies", lambda snapshot, copies, versions: copies
+        )
         monkeypatch.setattr(copy_on_write, "stream_of", lambda *args: None)
         return list(self.copies.applied(self.draws))
 

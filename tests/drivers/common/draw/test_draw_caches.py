@@ -10,12 +10,9 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.draw import (
-    prepared,
-    snapshot,
-    snapshot_cache,
-)
-from gallette.drivers.common.draw.prepared import PreparedDraw
+from gallette.drivers.common.draw import snapshot as snapshots
+from gallette.drivers.common.draw import snapshot_cache
+from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.draw.snapshot_cache import SnapshotCache
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
@@ -39,7 +36,7 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "_MOST_STARTS", 2)
+    monkeypatch.setattr(snapshots, "_MOST_STARTS", 2)
     snapshot: Any = None
     info = DrawInfo(TRIANGLES, start=2, count=3)
     draw = PreparedDraw(snapshot, info, FramebufferState(), 0)
@@ -99,6 +96,6 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
 
 def test_constants_are_bytes_or_blocks() -> None:
     block = ConstantBuffer(b"abc")
-    assert snapshot.row_of((block, None)) == (block, None)
-    one, other = snapshot.row_of(b"xyz")
+    assert snapshots.row_of((block, None)) == (block, None)
+    one, other = snapshots.row_of(b"xyz")
     assert one is other and one is not None and one.raw == b"xyz"

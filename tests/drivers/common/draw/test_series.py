@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw.prepared import PreparedDraw
+from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.enums import QueryType
 from gallette.pipe.state import QueryChange

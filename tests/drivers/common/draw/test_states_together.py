@@ -54,6 +54,7 @@ class Snapshot:
         self.reads: Any = ()
         self.scissors = self.viewports = 0
         self.blocks: Any = ()
+        self.versions: Any = ()
         self.like = like or self
         self.scissor = ScissorState(1, 2, 30, 40)
         self.viewport = ViewportState((1, 2, 3), (4, 5, 6))
@@ -70,6 +71,9 @@ class Snapshot:
                 framebuffer=framebuffer, scissors=[self.scissor], viewports=[self.viewport]
             ),
         )
+
+    def seek(self) -> None:
+        """Its textures have one version."""
 
 
 def merged(*snapshots: Snapshot, starts: Any = (0, 0, 0, 0)) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.draw import streaming
-from gallette.drivers.common.draw.streaming import Stream, stream_of
+from gallette.drivers.common.draw import snapshot_copies
+from gallette.drivers.common.draw.snapshot_copies import Stream, stream_of
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -66,11 +66,11 @@ def test_calls_are_made_once_for_a_batch() -> None:
 
 
 def test_each_version_starts_at_a_row() -> None:
-    whole = streaming._end_to_end(buffer(6), [b"abcdef", b"ghijkl"], 4)
+    whole = snapshot_copies._end_to_end(buffer(6), [b"abcdef", b"ghijkl"], 4)
     data = b"abcdef\0\0ghijkl\0\0"
     assert whole.storage[0].tobytes() == data
     assert whole.desc.width == len(data) and whole.desc.target is Target.BUFFER
-    whole = streaming._end_to_end(buffer(4), [b"abcd", b"efgh"], 4)
+    whole = snapshot_copies._end_to_end(buffer(4), [b"abcd", b"efgh"], 4)
     assert whole.storage[0].tobytes() == b"abcdefgh"
 
 

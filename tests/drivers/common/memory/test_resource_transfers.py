@@ -9,11 +9,11 @@ import pytest
 
 from gallette.drivers.common.memory import mipmap
 from gallette.drivers.common.memory.blit import blit
-from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import (
     HostResource,
     ResourceError,
+    copy_region,
     create_resource,
     transfer_map,
     transfer_unmap,

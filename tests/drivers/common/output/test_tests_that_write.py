@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from gallette.drivers.common.output import lane_selection
+from gallette.drivers.common.output import order
 from gallette.pipe.enums import StencilOp
 from gallette.pipe.state import DepthStencilAlphaState, StencilState
 
@@ -44,8 +44,8 @@ def test_stencil_tests_that_write() -> None:
             face = StencilState(enabled=enabled, writemask=mask, **{place: op})
             for faces in ((face, off), (off, face), (face, face)):
                 tests = DepthStencilAlphaState(stencil=faces)
-                assert lane_selection.tests_write(tests, False, True) is changes(face), faces
-                assert lane_selection.tests_write(tests, False, False) is False
+                assert order.tests_write(tests, False, True) is changes(face), faces
+                assert order.tests_write(tests, False, False) is False
                 count += changes(face)
     assert count == 3 * 3 * 3 * 7
 
@@ -53,4 +53,4 @@ def test_stencil_tests_that_write() -> None:
 def test_depth_tests_that_write() -> None:
     for written, looked_at in itertools.product((False, True), repeat=2):
         tests = DepthStencilAlphaState(depth_enabled=True, depth_writemask=written)
-        assert lane_selection.tests_write(tests, looked_at, False) is (written and looked_at)
+        assert order.tests_write(tests, looked_at, False) is (written and looked_at)

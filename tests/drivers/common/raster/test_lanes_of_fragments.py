@@ -19,6 +19,7 @@ from gallette.drivers.common.raster.fragments import (
     pieces,
     sample_quads,
 )
+from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect
@@ -138,6 +139,37 @@ def test_lanes_that_pass_are_kept() -> None:
     assert kept.covered is not None
     assert kept.covered.tolist() == [False, True, False, False, True, False, False, False]
     assert kept.pixel is quads.pixel and quads.covered is not None and quads.covered.sum() == 6
+
+
+def test_spans_without_a_common_pixel_have_distinct_lanes() -> None:
+    """Where spans are long; nothing is said about others."""
+    apart: list[Run] = [(0, 2, 3, 16), (1, 3, 2, 9), (0, 3, 11, 9)]
+    for runs, distinct in (
+        (apart, True),
+        (apart[::-1], True),
+        ([*apart, (2, 2, 18, 9)], False),
+        (RUNS, False),
+    ):
+        lanes = expand_pixels(spans(*runs), STRIDE)
+        which = np.array([2, 0, 9])
+        parts = [lanes.take(slice(4, 30)), lanes.take(which), lanes.keep(lanes.pixel % 3 == 0)]
+        assert [each.distinct for each in (lanes, *parts)] == [distinct] * 4
+        assert not expand_pixels(spans(*runs), STRIDE).keep(lanes.pixel % 3 == 0).distinct
+    assert not expand_quads(spans(*apart), STRIDE).distinct
+
+
+@pytest.mark.parametrize("length", [1, 20])
+def test_values_of_primitives_reach_their_lanes_in_runs_or_one_by_one(length: int) -> None:
+    """Spans of primitives that take turns, in quads, too, and some of their lanes."""
+    runs = [(k % 5, k % 9, 3 * k, length) for k in range(1200)]
+    info = PrimitiveInfo(np.arange(5) % 2 > 0, np.arange(5, dtype=np.int32) * 7)
+    source: Any = None
+    for lanes in (expand_pixels(spans(*runs), 9999), expand_quads(spans(*runs), 9999)):
+        for chunk in (lanes, lanes.take(slice(4, 1000)), lanes.take(slice(0, 40))):
+            found = np.broadcast_to(
+                ChunkLanes(source, info, chunk).system("primitive_id"), chunk.count
+            )
+            assert found.tolist() == (chunk.primitive * 7).tolist()
 
 
 PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen"

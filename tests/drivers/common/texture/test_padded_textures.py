@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.memory.resource import HostResource, create_resource
-from gallette.drivers.common.texture import Unit, padded
-from gallette.drivers.common.texture.padded import Padded
+from gallette.drivers.common.texture import Unit, packed
+from gallette.drivers.common.texture.packed import Padded
 from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
 from gallette.pipe.formats import format_named
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
@@ -123,7 +123,7 @@ def test_a_copy_is_made_when_it_pays_and_again_after_a_write() -> None:
 @pytest.mark.parametrize("steps", [0, 1 << 18])
 @pytest.mark.parametrize("wrap", [Wrap.REPEAT, Wrap.CLAMP_TO_EDGE])
 def test_taps_around_a_point(wrap: Wrap, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(padded, "_MOST_STEPS", steps)
+    monkeypatch.setattr(packed, "_MOST_STEPS", steps)
     sampler = SamplerState(
         min_img_filter=Filter.LINEAR, mag_img_filter=Filter.LINEAR, wrap_s=wrap, wrap_t=wrap
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gallette.drivers.common.vertex.assembly import Runs, assemble
-from gallette.drivers.common.vertex.corners import (
+from gallette.drivers.common.vertex.assembly import (
+    Runs,
+    assemble,
     input_corners,
     input_units,
     patch_corners,
