@@ -181,21 +181,31 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
             source.first = int(draw.firsts[first])
     vertices = _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
-    positions, provoking, edges = assembler.make(vertices)
-    corners = positions
+    plain = assembler.plain(vertices, np.full(source.instances, source.count))
+    corners, provoking, edges = assembler.make(bool(plain[0]))
     if info.index_size:  # otherwise the stream counts
-        corners, provoking = stream.take(positions), stream.take(provoking)
+        corners, provoking = stream.take(corners), stream.take(provoking)
     identity = _numbers(len(corners), assembler.pieces)
     if source.instances > 1:
         instances, count = source.instances, len(corners)
         shift = np.arange(0, instances * source.count, source.count)
-        corners = (corners + shift[:, None, None]).reshape(-1, corners.shape[1])
-        provoking = (provoking + shift[:, None]).reshape(-1)
+        corners = corners + shift[:, None, None]
+        provoking = provoking + shift[:, None]
+        edges = None if edges is None else np.tile(edges, (instances, 1))
+        others = (plain != plain[0]).nonzero()[0]
+        if len(others):
+            made = assembler.make(not plain[0])
+            at = [stream.take(part) if info.index_size else part for part in made[:2]]
+            corners[others] = at[0] + shift[others, None, None]
+            provoking[others] = at[1] + shift[others, None]
+            if edges is not None and made[2] is not None:
+                edges[others] = made[2]
+        corners, provoking = corners.reshape(-1, corners.shape[2]), provoking.reshape(-1)
+        edges = None if edges is None else edges.reshape(-1)
         if merged:
             identity = np.arange(first, first + instances, dtype=np.int32).repeat(count)
         else:
             identity = np.tile(identity, instances)
-        edges = None if edges is None else np.tile(edges, source.instances)
     elif merged:
         identity = np.full(len(corners), first, np.int32)
     yield Primitives(vertices, corners, provoking, identity, edges, source=source)
@@ -243,15 +253,15 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
     known: dict[int, _Piece] = {}
     pieces = []
     for info in infos:
-        found = known.get(id(info))
-        if found is None:
-            found = known[id(info)] = _piece_of(info)
-        pieces.append(found)
-    sizes = np.array([len(each.ids) for each in pieces])
-    lengths = np.array([len(each.stream) for each in pieces])
+        piece = known.get(id(info))
+        if piece is None:
+            piece = known[id(info)] = _piece_of(info)
+        pieces.append(piece)
+    sizes = np.array([len(p.ids) for p in pieces])
+    lengths = np.array([len(p.stream) for p in pieces])
     starts = np.cumsum(sizes) - sizes
     count, draws = int(sizes.sum()), np.arange(len(infos)).repeat(sizes)
-    ids = np.concatenate([each.ids for each in pieces])
+    ids = np.concatenate([p.ids for p in pieces])
     source = VertexSource(0, count, ids, 1, infos[0].start_instance, 0, 0, merged=True, draws=draws)
     if any(info.instance_count > 1 for info in infos):
         source.numbers = np.concatenate(
@@ -261,21 +271,32 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
         if (bases != bases[0]).any():
             source.bases = bases.repeat(sizes)
     vertices = _shade(draw, source)
-    stream = np.concatenate([each.stream for each in pieces]) + starts.repeat(lengths)
+    stream = np.concatenate([p.stream for p in pieces]) + starts.repeat(lengths)
     if infos[0].mode in LISTS:  # primitives of a list do not share vertices
         runs = Runs.whole(len(stream))
     else:
         before = np.cumsum(lengths) - lengths
-        counts = [len(each.runs.start) for each in pieces]
+        counts = [len(p.runs.start) for p in pieces]
         runs = Runs(
-            np.concatenate([each.runs.start for each in pieces]) + before.repeat(counts),
-            np.concatenate([each.runs.length for each in pieces]),
+            np.concatenate([p.runs.start for p in pieces]) + before.repeat(counts),
+            np.concatenate([p.runs.length for p in pieces]),
         )
-    positions, provoking, edges = _Assembler(draw, infos[0], runs).make(vertices)
+    instances = np.array([info.instance_count for info in infos])
+    each = (sizes // instances).repeat(instances)
+    assembler = _Assembler(draw, infos[0], runs)
+    plain = assembler.plain(vertices, each)
+    positions, provoking, edges = assembler.make(bool(plain[0]))
+    others = (plain != plain[0]).repeat(each)[stream[positions[:, 0]]]
+    if others.any():
+        made = assembler.make(not plain[0])
+        positions = np.where(others[:, None], made[0], positions)
+        provoking = np.where(others, made[1], provoking)
+        if edges is not None and made[2] is not None:
+            edges = np.where(others, made[2], edges)
     corners = stream[positions]
     identity = draws.take(corners[:, 0]).astype(np.int32)
-    made = Primitives(vertices, corners, stream[provoking], identity, edges, source=source)
-    return made, starts
+    found = Primitives(vertices, corners, stream[provoking], identity, edges, source=source)
+    return found, starts
 
 
 def _piece_of(info: DrawInfo) -> _Piece:
@@ -312,11 +333,11 @@ def _one_instance(
     step = _evenly(assembler.units, max(1, limit // assembler.width))
     for start in range(0, assembler.units, step):
         part = start, min(start + step, assembler.units)
-        positions, provoking, edges = assembler.make(None, part)
+        positions, provoking, edges = assembler.make(False, part)
         source, lane_of = stream.source(positions, instance)
         vertices = _shade(draw, source)
-        if assembler.may_be_plain:
-            positions, provoking, edges = assembler.make(vertices, part)
+        if assembler.plain(vertices, np.full(1, source.count))[0]:
+            positions, provoking, edges = assembler.make(True, part)
         identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
         identity += np.int32(start)
         if merged:
@@ -338,7 +359,6 @@ class _Assembler:
         self._mode, self._runs, self._size = info.mode, runs, info.vertices_per_patch
         self._patches = info.mode is Primitive.PATCHES
         self._whole = not self._patches and Stage.GEOMETRY in stages
-        self.may_be_plain = info.mode is Primitive.QUADS and not self._whole
 
     @property
     def units(self) -> int:
@@ -360,22 +380,27 @@ class _Assembler:
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
         return 2 if quads else 1
 
-    def make(self, vertices: VertexSet | None, part: Part | None = None) -> _Made:
-        """The corners, provoking vertices and real edges; `vertices` determine how quads are
-        split.
+    def plain(self, vertices: VertexSet, sizes: Ints) -> npt.NDArray[np.bool_]:
+        """Of each instance, which has so many vertices and may be a draw of its own: whether it
+        consists of quads that need nothing but filling.
         """
+        if self._mode is not Primitive.QUADS or self._whole or not are_plain(self._raster):
+            return np.zeros(len(sizes), np.bool_)
+        codes = clip_codes(vertices, self._raster.planes)
+        if codes is None:
+            return np.ones(len(sizes), np.bool_)
+        instance = np.arange(len(sizes)).repeat(sizes)
+        clipped = np.bincount(instance[codes != 0], minlength=len(sizes))
+        return np.asarray(clipped == 0)
+
+    def make(self, plain: bool, part: Part | None = None) -> _Made:
+        """The corners, provoking vertices and real edges; quads may be `plain`."""
         if self._patches:
             corners = patch_corners(self._runs, self._size, part)
             return corners, corners[:, 0], None
         if self._whole:
             corners = input_corners(self._mode, self._runs, self._first, part)
             return corners, corners[:, 0], None
-        plain = (
-            self.may_be_plain
-            and vertices is not None
-            and are_plain(self._raster)
-            and clip_codes(vertices, self._raster.planes) is None
-        )
         made = assemble(self._mode, self._runs, self._first, plain, part)
         return made.corners, made.provoking, made.edges
 
