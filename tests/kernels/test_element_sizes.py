@@ -14,7 +14,7 @@ import pytest
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compute import Local, Program
 
-KERNEL = Path(__file__).with_name("elements.spvasm").read_text()
+KERNEL = Path(__file__).with_name("elements.txt").read_text()
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])

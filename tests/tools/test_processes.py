@@ -267,18 +267,19 @@ def test_workers_have_files_or_get_them(tmp_path: Path) -> None:
     there = written(tmp_path)
     content = there.read_bytes()
     folder = tmp_path / "folder"
+    folder.mkdir()
     assert remote._file(SentTest("n", str(there), content), folder) == there
-    assert not folder.exists()
+    assert not list(folder.iterdir())
     other = remote._file(SentTest("n", str(there), b"another"), folder)
     assert other == folder / "a.shader_test"
     assert other.read_bytes() == b"another"
     missing = tmp_path / "gone" / "b.shader_test"
-    found = remote._file(SentTest("n", str(missing), content), tmp_path / "second")
-    assert found == tmp_path / "second" / "b.shader_test"
+    found = remote._file(SentTest("n", str(missing), content), folder)
+    assert found == folder / "b.shader_test"
     assert found.read_bytes() == content
 
 
-def test_batches_run_in_one_process_for_each_way(
+def test_tests_run_in_one_process_for_each_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
@@ -302,7 +303,7 @@ def test_batches_run_in_one_process_for_each_way(
         RunOptions("a", 5.0, True),
         RunOptions("b", 5.0, False),
     ):
-        found = remote._run_batch(how, sent)
+        found = [remote._run_test(how, each) for each in sent]
         assert [(r.name, r.path, r.command) for r in found] == [
             (f"t{i}", p, f"gallette piglit run --driver {how.driver} {p}")
             for i, p in enumerate(["/nowhere/0.shader_test", "/nowhere/1.shader_test"])
@@ -334,7 +335,7 @@ def test_tests_whose_workers_died_crashed(tmp_path: Path, monkeypatch: pytest.Mo
         cost={"a": 1.0, "b": 2.0}.__getitem__,
     ))  # fmt: skip
     assert [(r.name, r.result, r.reason) for r in found] == [
-        ("a", "pass", ""), ("b", "crash", "the worker was lost twice: why"),
+        ("a", "pass", ""), ("b", "crash", "the test's worker was lost: why"),
     ]  # fmt: skip
     assert found[1].path == str(paths[1])
 
