@@ -137,6 +137,22 @@ def _check_type(info: InternalFormat, format: int) -> None:
         raise invalid_operation("integer formats go with integer formats only")
 
 
+def _check_pair(ctx: Context, format: int, type: int) -> None:
+    """As `check_pair`, but indices may be bits."""
+    if not (type == GL.BITMAP and format == GL.COLOR_INDEX and ctx.is_compat):
+        check_pair(ctx, format, type)
+
+
+def _read(
+    ctx: Context, format: int, type: int, pixels: Pointer, extent: tuple[int, int, int], axes: int
+) -> Bytes | None:
+    if type != GL.BITMAP:
+        return read_client(ctx, format, type, pixels, extent, axes)
+    width, height, depth = extent
+    found: Bytes | None = ctx.transfer.indices_of_bitmap(pixels, width, height * depth)
+    return None if found is None else found.reshape(depth, height, width, 1)
+
+
 def tex_image(
     ctx: Context,
     dimensions: int,
@@ -158,7 +174,7 @@ def tex_image(
     else:
         kind = internal_format(ctx, internalformat)
         if not check_words(kind, info.value, border, format, type):
-            check_pair(ctx, format, type)
+            _check_pair(ctx, format, type)
         if kind.value in ETC:
             raise invalid_operation(f"GL_{kind.name} images come compressed")
     check_target(ctx, kind, info)
@@ -179,7 +195,7 @@ def tex_image(
     texture = current(ctx, info.value)
     if texture.immutable_levels:
         raise invalid_operation("the texture's storage is immutable")
-    client = read_client(ctx, format, type, pixels, around, dimensions)
+    client = _read(ctx, format, type, pixels, around, dimensions)
     texture.define(face, level, image)
     if client is not None:
         if border:
@@ -246,7 +262,9 @@ def _fill(
     if image.info.is_ycbcr:
         _fill_words(ctx, texture, image, face, level, at, type, client[0])
         return
-    if ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color:
+    if format == GL.COLOR_INDEX or (
+        ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color
+    ):
         client, format, type = _transferred(ctx, image, client, format, type)
     rows = to_pipe(image.format, format, type, client, image.info.base)
     if image.info.value in _ONE_BIT and not image.format.is_compressed:
@@ -284,9 +302,13 @@ def _transferred(
     ctx: Context, image: TexImage, client: Bytes, format: int, type: int
 ) -> tuple[Bytes, int, int]:
     """Client colours after pixel transfer, as floats."""
-    if image.info.is_integer or format == GL.COLOR_INDEX:
+    if image.info.is_integer:
         return client, format, type
-    rgba = ctx.transfer.color(np.asarray(decode_client(format, type, client), np.float64))
+    if format == GL.COLOR_INDEX:
+        indices = client if type == GL.BITMAP else decode_client(format, type, client)
+        rgba = ctx.transfer.index_to_color(indices[..., 0])
+    else:
+        rgba = ctx.transfer.color(np.asarray(decode_client(format, type, client), np.float64))
     return np.ascontiguousarray(rgba, "<f4").view(np.uint8), int(GL.RGBA), int(GL.FLOAT)
 
 
@@ -412,7 +434,7 @@ def tex_sub_image(
     if image.info.is_ycbcr:
         check_words(image.info, texture.target.value, 0, format, type)
     elif not known:
-        check_pair(ctx, format, type)
+        _check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")
     _check_type(image.info, format)
@@ -420,7 +442,7 @@ def tex_sub_image(
         raise invalid_operation("compressed images are updated block by block")
     if image.format.is_compressed and (ctx.profile == "es" or not codecs.can_encode(image.format)):
         raise invalid_operation("this image is updated with compressed data")
-    client = read_client(ctx, format, type, pixels, extent, dimensions)
+    client = _read(ctx, format, type, pixels, extent, dimensions)
     if client is not None:
         if faces:
             for i in range(extent[2]):

@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import read_bitmap
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -40,6 +41,7 @@ class PixelTransfer:
     """GL_RED_SCALE and related parameters, the pixel maps, and the zoom of pixel rectangles."""
 
     def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
         self.scale = [1.0] * 4
         self.bias = [0.0] * 4
         self.depth_scale, self.depth_bias = 1.0, 0.0
@@ -97,6 +99,11 @@ class PixelTransfer:
             table = self.maps[name]
             planes.append(table[moved & (table.size - 1)])
         return np.stack(planes, axis=-1)
+
+    def indices_of_bitmap(self, pointer: Pointer, width: int, height: int) -> Any:
+        """A bitmap as indices in bytes `[1, height, width, 1]`; None for a null pointer."""
+        bits = read_bitmap(self._ctx, pointer, width, height)
+        return None if bits is None else bits.astype(np.uint8)[None, :, :, None]
 
     def _shifted(self, values: Array) -> Array:
         shift = self.index_shift
