@@ -180,7 +180,7 @@ def _glsl(described: Any, other: Any, random_: random.Random) -> None:
     kind = random_.randrange(5)
     at = random_.randrange(len(lines))
     if kind == 0:
-        lines[at] = random_.choice(random_.choice(sources).splitlines())
+        lines[at] = random_.choice(random_.choice(sources).splitlines() or [""])
     elif kind == 1:
         del lines[at]
     elif kind == 2:
