@@ -157,7 +157,8 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
     fills = {raster.fill_front, raster.fill_back}
     points = out is Primitive.POINTS or (polygons and PolygonMode.POINT in fills)
     smooth = raster.point_smooth and points and (not polygons or len(fills) == 1)
-    smooth = smooth and not (raster.multisample and samples > 1)
+    several = raster.multisample and samples > 1
+    smooth = smooth and not several
     last = chain[-1]
     programs: list[Program] = []
     for shader in chain:
@@ -176,7 +177,7 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
                 clip_points=out is Primitive.POINTS
                 and raster.point_clip_sides
                 and not raster.rasterizer_discard,
-                snap_points=points and not (raster.point_quad_rasterization or smooth),
+                snap_points=points and not (raster.point_quad_rasterization or smooth or several),
                 stream_output=shader.stream_output if capturing else None,
                 smooth_points=smooth,
             )
