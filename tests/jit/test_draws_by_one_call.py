@@ -20,7 +20,9 @@ from gallette.pipe.enums import QueryType
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
+from tests.state_tracker.gl_programs import Program, programs_of
 from tests.state_tracker.stream.worlds import Through, switch_off
+from tests.state_tracker.test_gl_programs import FOLDER, answers
 
 pytestmark = pytest.mark.skipif(
     not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
@@ -45,12 +47,6 @@ void main() {
     for (int i = 0; i < int(tint.x); ++i) sum = sum * 0.5 + color.x;
     o = vec4(sum);
 }"""
-SAMPLED = """#version 330
-uniform samplerBuffer texels; uniform vec4 tint; in vec4 color; out vec4 o;
-void main() { o = texelFetch(texels, 0) * tint; }"""
-TEXTURED = """#version 330
-uniform sampler2D image; uniform vec4 tint; in vec4 color; out vec4 o;
-void main() { o = texture(image, gl_FragCoord.xy / 16.0) * tint; }"""
 SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
 
 
@@ -139,273 +135,6 @@ def scene(*ends: int, together: bool = True) -> Callable[[Any], Any]:
         return make
 
     return add
-
-
-@scene(DONE)
-def other_uniforms(on: Stage) -> Callable[[], None]:
-    on.array()
-
-    return lambda: on.often_now(20)
-
-
-@scene(DONE)
-def vertices_written_before_each(on: Stage) -> Callable[[], None]:
-    on.array()
-
-    def draw() -> None:
-        on.place(0.5)
-        for number in range(20):
-            on.tint(*on.random.uniform(0, 1, 4).tolist())
-            some = on.random.uniform(-1, 1, 8 - 2 * (number % 3)).astype(np.float32)
-            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * (number % 2), some.nbytes - 8, some)
-            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
-
-
-@scene(DONE)
-def other_first_vertices(on: Stage) -> Callable[[], None]:
-    """Also ones behind the last: what is read there is zero, one by one."""
-    on.array(on.random.uniform(-1, 1, (24, 2)).astype(np.float32))
-
-    def draw() -> None:
-        on.place(0.7)
-        for number in range(30):
-            on.tint(*on.random.uniform(0, 1, 4).tolist())
-            on.gl.draw_arrays(GL.TRIANGLES, number, 3)
-
-    return draw
-
-
-@scene(DONE)
-def several_arrays_and_calls(on: Stage) -> Callable[[], None]:
-    arrays = [on.array(SQUARE * np.float32(size)) for size in (1, 0.5, 1.5)]
-
-    def one(number: int) -> None:
-        on.anywhere()
-        on.gl.bind_vertex_array(arrays[number % 3])
-        on.gl.draw_arrays(*((GL.TRIANGLE_STRIP, 0, 4), (GL.TRIANGLE_STRIP, 1, 3))[number & 1])
-
-    return on.often(one)
-
-
-@scene(DONE)
-def instances(on: Stage) -> Callable[[], None]:
-    """By which rows attributes are read is another thing in each of these calls."""
-    on.array()
-    on.buffer(on.random.uniform(-0.5, 0.5, (8, 2)).astype(np.float32))
-    on.gl.vertex_attrib_pointer(2, 2, GL.FLOAT, 0, 8, 0)
-    on.gl.enable_vertex_attrib_array(2)
-    on.gl.vertex_attrib_divisor(2, 1)
-
-    def one(number: int) -> None:
-        on.anywhere()
-        on.gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4 - (number == 13), 2)
-
-    return on.often(one)
-
-
-def _indexed(on: Stage) -> Any:
-    on.array(on.random.uniform(-1, 1, (40, 2)).astype(np.float32))
-    indices = on.random.integers(0, 8, 12).astype(np.uint16)
-    on.buffer(indices, GL.ELEMENT_ARRAY_BUFFER)
-    return indices
-
-
-@scene(DONE)
-def indices(on: Stage) -> Callable[[], None]:
-    _indexed(on)
-
-    def one(number: int) -> None:
-        on.anywhere()
-        on.gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 4 * (number % 3))
-
-    return on.often(one)
-
-
-@scene(together=False)
-def indices_written_before_each(on: Stage) -> Callable[[], None]:
-    _indexed(on)
-
-    def draw() -> None:
-        for _ in range(24):
-            on.anywhere()
-            some = on.random.integers(0, 8, 2).astype(np.uint16)
-            on.gl.buffer_sub_data(GL.ELEMENT_ARRAY_BUFFER, 2, 4, some)
-            on.gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
-
-    return draw
-
-
-def _in_bytes(on: Stage) -> None:
-    on.array()
-    on.buffer(on.random.integers(0, 256, (4, 4)).astype(np.uint8))
-    on.gl.vertex_attrib_pointer(1, 4, GL.UNSIGNED_BYTE, 1, 4, 0)
-    on.gl.enable_vertex_attrib_array(1)
-
-
-@scene(DONE)
-def attributes_in_bytes(on: Stage) -> Callable[[], None]:
-    """Other ones in each frame."""
-    _in_bytes(on)
-
-    def draw() -> None:
-        on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 16, on.random.integers(0, 256, 16, np.uint8))
-        on.often_now(20)
-
-    return draw
-
-
-@scene(DONE)
-def textures_given_other_texels(on: Stage) -> Callable[[], None]:
-    """One in each frame, which may lie elsewhere then."""
-    gl = on.gl
-    on.use(TEXTURED)
-    on.array()
-    textures = gl.gen_textures(9)
-
-    def give(number: int) -> None:
-        texels = on.random.integers(0, 256, (4, 4, 4), np.uint8)
-        gl.bind_texture(GL.TEXTURE_2D, textures[number])
-        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, texels)
-
-    def one(number: int) -> None:
-        on.anywhere()
-        gl.bind_texture(GL.TEXTURE_2D, textures[number % 9])
-        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    for texture in textures:
-        gl.bind_texture(GL.TEXTURE_2D, texture)
-        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 4, 4)
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-    every = on.often(one)
-    frames = itertools.count()
-
-    def draw() -> None:
-        give(8 - next(frames))
-        every()
-
-    return draw
-
-
-@scene(DONE)
-def clears_in_between(on: Stage) -> Callable[[], None]:
-    """CommandLists end there, and the draws behind may begin where the first of all began."""
-    on.array(on.random.uniform(-1, 1, (24, 2)).astype(np.float32))
-    on.gl.enable(GL.SCISSOR_TEST)
-    on.gl.scissor(0, 0, SIZE, SIZE // 2)
-    on.gl.clear_color(0.25, 0.5, 0.75, 1.0)
-
-    def draw() -> None:
-        on.place(1.5)
-        for first in (0, 0, 0, 0, 3, 6, 9, 12, -1, 0, -1, 0, 0, 3, 6, 9, -1, 0):
-            on.tint(*on.random.uniform(0, 1, 4).tolist())
-            if first < 0:
-                on.gl.clear(GL.COLOR_BUFFER_BIT)
-            else:
-                on.gl.draw_arrays(GL.TRIANGLES, first, 3)
-
-    return draw
-
-
-def _queries(on: Stage, count: int) -> list[int]:
-    on.array()
-    queries: list[int] = on.gl.gen_queries(count)
-    for query in queries:  # they all exist
-        on.gl.begin_query(GL.SAMPLES_PASSED, query)
-        on.gl.end_query(GL.SAMPLES_PASSED)
-    return queries
-
-
-@scene(DONE)
-def samples_of_each(on: Stage) -> Callable[[], None]:
-    """Of one draw, of none, of several."""
-    queries = _queries(on, 12)
-
-    def draw() -> None:
-        for number, query in enumerate(queries):
-            on.gl.begin_query(GL.SAMPLES_PASSED, query)
-            on.often_now((1, 0, 3, 2)[number % 4])
-            on.gl.end_query(GL.SAMPLES_PASSED)
-        on.counted += [on.gl.get_query_objectuiv(q, GL.QUERY_RESULT) for q in queries]
-
-    return draw
-
-
-@scene(DONE)
-def a_query_that_goes_on(on: Stage) -> Callable[[], None]:
-    """From one frame to the next: a query of that frame begins where it ends."""
-    first, second = _queries(on, 2)
-    on.gl.begin_query(GL.SAMPLES_PASSED, first)
-
-    def draw() -> None:
-        on.often_now(7)
-        on.gl.end_query(GL.SAMPLES_PASSED)
-        on.gl.begin_query(GL.SAMPLES_PASSED, second)
-        on.often_now(5)
-        on.gl.end_query(GL.SAMPLES_PASSED)
-        on.often_now(6)
-        on.counted += [on.gl.get_query_objectuiv(q, GL.QUERY_RESULT) for q in (first, second)]
-        on.gl.begin_query(GL.SAMPLES_PASSED, first)
-        on.often_now(4)
-
-    return draw
-
-
-@scene(together=False)
-def attributes_in_bytes_written_before_each(on: Stage) -> Callable[[], None]:
-    _in_bytes(on)
-
-    def draw() -> None:
-        for _ in range(24):
-            on.anywhere()
-            some = on.random.integers(0, 256, 8).astype(np.uint8)
-            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 4, 8, some)
-            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
-
-
-@scene(DONE)
-def what_is_written_is_looked_at_later(on: Stage) -> Callable[[], None]:
-    _in_bytes(on)
-    paint = on.gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]
-    painted = on.gl.get_integerv(GL.VERTEX_ARRAY_BINDING)[0]
-    plain = on.array()
-
-    def draw() -> None:
-        on.gl.bind_vertex_array(plain)
-        on.gl.bind_buffer(GL.ARRAY_BUFFER, paint)
-        on.often_now(5)
-        for _ in range(20):
-            on.anywhere()
-            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 4, on.random.integers(0, 256, 4, np.uint8))
-            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-        on.gl.finish()
-        on.gl.bind_vertex_array(painted)
-        on.anywhere()
-        on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
-
-
-@scene(together=False)
-def texels_written_before_each(on: Stage) -> Callable[[], None]:
-    gl = on.gl
-    on.use(SAMPLED)
-    on.array()
-    texels = on.buffer(np.ones(8, np.uint8))
-    (texture,) = gl.gen_textures(1)
-    gl.bind_texture(GL.TEXTURE_BUFFER, texture)
-    gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RGBA8, texels)
-
-    def draw() -> None:
-        for _ in range(24):
-            on.anywhere()
-            gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 4, on.random.integers(0, 256, 4, np.uint8))
-            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
 
 
 def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
@@ -554,6 +283,17 @@ def test_a_run_looks_like_its_draws(
     assert counted == others[1]
     assert samples == stage.counted
     assert len(np.unique(pixels)) > 10
+
+
+@pytest.mark.parametrize(
+    "program", programs_of(FOLDER / "recorded_draws.txt"), ids=lambda program: program.name
+)
+def test_draws_of_a_frame_are_one_call(program: Program, ends: list[tuple[int, int]]) -> None:
+    """Unless their indices, or attributes that are no floats, are written between them."""
+    answers(program, "jit", from_c=True)
+    apart = any(w in program.name for w in ("written_indices", "written_bytes", "of_a_buffer"))
+    assert bool(ends) is not apart
+    assert apart or max(made for made, _ in ends) > 2
 
 
 @pytest.mark.parametrize("seed", range(30))

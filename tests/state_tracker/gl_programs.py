@@ -6,8 +6,11 @@ one on a context and says in which line an answer is another one than the file's
 
 from __future__ import annotations
 
+import ctypes
+import random
 import re
 import shlex
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -29,7 +32,11 @@ _STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", 
 _KINDS = {"shader": _STAGES, "data": tuple(ARRAYS)}
 _NATIVE = re.compile(r"native(?: ~(\d+))?(?: but (\d+))?")
 
+_COLORS = re.compile(r"(\d+) colors")
+_CHANCE = re.compile(r"\?(\d*)\(([^()]*)\)")
+
 EACH = "for each row"
+TOGETHER = "drawn_together"
 _FILLING = ("get_", "read_pixels", "getn_", "readn_pixels")  # the memory they are given
 
 
@@ -82,11 +89,87 @@ def _line(number: int, text: str) -> Line:
     return Line(number, tuple(words), answer.strip() if arrow else None, error or "NO_ERROR", kept)
 
 
-def _filled(number: int, text: str, cell: dict[str, str]) -> Line:
-    try:
-        return _line(number, re.sub(r"\$(\w+)", lambda found: cell[found[1]], text))
-    except KeyError as error:
-        raise ProgramError(f"line {number}: no column {error}") from None
+def _drawn(found: re.Match[str], chance: random.Random) -> str:
+    """The words of `?3(0.1..0.7)` or `?(LESS,GREATER)`, drawn by chance."""
+    words = [word.strip() for word in found[2].split(",")]
+    low, dots, high = words[0].partition("..")
+
+    def one() -> str:
+        if not dots:
+            return chance.choice(words)
+        if "." in words[0].replace("..", ""):
+            return f"{chance.uniform(float(low), float(high)):.5g}"
+        return str(chance.randint(int(low), int(high)))
+
+    return ",".join(one() for _ in range(int(found[1] or 1)))
+
+
+def _inner(body: list[tuple[int, str]], at: int) -> list[tuple[int, str]]:
+    """The lines after one that are indented by more than it."""
+    depth = _depth(body[at][1])
+    end = at + 1
+    while end < len(body) and _depth(body[end][1]) > depth:
+        end += 1
+    return body[at + 1 : end]
+
+
+def _depth(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _unrolled(body: list[tuple[int, str]], chance: random.Random) -> Iterator[tuple[int, str]]:
+    """The calls of a body: blocks are repeated and chosen, and numbers drawn."""
+    at = 0
+    while at < len(body):
+        number, text = body[at]
+        words = text.split()
+        inner = _inner(body, at)
+        at += 1 + len(inner)
+        if not inner:
+            yield number, _CHANCE.sub(lambda found: _drawn(found, chance), text.strip())
+        elif words[0] == "repeat":
+            for _ in range(int(words[1])):
+                yield from _unrolled(inner, chance)
+        elif words[0] == "perhaps":
+            if chance.random() < float(words[1]):
+                yield from _unrolled(inner, chance)
+        elif words == ["one", "of"]:
+            starts = [i for i, (_, t) in enumerate(inner) if _depth(t) == _depth(inner[0][1])]
+            start = chance.choice(starts)
+            yield from _unrolled(inner[start : start + 1] + _inner(inner, start), chance)
+        elif words == ["all", "of"]:
+            yield from _unrolled(inner, chance)
+        else:
+            raise ProgramError(f"line {number}: no block begins with {text.strip()!r}")
+
+
+def _lines(program: Program, body: list[tuple[int, str]]) -> list[Line]:
+    """The calls of a body; what is drawn by chance is the same in every run."""
+    chance = random.Random(zlib.crc32(program.name.encode()))
+    return [_line(*call) for call in _unrolled(body, chance)]
+
+
+def _filled(
+    program: Program, body: list[tuple[int, str]], cell: dict[str, str]
+) -> Iterator[tuple[int, str]]:
+    """A body with the cells of a row, and with the calls of blocks where they are named."""
+    for number, text in body:
+        try:
+            text = re.sub(r"\$(\w+)", lambda found: cell[found[1]], text)
+        except KeyError as error:
+            raise ProgramError(f"line {number}: no column {error}") from None
+        words = text.split()
+        if words[0] != "calls":
+            yield number, text
+            continue
+        kind, calls = program.blocks.get(words[1], ("", ""))
+        if kind != "calls":
+            raise ProgramError(f"line {number}: there are no calls {words[1]}")
+        indent = text[: _depth(text)]
+        yield number, indent + "all of"
+        inner = [(number, f"{indent}    {call}") for call in calls.splitlines() if call]
+        given = dict(word.split("=", 1) for word in words[2:])
+        yield from _filled(program, inner, cell | given)
 
 
 def _rows(
@@ -105,13 +188,16 @@ def _rows(
     texts = [text for _, text in body]
     if EACH in texts:
         start = texts.index(EACH)
-        program.lines = [_line(*call) for call in body[:start]]
-        program.lines += [_filled(*call, cell) for cell in cells for call in body[start + 1 :]]
+        calls = list(_filled(program, body[:start], {}))
+        for cell in cells:
+            calls += _filled(program, body[start + 1 :], cell)
+        program.lines = _lines(program, calls)
         yield program
         return
     for cell in cells:
-        name = f"{program.name}: {', '.join(cell.values())}"
-        yield replace(program, name=name, lines=[_filled(*call, cell) for call in body])
+        made = replace(program, name=f"{program.name}: {', '.join(cell.values())}")
+        made.lines = _lines(made, list(_filled(program, body, cell)))
+        yield made
 
 
 def programs_of(path: Path) -> list[Program]:
@@ -129,7 +215,7 @@ def programs_of(path: Path) -> list[Program]:
         if table:
             found.extend(_rows(program, body, table))
         else:
-            program.lines = [_line(number, text) for number, text in body]
+            program.lines = _lines(program, list(_filled(program, body, {})))
             found.append(program)
 
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -160,10 +246,6 @@ def programs_of(path: Path) -> list[Program]:
             raise ProgramError(f"line {number}: a call before the first header")
         elif line.startswith("|"):
             table.append((number, line))
-        elif words[0] == "calls":
-            if words[1] not in blocks:
-                raise ProgramError(f"line {number}: there are no calls {words[1]}")
-            body += [(number, call) for call in blocks[words[1]][1].splitlines() if call]
         else:
             body.append((number, line))
     finish()
@@ -221,6 +303,11 @@ def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dic
         return gl.read_pixels(int(rest[0]), int(rest[1]), 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
     if name == "memory":
         return _value(program, rest[0])
+    if name == "write_mapped":
+        target, offset, access, data = (_value(program, word) for word in rest)
+        address = gl.map_buffer_range(target, offset, data.nbytes, GL.MAP_WRITE_BIT | access)
+        ctypes.memmove(address, data.ctypes.data, data.nbytes)
+        return gl.unmap_buffer(target)
     if name == "read":
         return kept[rest[0]][: int(rest[1])].copy()
     if name == "picture":
@@ -268,6 +355,9 @@ def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: st
     """What is wrong with an answer; nothing if it is as expected."""
     expected, _, tolerance = expected.partition(" ~")
     allowed = float(tolerance or 0)
+    if colors := _COLORS.fullmatch(expected):
+        found = len(np.unique(answer.reshape(-1, 4), axis=0))
+        return "" if found >= int(colors[1]) else f"{found} colours, not {colors[1]} or more"
     if words[0] == "picture":
         wanted = _painted((answer.shape[1], answer.shape[0]), expected)
         off = (np.abs(answer.astype(int) - wanted) > allowed).any(axis=2)
@@ -280,10 +370,10 @@ def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: st
         if isinstance(answer, bytes | bytearray):
             answer = np.frombuffer(answer, cells[0].dtype)
         cells = cells[0].tolist()
-    found = _flat(answer)
-    if len(found) == len(cells) and all(map(_close, found, cells, repeat(allowed))):
+    numbers = _flat(answer)
+    if len(numbers) == len(cells) and all(map(_close, numbers, cells, repeat(allowed))):
         return ""
-    return f"{found}, not {expected}"
+    return f"{numbers}, not {expected}"
 
 
 def _as_native(answer: Any, theirs: Any, expected: str) -> str:
@@ -304,9 +394,17 @@ def _as_native(answer: Any, theirs: Any, expected: str) -> str:
     return f"differs from the native GL's in {off.sum()} places, first {np.argwhere(off)[0]}"
 
 
-def run(gl: GLInterface, program: Program, native: list[Any] | None = None) -> list[Any]:
+def run(
+    gl: GLInterface,
+    program: Program,
+    native: list[Any] | None = None,
+    executed: list[int] | None = None,
+    each_error: bool = True,
+) -> list[Any]:
     """Make the calls of a program; what the native GL answered to each is compared with, if given.
 
+    `executed` is filled with how many draws the driver executes at a time. Without `each_error`
+    glGetError, which executes recorded calls, is called at lines with an answer or an error alone.
     Returns what each call answered.
     """
     gl.make_current()
@@ -316,6 +414,14 @@ def run(gl: GLInterface, program: Program, native: list[Any] | None = None) -> l
     begun = False
     for line in program.lines:
         place = f"{program.file.name}:{line.number}: {' '.join(line.words)}"
+        if line.words == (TOGETHER,):
+            found.append(None)
+            if executed is not None:
+                gl.finish()
+                if wrong := _compare(program, line.words, executed, line.answer or ""):
+                    raise ProgramError(f"{place}: {wrong}")
+                executed.clear()
+            continue
         try:
             answer = _answer(gl, program, line.words, kept)
         except (GalletteError, AttributeError, KeyError, ValueError, TypeError) as error:
@@ -325,7 +431,8 @@ def run(gl: GLInterface, program: Program, native: list[Any] | None = None) -> l
             kept[line.kept] = answer
         if line.words[0] in ("begin", "end"):
             begun = line.words[0] == "begin"
-        if not begun:  # glGetError is an error itself between glBegin and glEnd
+        asked = each_error or line.answer is not None or line.error != "NO_ERROR"
+        if not begun and asked:  # glGetError is an error itself between glBegin and glEnd
             said = [name.removeprefix("GL_") for name in errors(gl)] or ["NO_ERROR"]
             if said != [line.error]:
                 raise ProgramError(f"{place}: {', '.join(said)}, not {line.error}")

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from gallette.state_tracker import create_context
+from gallette.state_tracker.stream.calls import CALLS
 from tests.conftest import native_context
 from tests.state_tracker.gl_programs import Program, programs_of, run
+from tests.state_tracker.stream.worlds import Through
 
 FOLDER = Path(__file__).parent / "programs"
+IN_STREAM = [call.function.method for call in CALLS]
 
 
 def every_program() -> Iterator[Any]:
@@ -25,21 +28,30 @@ def every_program() -> Iterator[Any]:
                 yield pytest.param(program, driver, id=name, marks=marks)
 
 
-def answers(program: Program, driver: str, native: list[Any] | None = None) -> list[Any]:
+def answers(
+    program: Program,
+    driver: str,
+    native: list[Any] | None = None,
+    executed: list[int] | None = None,
+    from_c: bool = False,
+) -> list[Any]:
     # Mesa's llvmpipe ends with 4.5, of which the programs for 4.6 use no more.
     version = min(program.version, (4, 5)) if driver == "native" else program.version
     options: dict[str, Any] = {"profile": program.profile, "version": version, "size": program.size}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
     try:
-        return run(gl, program, native)
+        return run(Through(gl, IN_STREAM) if from_c else gl, program, native, executed, not from_c)
     finally:
         gl.release()
 
 
 @pytest.mark.parametrize(("program", "driver"), list(every_program()))
-def test_the_program_answers_as_its_file_says(program: Program, driver: str) -> None:
+def test_the_program_answers_as_its_file_says(
+    program: Program, driver: str, executed: list[int]
+) -> None:
     if driver == "jit":
         pytest.importorskip("llvmlite")
     compared = driver != "native" and program.against_native
     native = answers(program, "native") if compared else None
-    assert len(answers(program, driver, native)) == len(program.lines) > 0
+    together = executed if driver == "numpipe" else None
+    assert len(answers(program, driver, native, together)) == len(program.lines) > 0

@@ -10,13 +10,12 @@ import pytest
 
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points import machine_code
-from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
+from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending
 
 pytestmark = pytest.mark.skipif(
     not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
 )
 
-BOTH = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT
 NAN = float("nan")
 
 
@@ -107,44 +106,6 @@ def test_what_is_otherwise_is_set(name: str, world: Recorded) -> None:
     found = world.gl.get_integerv(asked)
     assert found == ([names[1]] if "framebuffer" in name else expected)
     assert world.gl.get_error() == GL.NO_ERROR
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_framebuffers_that_were_drawn_to_are_bound(
-    driver: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To and fro between them, with clears and draws into each that the next one reads."""
-    pictures = []
-    for recorded in (True, False):
-        if not recorded:
-            switch_off(monkeypatch)
-        world = Recorded(driver, 5)
-        gl, names = world.gl, world.targets[:2]
-        gl.uniform4fv(world.place, 1, np.array([0, 0, 0.2, 0.5], np.float32))
-        random = np.random.default_rng(3)
-        for number in range(80):
-            which = int(random.integers(2))
-            target = GL.FRAMEBUFFER if number % 3 else GL.DRAW_FRAMEBUFFER
-            gl.bind_framebuffer(target, names[which])
-            gl.draw_buffers(1, [FIRST])
-            gl.viewport(0, 0, 16, 16)
-            if number % 4 == 0:
-                gl.clear_color(*random.random(4).astype(np.float32).tolist())
-                (gl.disable if number % 8 else gl.enable)(GL.SCISSOR_TEST)
-                gl.scissor(3, 4, 20, 9)
-                gl.clear(BOTH)
-            texture = world.images[1 - which] if number % 5 else world.textures[0]
-            gl.bind_texture(GL.TEXTURE_2D, texture)
-            draw(world, 1)
-        assert pending() == recorded
-        assert gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING) == [names[which]]
-        assert gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING) == [names[which]]
-        pictures.append([world.read(name) for name in names])
-        if recorded:
-            assert sum(sizes) > 50
-        gl.release()
-    assert pictures[0] == pictures[1]
-    assert any(pictures[0][0])
 
 
 def test_framebuffers_that_are_not_complete_are_not_recorded(world: Recorded) -> None:
@@ -273,89 +234,3 @@ def test_a_colour_that_is_no_float_is_kept(world: Recorded) -> None:
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.finish()
         assert world.plain.fragment.clear_color == color
-
-
-KINDS: dict[str, Callable[[Any], None]] = {
-    "parts": lambda gl: gl.clear(BOTH),
-    "colour": lambda gl: gl.clear(GL.COLOR_BUFFER_BIT),
-    "depth": lambda gl: gl.clear(GL.DEPTH_BUFFER_BIT),
-    "stencil": lambda gl: gl.clear(GL.STENCIL_BUFFER_BIT),
-    "everything": lambda gl: (gl.disable(GL.SCISSOR_TEST), gl.clear(BOTH)),
-    "nothing": lambda gl: (gl.scissor(40, 40, 0, 7), gl.clear(BOTH)),
-    "outside": lambda gl: (gl.scissor(-40, -40, 20, 20), gl.clear(BOTH)),
-}
-
-
-def before(gl: Any, what: str) -> None:
-    """Something that makes clears take more than filling."""
-    if what == "some channels":
-        gl.color_mask(1, 0, 1, 0)
-    elif what == "no depth":
-        gl.depth_mask(0)
-    elif what == "some bits of stencil":
-        gl.stencil_mask(0x55)
-    elif what == "depth and stencil tests":
-        gl.enable(GL.DEPTH_TEST)
-        gl.depth_func(GL.GREATER)
-        gl.enable(GL.STENCIL_TEST)
-        gl.stencil_func(GL.EQUAL, 3, 3)
-    elif what == "nothing is drawn":
-        gl.enable(GL.RASTERIZER_DISCARD)
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-@pytest.mark.parametrize(
-    "what",
-    [
-        *("all", "some channels", "no depth", "some bits of stencil", "integers", "two images"),
-        *("depth and stencil tests", "nothing is drawn", "counted"),
-    ],
-)
-def test_clears_between_draws(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pictures = []
-    for recorded in (True, False):
-        if not recorded:
-            switch_off(monkeypatch)
-        world = Recorded(driver, 5)
-        gl = world.gl
-        if what in ("integers", "two images"):
-            format = GL.RGBA8UI if what == "integers" else GL.RGBA8
-            to_an_image(world, [FIRST, SECOND], format)
-        gl.clear_depth(0.5)
-        gl.clear(BOTH | GL.STENCIL_BUFFER_BIT)
-        before(gl, what)
-        gl.enable(GL.SCISSOR_TEST)
-        gl.scissor(0, 0, 50, 80)
-        gl.uniform4fv(world.place, 1, np.array([0, 0, 0.2, 0.5], np.float32))
-        draw(world, 6)
-        if what == "counted":
-            gl.begin_query(GL.SAMPLES_PASSED, world.queries[0])
-        random = np.random.default_rng(3)
-        for number, kind in enumerate((*KINDS, *reversed(KINDS), *KINDS)):
-            gl.clear_color(*random.random(4).astype(np.float32).tolist())
-            gl.clear_depth(random.random())
-            gl.clear_stencil(number)
-            if number > 2:
-                gl.scissor(*(int(v) for v in random.integers(-9, 60, 2)), 34, 29)
-            KINDS[kind](gl)
-            gl.enable(GL.SCISSOR_TEST)
-            place = [*random.uniform(-0.5, 0.5, 3), 0.3]
-            gl.uniform4fv(world.place, 1, np.array(place, np.float32))
-            draw(world, 1)
-        assert pending() == recorded
-        if what == "counted":
-            gl.end_query(GL.SAMPLES_PASSED)
-            pictures.append(gl.get_query_objectuiv(world.queries[0], GL.QUERY_RESULT))
-        gl.disable(GL.SCISSOR_TEST)
-        box = 0, 0, SIZE, SIZE
-        if what == "integers":
-            pictures.append(gl.read_pixels(*box, GL.RGBA_INTEGER, GL.UNSIGNED_INT))
-        else:
-            pictures.append(gl.read_pixels(*box, GL.RGBA, GL.UNSIGNED_BYTE))
-        if what not in ("integers", "two images"):
-            pictures.append(gl.read_pixels(*box, GL.DEPTH_COMPONENT, GL.UNSIGNED_INT))
-            pictures.append(gl.read_pixels(*box, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE))
-        assert gl.get_error() == GL.NO_ERROR
-        gl.release()
-    half = len(pictures) // 2
-    assert pictures[:half] == pictures[half:]

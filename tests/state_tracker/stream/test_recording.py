@@ -239,40 +239,6 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         np.testing.assert_array_equal(found, np.repeat(last, 2))
 
 
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-@pytest.mark.parametrize("other", ["nothing", "uniforms", "starts", "buffers", "some of all"])
-def test_alternating_writes_and_draws_look_the_same(
-    other: str, driver: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`other`: what differs from draw to draw beside what is written."""
-    pictures = []
-    for recorded in (True, False):
-        if not recorded:
-            switch_off(monkeypatch)
-        world = Recorded(driver, 5)
-        gl, random = world.gl, np.random.default_rng(3)
-        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.9], np.float32))
-        gl.enable(GL.BLEND)
-        gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)
-        draw(world, 4)
-        for number in range(60):
-            every = other == "some of all" and number % 7 == 3
-            buffer = world.buffers[number % 2 if other == "buffers" or every else 0]
-            gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-            vertices = random.uniform(-1, 1, 10).astype(np.float32)
-            gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 40, vertices)
-            if other == "uniforms" or every:
-                gl.uniform4fv(world.tint, 1, random.random(4).astype(np.float32))
-            start = number % 2 if other == "starts" or every else 0
-            gl.draw_arrays(GL.TRIANGLE_STRIP, start, 3)
-        assert pending() == recorded
-        assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40) == vertices.tobytes()
-        pictures.append(world.read(0))
-        gl.release()
-    assert pictures[0] == pictures[1]
-    assert any(pictures[0])
-
-
 def test_blocks_are_where_they_were_bound(world: Recorded) -> None:
     gl, (one, two) = world.gl, world.paints
     gl.bind_buffer(GL.UNIFORM_BUFFER, one)

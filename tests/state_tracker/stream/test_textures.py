@@ -83,14 +83,6 @@ def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(pictures[0])
 
 
-@pytest.mark.parametrize("driver", ["numpipe", "jit", "tiler"])
-@pytest.mark.parametrize("what", WAYS)
-def test_alternating_writes_and_draws_look_the_same(
-    what: str, driver: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_turn(what, driver, monkeypatch)
-
-
 def _with_rows_apart(gl: Any) -> None:
     gl.pixel_storei(GL.UNPACK_ROW_LENGTH, 3)
     write(gl, size=2)

@@ -1,0 +1,45 @@
+"""Each GL program with several draws answers as when every call is executed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.common.draw import execution
+from tests.state_tracker.gl_programs import Program
+from tests.state_tracker.test_gl_programs import answers, every_program
+
+
+def programs_with_draws() -> Iterator[Any]:
+    """With the drivers of ours, which may execute several draws together."""
+    for parameter in every_program():
+        program, driver = parameter.values
+        draws = [line for line in program.lines if "draw_" in line.words[0]]
+        if any(line.error == "CONTEXT_LOST" for line in program.lines):
+            continue  # the call that is told so is another one
+        if driver != "native" and len(draws) > 1:
+            yield pytest.param(program, driver, id=parameter.id)
+
+
+def bits(answer: Any) -> Any:
+    return answer.tobytes() if isinstance(answer, np.ndarray) else repr(answer)
+
+
+@pytest.mark.parametrize(("program", "driver"), list(programs_with_draws()))
+def test_recorded_and_merged_calls_answer_as_when_each_is_executed_at_once(
+    program: Program, driver: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
+    deferred = answers(program, driver, from_c=True)
+    recorded = sum(sizes)
+    with open("/tmp/t10/rec.txt", "a") as f:
+        f.write(f"{recorded} {program.file.stem}: {program.name}: {driver}\n")
+    monkeypatch.setenv("GALLETTE_STREAM", "off")
+    at_once = answers(program, driver)
+    for line, one, other in zip(program.lines, deferred, at_once, strict=True):
+        assert bits(one) == bits(other), f"{program.file.name}:{line.number}"
