@@ -20,7 +20,7 @@ from gallette.pipe.enums import QueryType
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
-from tests.state_tracker.gl_programs import Program, programs_of
+from tests.state_tracker.gl_programs import programs_of
 from tests.state_tracker.stream.worlds import Through, switch_off
 from tests.state_tracker.test_gl_programs import FOLDER, answers
 
@@ -285,15 +285,17 @@ def test_a_run_looks_like_its_draws(
     assert len(np.unique(pixels)) > 10
 
 
-@pytest.mark.parametrize(
-    "program", programs_of(FOLDER / "recorded_draws.txt"), ids=lambda program: program.name
-)
-def test_draws_of_a_frame_are_one_call(program: Program, ends: list[tuple[int, int]]) -> None:
+def test_draws_of_a_frame_are_one_call(ends: list[tuple[int, int]]) -> None:
     """Unless their indices, or attributes that are no floats, are written between them."""
-    answers(program, "jit", from_c=True)
-    apart = any(w in program.name for w in ("written_indices", "written_bytes", "of_a_buffer"))
-    assert bool(ends) is not apart
-    assert apart or max(made for made, _ in ends) > 2
+    apart = []
+    for program in programs_of(FOLDER / "recorded_draws.txt"):
+        if program.name.startswith("other first vertices"):
+            continue  # some of them are drawn alone
+        answers(program, "jit", from_c=True)
+        if max((made for made, _ in ends), default=0) < 3:
+            apart.append(program.name.split(", ")[1:2])
+        ends.clear()
+    assert apart == [["written_indices"], ["written_bytes"], ["written_texels_of_a_buffer"]]
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -41,48 +41,6 @@ def image(gl: Any) -> bytes:
     return found
 
 
-WAYS = ("one", "several", "units", "some draws", "queries", "large")
-
-
-def in_turn(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writes and draws in turn look as they do one by one; `what` tells how they differ."""
-    pictures = []
-    for recorded in (True, False):
-        if not recorded:
-            switch_off(monkeypatch)
-        world = Recorded(driver, 5)
-        gl, random = world.gl, np.random.default_rng(3)
-        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.9], np.float32))
-        gl.enable(GL.BLEND)
-        gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)
-        textures(world)
-        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)  # a tiler begins a pass
-        for number in range(60):
-            if what == "several":
-                gl.bind_texture(GL.TEXTURE_2D, world.textures[number % 3])
-            if what == "units":
-                gl.active_texture(GL.TEXTURE0 + number % 2)
-            if what == "queries" and number % 20 == 5:
-                gl.begin_query(GL.SAMPLES_PASSED, world.queries[0])
-            gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1 + number % 2)
-            size = 1 + number % 3
-            texels = random.integers(0, 256, 4 * size * size, dtype=np.uint8)
-            write(gl, number % 2, number % 2, size, texels)
-            texels[:] = 0  # they are the caller's again
-            if what == "queries" and number % 20 == 15:
-                gl.end_query(GL.SAMPLES_PASSED)
-            if what != "some draws" or number % 3:
-                large = what == "large" and not number % 10  # such draws do not become pending
-                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4100 if large else 3)
-        assert pending() == recorded
-        gl.active_texture(GL.TEXTURE0)
-        pictures.append(world.read(0) + image(gl))
-        assert gl.get_integerv(GL.UNPACK_ALIGNMENT) == [2]
-        gl.release()
-    assert pictures[0] == pictures[1]
-    assert any(pictures[0])
-
-
 def _with_rows_apart(gl: Any) -> None:
     gl.pixel_storei(GL.UNPACK_ROW_LENGTH, 3)
     write(gl, size=2)
