@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 _HERE = Path(__file__).parent
-for room in ("draw", "raster"):
-    path = str(_HERE / room)
-    if path not in sys.path:
-        sys.path.insert(0, path)
+if (path := str(_HERE / "draw")) not in sys.path:
+    sys.path.insert(0, path)
 
 
 @pytest.fixture
@@ -31,13 +29,3 @@ def canvas() -> Iterator[Callable[..., Any]]:
     for each in made:
         each.close()
         assert not each.screen.resources.live
-
-
-@pytest.fixture(scope="module")
-def natively() -> Iterator[Callable[..., Any]]:
-    """Render scenes on the native GL; None where there is none."""
-    from native_primitives import Native
-
-    native = Native()
-    yield native.render
-    native.close()

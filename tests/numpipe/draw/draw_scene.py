@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.numpipe import NumpipeScreen, create_screen
 from gallette.pipe.codecs import unpack, unpack_depth
-from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, Target
+from gallette.pipe.enums import Bind, BlendFactor, ClearFlags, MapFlags, Primitive, Target
 from gallette.pipe.formats import format_named
 from gallette.pipe.resource import Resource, ResourceDesc
 from gallette.pipe.state import (
@@ -26,15 +26,51 @@ from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
     RasterizerState,
+    RenderTargetBlend,
     Surface,
     VertexBuffer,
     VertexElement,
     ViewportState,
 )
 
-__all__ = ["Canvas", "color_fragment", "position_vertex"]
+__all__ = [
+    "OVER",
+    "SHAPE",
+    "Canvas",
+    "color_fragment",
+    "moved_vertex",
+    "painted_fragment",
+    "position_vertex",
+]
 
 VEC4 = "R32G32B32A32_FLOAT"
+SHAPE = np.array([[0, 0, 0, 1], [0.5, 0, 0, 1], [0, 0.5, 0, 1], [0.5, 0.4, 0, 1]], np.float32)
+OVER = RenderTargetBlend(
+    True, rgb_src_factor=BlendFactor.SRC_ALPHA, rgb_dst_factor=BlendFactor.INV_SRC_ALPHA
+)
+
+
+def constant(b: Builder, offset: int) -> Any:
+    return b.intrinsic("load_ubo", [b.imm_int(0), b.imm_int(offset)], num_components=4)
+
+
+def moved_vertex() -> Shader:
+    """The position plus constant 0."""
+    b = Builder.shader_main(Stage.VERTEX, "moved")
+    zero = b.imm_int(0)
+    place = b.intrinsic("load_input", [zero], num_components=4, base=0, location=0)
+    moved = b.fadd(place, constant(b, 0))
+    b.intrinsic("store_output", [moved, zero], location=VaryingSlot.POS, write_mask=15)
+    return b.shader
+
+
+def painted_fragment() -> Shader:
+    """Constant 1 is the colour, unless its red is above a half: then constant 0 is."""
+    b = Builder.shader_main(Stage.FRAGMENT, "painted")
+    color = constant(b, 16)
+    chosen = b.bcsel(b.flt(b.imm_float(0.5), b.channel(color, 0)), constant(b, 0), color)
+    b.intrinsic("store_output", [chosen, b.imm_int(0)], location=FragResult.COLOR, write_mask=15)
+    return b.shader
 
 
 def position_vertex(varyings: Sequence[int] = (VaryingSlot.VAR0,)) -> Shader:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draw_scene import Canvas
-from test_merged_draws import SHAPE, moved_vertex, painted_fragment
+from draw_scene import SHAPE, Canvas, moved_vertex, painted_fragment
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw import queue

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from draw_scene import color_fragment, position_vertex
-from test_merged_draws import OVER
+from draw_scene import OVER, color_fragment, position_vertex
 
 from gallette.drivers.common.output import engine
 from gallette.drivers.common.raster.fragments import Fragments
