@@ -11,7 +11,7 @@ import random
 import re
 import shlex
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
@@ -400,20 +400,30 @@ def run(
     native: list[Any] | None = None,
     executed: list[int] | None = None,
     each_error: bool = True,
+    another: Callable[[], GLInterface] | None = None,
 ) -> list[Any]:
     """Make the calls of a program; what the native GL answered to each is compared with, if given.
 
     `executed` is filled with how many draws the driver executes at a time. Without `each_error`
     glGetError, which executes recorded calls, is called at lines with an answer or an error alone.
-    Returns what each call answered.
+    `another` makes the contexts that share objects with the first. Returns what each call answered.
     """
     gl.make_current()
     gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
     found: list[Any] = []
     kept: dict[str, Any] = {}
     begun = False
+    contexts = {"1": gl}
     for line in program.lines:
         place = f"{program.file.name}:{line.number}: {' '.join(line.words)}"
+        if line.words[0] == "context":
+            number = line.words[1]
+            if number not in contexts and another is not None:
+                contexts[number] = another()
+            gl = contexts[number]
+            gl.make_current()
+            found.append(None)
+            continue
         if line.words == (TOGETHER,):
             found.append(None)
             if executed is not None:

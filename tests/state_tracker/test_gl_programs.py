@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gallette.state_tracker import create_context
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.native.context import NativeContext
 from gallette.state_tracker.stream.calls import CALLS
 from tests.conftest import native_context
 from tests.state_tracker.gl_programs import Program, programs_of, run
@@ -38,11 +41,25 @@ def answers(
     # Mesa's llvmpipe ends with 4.5, of which the programs for 4.6 use no more.
     version = min(program.version, (4, 5)) if driver == "native" else program.version
     options: dict[str, Any] = {"profile": program.profile, "version": version, "size": program.size}
-    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    made: list[Any] = []
+
+    def another() -> Any:
+        """A context, which shares objects with the first."""
+        if not made:
+            create = native_context if driver == "native" else partial(create_context, driver)
+        elif driver == "native":
+            create = partial(NativeContext, "llvmpipe", share=made[0])
+        else:
+            create = partial(Context, driver, share=made[0])
+        new = create(**options)
+        made.append(new)
+        return Through(new, IN_STREAM) if from_c else new
+
     try:
-        return run(Through(gl, IN_STREAM) if from_c else gl, program, native, executed, not from_c)
+        return run(another(), program, native, executed, not from_c, another)
     finally:
-        gl.release()
+        for gl in reversed(made):
+            gl.release()
 
 
 @pytest.mark.parametrize(("program", "driver"), list(every_program()))
