@@ -30,7 +30,7 @@ __all__ = ["Program", "ProgramError", "programs_of", "run"]
 _HEADER = re.compile(r"\[(.+)\] (core|compat|es) (\d)\.(\d) (\d+)x(\d+)((?: \w+)*)")
 _STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", "compute")
 _KINDS = {"shader": _STAGES, "data": tuple(ARRAYS)}
-_NATIVE = re.compile(r"native(?: ~(\d+))?(?: but (\d+))?")
+_ALIKE = re.compile(r"(?:native(?: ~(\d+))?(?: but (\d+))?|numpipe)")
 
 _COLORS = re.compile(r"(\d+) colors")
 _CHANCE = re.compile(r"\?(\d*)\(([^()]*)\)")
@@ -70,9 +70,10 @@ class Program:
     blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
-    def against_native(self) -> bool:
-        """Whether some answer is what the native GL answers to the same call."""
-        return any(line.answer and line.answer.startswith("native") for line in self.lines)
+    def reference(self) -> str:
+        """The implementation whose answers to the same calls some answers are; or nothing."""
+        answers = {(line.answer or " ").split(" ")[0] for line in self.lines}
+        return next((name for name in ("native", "numpipe") if name in answers), "")
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -376,9 +377,9 @@ def _compare(program: Program, words: tuple[str, ...], answer: Any, expected: st
     return f"{numbers}, not {expected}"
 
 
-def _as_native(answer: Any, theirs: Any, expected: str) -> str:
+def _alike(answer: Any, theirs: Any, expected: str) -> str:
     """Pictures and bytes may differ by `~n` levels in all places but some."""
-    rule = _NATIVE.fullmatch(expected)
+    rule = _ALIKE.fullmatch(expected)
     if rule is None:
         raise ProgramError(f"{expected!r} allows nothing")
     ours, reference = (
@@ -386,23 +387,24 @@ def _as_native(answer: Any, theirs: Any, expected: str) -> str:
     )
     if ours.shape != reference.shape:
         return f"{ours.shape} numbers, not {reference.shape}"
-    off = np.abs(ours - reference) > max(float(rule[1] or 0), 1e-5)
+    least = 0.0 if expected == "numpipe" else 1e-5
+    off = np.abs(ours - reference) > max(float(rule[1] or 0), least)
     if ours.ndim == 3:
         off = off.any(axis=2)
     if off.sum() <= int(rule[2] or 0):
         return ""
-    return f"differs from the native GL's in {off.sum()} places, first {np.argwhere(off)[0]}"
+    return f"differs from the reference's in {off.sum()} places, first {np.argwhere(off)[0]}"
 
 
 def run(
     gl: GLInterface,
     program: Program,
-    native: list[Any] | None = None,
+    reference: list[Any] | None = None,
     executed: list[int] | None = None,
     each_error: bool = True,
     another: Callable[[], GLInterface] | None = None,
 ) -> list[Any]:
-    """Make the calls of a program; what the native GL answered to each is compared with, if given.
+    """Make the calls of a program; what the reference answered to each is compared with, if given.
 
     `executed` is filled with how many draws the driver executes at a time. Without `each_error`
     glGetError, which executes recorded calls, is called at lines with an answer or an error alone.
@@ -449,10 +451,10 @@ def run(
         if line.answer is None:
             continue
         wrong = ""
-        if not line.answer.startswith("native"):
+        if not line.answer.startswith(("native", "numpipe")):
             wrong = _compare(program, line.words, answer, line.answer)
-        elif native is not None:
-            wrong = _as_native(answer, native[len(found) - 1], line.answer)
+        elif reference is not None:
+            wrong = _alike(answer, reference[len(found) - 1], line.answer)
         if wrong:
             raise ProgramError(f"{place}: {wrong}")
     return found

@@ -25,7 +25,7 @@ def every_program() -> Iterator[Any]:
     for path in sorted(FOLDER.glob("*.txt")):
         for program in programs_of(path):
             for driver in program.drivers:
-                native = driver == "native" or program.against_native
+                native = "native" in (driver, program.reference)
                 marks = [pytest.mark.native] if native else []
                 name = f"{path.stem}: {program.name}: {driver}"
                 yield pytest.param(program, driver, id=name, marks=marks)
@@ -34,7 +34,7 @@ def every_program() -> Iterator[Any]:
 def answers(
     program: Program,
     driver: str,
-    native: list[Any] | None = None,
+    reference: list[Any] | None = None,
     executed: list[int] | None = None,
     from_c: bool = False,
 ) -> list[Any]:
@@ -56,7 +56,7 @@ def answers(
         return Through(new, IN_STREAM) if from_c else new
 
     try:
-        return run(another(), program, native, executed, not from_c, another)
+        return run(another(), program, reference, executed, not from_c, another)
     finally:
         for gl in reversed(made):
             gl.release()
@@ -68,7 +68,7 @@ def test_the_program_answers_as_its_file_says(
 ) -> None:
     if driver == "jit":
         pytest.importorskip("llvmlite")
-    compared = driver != "native" and program.against_native
-    native = answers(program, "native") if compared else None
+    compared = program.reference and driver != program.reference
+    reference = answers(program, program.reference) if compared else None
     together = executed if driver == "numpipe" else None
-    assert len(answers(program, driver, native, together)) == len(program.lines) > 0
+    assert len(answers(program, driver, reference, together)) == len(program.lines) > 0
