@@ -51,6 +51,12 @@ WRONG = {
     "calls green_target": "line 19: there are no calls green_target",
     "calls red_target\npicture 1 2 2 1 -> 0 0 2 1 = 255 0 0 255; 1 0 1 1 = 0 0 0 0": "at 1, 0 it",
     "calls red_target\nread_pixels 0 0 2 1 RGBA UNSIGNED_BYTE -> b:(255,0*2,255)*3": ", not b:(",
+    "picture -> 2 colors": "picture: 1 colours, not 2 or more",
+    "sometimes\n    finish": "line 19: no block begins with 'sometimes'",
+    "repeat 3\n    calls green_target": "line 20: there are no calls green_target",
+    "repeat 2\n    scissor 0 0 ?(-3..-2) 1": "cases.txt:20: scissor 0 0 -",
+    "one of\n    all of\n        enable ?(BLENDS,BLENDING)": "BLEND",
+    "drawn_together -> 3": "drawn_together: [], not 3",
     "for each row\nscissor 0 0 $size 1\n| size\n| 1\n| -1": ": scissor 0 0 -1 1: INVALID_",
 }
 
@@ -67,6 +73,12 @@ RIGHT = [
     "calls red_target\npicture 6 7 2 1 -> 0 0 2 1 = 255 0 0 255\n"
     "read_pixels 0 0 2 1 RGBA UNSIGNED_BYTE -> b:(255,0*2,255)*2",
     "@made = create_shader_programv FRAGMENT_SHADER 1 sources:red\nuse_program @made",
+    "repeat 3\n    one of\n        scissor 0 0 ?(1..4) ?(1..4)\n        all of\n"
+    "            enable BLEND\n            clear_color ?(0.0..0.5) 0 0 1\n"
+    "    perhaps 0.5\n        calls red_target\nget_error -> 0",
+    "gen_buffers 1\nbind_buffer ARRAY_BUFFER 1\n"
+    "buffer_data ARRAY_BUFFER 8 f:?2(3.0..4.0) STREAM_DRAW\n"
+    "write_mapped ARRAY_BUFFER 4 0 f:2 -> 1\nget_buffer_sub_data ARRAY_BUFFER 4 4 -> f:2",
     "gen_buffers 1\n"
     "for each row\nbind_buffer $target 1\n| target\n| ARRAY_BUFFER\n| COPY_READ_BUFFER",
 ]
@@ -80,7 +92,7 @@ def execute(folder: Path, text: str) -> int:
     for program in programs:
         gl = create_context("numpipe", version=program.version, size=program.size)
         try:
-            run(gl, program)
+            run(gl, program, executed=[])
         finally:
             gl.release()
     return len(programs)
