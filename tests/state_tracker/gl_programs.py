@@ -13,6 +13,7 @@ import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -64,16 +65,27 @@ class Program:
     version: tuple[int, int]
     size: tuple[int, int]
     drivers: tuple[str, ...]
-    lines: list[Line]
+    body: list[tuple[int, str]]  # numbered lines, in which nothing is repeated or chosen yet
     file: Path
     # Texts of shaders with their stages, and arrays with the letters of their types.
     blocks: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
+    def lines(self) -> list[Line]:
+        """The calls; what is drawn by chance is the same in every run."""
+        chance = random.Random(zlib.crc32(self.name.encode()))
+        return [_line(*call) for call in _unrolled(self.body, chance)]
+
+    @property
     def reference(self) -> str:
         """The implementation whose answers to the same calls some answers are; or nothing."""
-        answers = {(line.answer or " ").split(" ")[0] for line in self.lines}
+        answers = {text.partition(" -> ")[2].split(" ")[0] for _, text in self.body}
         return next((name for name in ("native", "numpipe") if name in answers), "")
+
+    @property
+    def has_several_draws(self) -> bool:
+        draws = sum("draw_" in text for _, text in self.body)
+        return draws > 1 or (draws > 0 and any("repeat" in text for _, text in self.body))
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -144,12 +156,6 @@ def _unrolled(body: list[tuple[int, str]], chance: random.Random) -> Iterator[tu
             raise ProgramError(f"line {number}: no block begins with {text.strip()!r}")
 
 
-def _lines(program: Program, body: list[tuple[int, str]]) -> list[Line]:
-    """The calls of a body; what is drawn by chance is the same in every run."""
-    chance = random.Random(zlib.crc32(program.name.encode()))
-    return [_line(*call) for call in _unrolled(body, chance)]
-
-
 def _filled(
     program: Program, body: list[tuple[int, str]], cell: dict[str, str]
 ) -> Iterator[tuple[int, str]]:
@@ -192,15 +198,16 @@ def _rows(
         calls = list(_filled(program, body[:start], {}))
         for cell in cells:
             calls += _filled(program, body[start + 1 :], cell)
-        program.lines = _lines(program, calls)
+        program.body = calls
         yield program
         return
     for cell in cells:
         made = replace(program, name=f"{program.name}: {', '.join(cell.values())}")
-        made.lines = _lines(made, list(_filled(program, body, cell)))
+        made.body = list(_filled(program, body, cell))
         yield made
 
 
+@cache
 def programs_of(path: Path) -> list[Program]:
     """The programs of a file, one for each row of those with a table."""
     blocks: dict[str, tuple[str, str]] = {}
@@ -216,7 +223,7 @@ def programs_of(path: Path) -> list[Program]:
         if table:
             found.extend(_rows(program, body, table))
         else:
-            program.lines = _lines(program, list(_filled(program, body, {})))
+            program.body = list(_filled(program, body, {}))
             found.append(program)
 
     for number, line in enumerate(path.read_text().splitlines(), 1):

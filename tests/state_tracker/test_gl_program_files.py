@@ -88,6 +88,7 @@ def execute(folder: Path, text: str) -> int:
     """How many programs the text holds; all of them run."""
     path = folder / "cases.txt"
     path.write_text(TEXT + text + "\n")
+    programs_of.cache_clear()
     programs = programs_of(path)
     for program in programs:
         gl = create_context("numpipe", version=program.version, size=program.size)

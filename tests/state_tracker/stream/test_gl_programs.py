@@ -20,10 +20,9 @@ def programs_with_draws() -> Iterator[Any]:
     """With the drivers of ours, which may execute several draws together."""
     for parameter in every_program():
         program, driver = parameter.values
-        draws = [line for line in program.lines if "draw_" in line.words[0]]
-        if any(line.error == "CONTEXT_LOST" for line in program.lines):
+        if any("CONTEXT_LOST" in text for _, text in program.body):
             continue  # the call that is told so is another one
-        if driver != "native" and len(draws) > 1:
+        if driver != "native" and program.has_several_draws:
             yield pytest.param(program, driver, id=parameter.id)
 
 
