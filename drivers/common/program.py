@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
+    from gallette.drivers.common.raster.interpolate import PlaneSource
+    from gallette.drivers.common.raster.lanes import PrimitiveInfo
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
@@ -248,6 +251,17 @@ class BoundProgram:
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
     ) -> bool:
         """Fill triangles; returns false, having drawn nothing, if the shared rasterizer has to."""
+        return False
+
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+    ) -> bool:
+        """The same for what points and lines cover."""
         return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:

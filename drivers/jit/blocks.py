@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,10 @@ from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
-from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.setup import SUBPIXELS, Edges, Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -41,6 +43,7 @@ __all__ = [
     "begin_setup",
     "bring_memory",
     "complete_block",
+    "count_polygons",
     "describe",
     "describe_textures",
     "grid",
@@ -48,6 +51,7 @@ __all__ = [
     "set_up",
     "setup_functions",
     "texels_of",
+    "write_records",
 ]
 
 Array = npt.NDArray[Any]
@@ -113,9 +117,64 @@ def set_up(
         block[word] = array.ctypes.data
     block[TileWords.ACROSS] = across
     block[TileWords.TRIANGLES] = len(corners)
-    setup, _ = setup_functions(engine, context, bound.program.cache)
-    setup(block.ctypes.data)
+    setup_functions(engine, context, bound.program.cache).setup(block.ctypes.data)
     return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
+
+
+def write_records(
+    records: Array,
+    edges: Edges,
+    source: PlaneSource,
+    info: PrimitiveInfo,
+    target: Rect,
+    sampled: bool,
+) -> int:
+    """Write a record of each polygon that is not outside the target; returns how many."""
+    box = [edges.x0, edges.y0, edges.x1, edges.y1]
+    if sampled:  # any place in a pixel counts
+        box = [
+            np.maximum(edges.x0 - 1, target.x0),
+            np.maximum(edges.y0 - 1, target.y0),
+            np.minimum(edges.x1 + 1, target.x1),
+            np.minimum(edges.y1 + 1, target.y1),
+        ]
+    seen = np.flatnonzero((box[0] < box[2]) & (box[1] < box[3]))
+    out = records[: len(seen)]
+    count = len(source.corners)
+    out[:, Record.VERTEX : Record.VERTEX + count] = source.corners[:, seen].T
+    if info.points is not None:
+        out[:, Record.POINT_SIZE] = info.points[2][seen].view(np.int32)
+    out[:, Record.PROVOKING] = source.provoking[seen]
+    out[:, Record.FRONT] = info.front[seen]
+    out[:, Record.IDENTITY] = info.identity[seen]
+    for number, bound in enumerate(box):
+        out[:, Record.BOUNDS + number] = bound[seen]
+    sides = len(edges.a)
+    out[:, Record.DX : Record.DX + sides] = (edges.b[:, seen] * (1 / SUBPIXELS)).T
+    out[:, Record.DY : Record.DY + sides] = (edges.a[:, seen] * (-1 / SUBPIXELS)).T
+    least = edges.c[:, seen].astype(np.int64) - 1
+    words = np.ascontiguousarray((least if sampled else least >> 8).T).view(np.int32)
+    out[:, Record.C : Record.C + 2 * sides] = words
+    return len(seen)
+
+
+def count_polygons(
+    bound: BoundJit,
+    block: Array,
+    engine: FragmentEngine,
+    context: RasterContext,
+    records: Array,
+    count: int,
+    starts: Array,
+    across: int,
+) -> int:
+    """Count in `starts` the polygons of each tile; returns their number."""
+    block[TileWords.RECORDS] = records.ctypes.data
+    block[TileWords.STARTS] = starts.ctypes.data
+    block[TileWords.ACROSS] = across
+    block[TileWords.TRIANGLES] = count
+    setup_functions(engine, context, bound.program.cache).count(block.ctypes.data)
+    return count
 
 
 def lists(
@@ -125,8 +184,7 @@ def lists(
     np.cumsum(starts, out=starts)
     items = np.empty(max(1, int(starts[-1])), np.int32)
     block[TileWords.ITEMS] = items.ctypes.data
-    _, bin = setup_functions(engine, context, bound.program.cache)
-    bin(block.ctypes.data)
+    setup_functions(engine, context, bound.program.cache).bin(block.ctypes.data)
     return items
 
 
@@ -152,10 +210,16 @@ def complete_block(
         block[Words.INPUTS + number] = array.ctypes.data
 
 
-def setup_functions(
-    engine: FragmentEngine, context: RasterContext, cache: Any
-) -> tuple[Function, Function]:
-    """The functions `setup` and `bin` for a rasterizer state."""
+class SetupFunctions(NamedTuple):
+    """The functions of `shader.setup`."""
+
+    setup: Function
+    count: Function
+    bin: Function
+
+
+def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
+    """The set-up functions for a rasterizer state."""
     sampled = isinstance(engine, MultisampleEngine)
     return _setup_functions(_setup_state(context.state), sampled, cache)
 
@@ -166,9 +230,7 @@ def begin_setup(cache: Any) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _setup_functions(
-    state: RasterizerState, sampled: bool, cache: Any
-) -> tuple[Function, Function]:
+def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> SetupFunctions:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
@@ -178,8 +240,8 @@ def _setup_functions(
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, ("setup", "bin"), cache)
-    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
+    code = compile_module(text, SetupFunctions._fields, cache)
+    return SetupFunctions(*(code.function(n, ctypes.c_void_p) for n in SetupFunctions._fields))
 
 
 @functools.lru_cache(maxsize=256)

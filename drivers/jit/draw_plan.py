@@ -321,15 +321,15 @@ class DrawPlan:
         numbers = tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
         block = np.zeros(DrawWords.SIZE, np.uint64)
-        setup, bin = setup_functions(self._engine, self._context, cache)
+        functions = setup_functions(self._engine, self._context, cache)
         cut, extend = clip_functions(cache)
         self._functions = [
             (DrawWords.SHADE, shade_vertices),
             (DrawWords.PLACING, _place(planes.near, planes.far, planes.halfz, cache)),
             (DrawWords.CUT, cut),
             (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, setup),
-            (DrawWords.BIN, bin),
+            (DrawWords.SET_UP, functions.setup),
+            (DrawWords.BIN, functions.bin),
             (DrawWords.FILL, self._function.call),
         ]
         self._whole = _draw(numbers, planes.halfz, self._first, self._plain, cache)

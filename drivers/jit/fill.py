@@ -1,8 +1,8 @@
-"""Filling triangles by machine code: from assembled vertices to pixels.
+"""Filling primitives by machine code: from assembled vertices to pixels.
 
-The shared rasterizer calls `fill` before it makes fragments of triangles. `fill` returns false if
-there is no code for the bound state (stipple, some formats); the shared code then draws them, with
-the same result.
+The shared rasterizer calls `fill` before it makes fragments of triangles, and `fill_polygons` for
+what points and lines cover. They return false if there is no code for the bound state (stipple,
+some formats); the shared code then draws them, with the same result.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.raster.setup import SUBPIXELS, Edges
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
@@ -34,16 +37,19 @@ from .blocks import (
     begin_block,
     bring_memory,
     complete_block,
+    count_polygons,
     grid,
     lists,
     set_up,
+    write_records,
 )
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
+from .shader.setup import LARGEST
 from .shader.tile_emit import TileCode
-from .shader.tile_keys import TileKey, can_store
+from .shader.tile_keys import TRIANGLES, Kind, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
@@ -51,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TileFunction",
     "fill",
+    "fill_polygons",
     "listen",
     "run_threads",
     "shade",
@@ -78,7 +85,45 @@ def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertic
     if touches_nothing(engine):
         return _is_plain(bound, engine, context)
     function = tile_function_for(bound, engine, context, vertices)
-    return function is not None and _run(bound, function, engine, context, vertices, batch)
+    if function is None:
+        return False
+
+    def set_up_triangles(block: Array, records: Array, starts: Array, across: int) -> int | None:
+        return set_up(bound, block, engine, context, batch, records, starts, across)
+
+    count = len(batch.corners)
+    return _run(bound, function, engine, context, vertices, count, set_up_triangles)
+
+
+def fill_polygons(
+    bound: BoundJit,
+    engine: FragmentEngine,
+    context: RasterContext,
+    edges: Edges,
+    source: PlaneSource,
+    info: PrimitiveInfo,
+) -> bool:
+    """Fill the polygons that points and lines cover; returns false if that needs the shared
+    code.
+    """
+    if touches_nothing(engine):
+        return _has_code(bound, engine, context)
+    longest = max(np.abs(edges.a).max(initial=0), np.abs(edges.b).max(initial=0))
+    if source.depth is not None or longest > SUBPIXELS * LARGEST:
+        return False
+    falling = info.points is not None and info.sprite_upper_left
+    kind = Kind(len(source.corners), falling)
+    function = tile_function_for(bound, engine, context, source.vertices, kind)
+    if function is None:
+        return False
+
+    sampled = bool(function.key.samples)
+
+    def set_up_polygons(block: Array, records: Array, starts: Array, across: int) -> int:
+        count = write_records(records, edges, source, info, context.target, sampled)
+        return count_polygons(bound, block, engine, context, records, count, starts, across)
+
+    return _run(bound, function, engine, context, source.vertices, edges.count, set_up_polygons)
 
 
 def touches_nothing(engine: FragmentEngine) -> bool:
@@ -93,15 +138,17 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind = TRIANGLES,
 ) -> TileFunction | None:
     """The tile function for the bound state; None if the draw needs the shared code."""
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered
+    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if _is_plain(bound, engine, context):
-            key = _tile_key(bound, engine, context, vertices)
+        whole = _is_plain if kind is TRIANGLES else _has_code
+        if whole(bound, engine, context):
+            key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
@@ -111,7 +158,16 @@ def tile_function_for(
 
 def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
-    state = context.state
+    return (
+        context.fills
+        and context.screen is None
+        and not (type(engine) is SmoothEngine and context.state.poly_smooth)
+        and _has_code(bound, engine, context)
+    )
+
+
+def _has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether fragments are shaded and stored without what only the shared parts can do."""
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
         if context.multisampled is None:
@@ -119,10 +175,7 @@ def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
     elif type(engine) not in (FragmentEngine, SmoothEngine) or context.multisampled:
         return False
     return (
-        context.fills
-        and context.screen is None
-        and not (type(engine) is SmoothEngine and state.poly_smooth)
-        and not state.conservative
+        not context.state.conservative
         and not facts.in_order
         and not facts.writes_stencil
         and not engine.state.tests.depth_bounds_test
@@ -137,6 +190,7 @@ def _tile_key(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind,
 ) -> TileKey | None:
     """The key of the bound state; None if there is no code for it."""
     state = engine.state
@@ -169,12 +223,13 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *_offset_key(context),
+        *(_offset_key(context) if kind is TRIANGLES else ("", 0)),
         coverage and engine.shades,
         opaque,
         bound.image_keys if engine.shades else (),
         per_sample and engine.shades,
         engine.shades and bound.program.facts.has_side_effects,
+        kind,
     )
 
 
@@ -243,17 +298,18 @@ def _run(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
-    batch: Batch,
+    most: int,
+    set_up: Callable[[Array, Array, Array, int], int | None],
 ) -> bool:
-    """Set triangles up, deal their records out to tiles and shade these."""
+    """Set up to `most` primitives up, deal their records out to tiles and shade these."""
     if context.target.empty:
         return True
     keep: list[Any] = []
     block = begin_block(bound, function, context, vertices, keep)
     across, down = grid(context.target)
-    records = np.empty((len(batch.corners), Record.SIZE), np.int32)
+    records = np.empty((most, Record.SIZE), np.int32)
     starts = np.zeros(across * down + 1, np.int32)
-    count = set_up(bound, block, engine, context, batch, records, starts, across)
+    count = set_up(block, records, starts, across)
     if not count:
         return count is not None
     counters, tiles = np.zeros(4, np.int64), across * down

@@ -40,7 +40,10 @@ from gallette.drivers.common.program import (
     Outputs,
     ProgramFacts,
 )
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.setup import Edges
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
@@ -50,7 +53,7 @@ from gallette.pipe.enums import Primitive
 
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
-from .fill import TileFunction, fill
+from .fill import TileFunction, fill, fill_polygons
 from .llvm.engine import Function, compile_module
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
@@ -289,6 +292,17 @@ class BoundJit(BoundProgram):
     ) -> bool:
         """Fill triangles with a tile function; false if there is none for the bound state."""
         return fill(self, engine, context, vertices, batch)
+
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+    ) -> bool:
+        """The same for what points and lines cover."""
+        return fill_polygons(self, engine, context, edges, source, info)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of small draws in a state; None if there is none."""

@@ -20,7 +20,7 @@ SOME = find_tests([])[::29]
 
 @pytest.mark.parametrize("name, path", SOME, ids=[name for name, _ in SOME])
 def test_bundled_programs(name: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fill, "_is_plain", lambda *args: False)
+    monkeypatch.setattr(fill, "_has_code", lambda *args: False)
     monkeypatch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
     outcome = run_test(parse_file(path), "jit")
     assert (outcome.result, outcome.reason) == ("pass", "")

@@ -58,6 +58,7 @@ from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
@@ -110,6 +111,15 @@ class FragmentRun(FragmentSink):
         """Fill triangles with the program's compiled code, if it has any for them."""
         program = self.shader.program
         return program is not None and program.fill(self.engine, context, vertices, batch)
+
+    def fill_polygons(
+        self, context: RasterContext, edges: Edges, source: PlaneSource, info: PrimitiveInfo
+    ) -> bool:
+        """Fill what points or lines cover with the program's compiled code, if it has any."""
+        program = self.shader.program
+        return program is not None and program.fill_polygons(
+            self.engine, context, edges, source, info
+        )
 
 
 class FragmentEngine:

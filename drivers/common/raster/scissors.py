@@ -9,6 +9,7 @@ import numpy as np
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .setup import Edges
 from .spans import Ints, Spans
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ class FragmentSink:
 
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill whole triangles; false, and nothing is drawn, if `draw` is to be called."""
+        return False
+
+    def fill_polygons(
+        self, context: RasterContext, edges: Edges, source: PlaneSource, info: PrimitiveInfo
+    ) -> bool:
+        """Fill the polygons that points or lines cover; false, and nothing is drawn, if `draw` is
+        to be called.
+        """
         return False
 
 

@@ -165,10 +165,18 @@ class _Tiles:
         y1 = b.math("smin", bounds[3], tile_y + TILE)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
-        edges = [self._edge(record, k, tile_x, tile_y) for k in range(3)]
+        edges = [self._edge(record, k, tile_x, tile_y) for k in range(self.key.edges)]
         self.stage.begin_triangle(self.e, record)
+        # Long thin primitives are in the lists of many tiles that they do not touch.
+        down, right = TILE - 2, TILE - half
+        reach = [
+            e.most + b.math("smax", e.dx * down, 0) + b.math("smax", e.dy * -right, 0)
+            for e in edges
+        ]
+        first = y0 & -2
+        y1 = b.select(_inside(b, reach), y1, first)
         start_x = x0 & -half
-        with b.loop(y0 & -2, y1, 2) as y:
+        with b.loop(first, y1, 2) as y:
             from_top = y - tile_y
             at_row = [[corner + edge.dx * from_top for corner in edge.corners] for edge in edges]
             least = [edge.least + edge.dx * from_top for edge in edges]
@@ -182,18 +190,20 @@ class _Tiles:
                 whole = whole_row & (x >= x0) & (x + half <= x1)
                 seen = b.block()
                 highest = [at - step for at, step in zip(most, steps, strict=True)]
-                b.branch(_either(highest) >= 0, seen, skip)
+                b.branch(_inside(b, highest), seen, skip)
                 b.place(seen)
                 lowest = [at - step for at, step in zip(least, steps, strict=True)]
-                whole = (_either(lowest) >= 0) & whole
+                whole = _inside(b, lowest) & whole
                 lane_x, lane_y = columns + x, rows + y
                 covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=True):
-                        values = [own + base for own, base in zip(moved, bases, strict=True)]
-                        mask.set((_either(values) >= 0) & inside)
+                    for sample, mask in enumerate(covered):
+                        values = [
+                            own + bases[sample] for own, bases in zip(moved, at_row, strict=True)
+                        ]
+                        mask.set(_inside(b, values) & inside)
                 masks = self._wanted([mask.get() for mask in covered])
                 some = b.block()
                 b.branch(b.any(_either(masks)), some, skip)
@@ -557,6 +567,11 @@ class _Tiles:
 def _narrow(sample: int | V) -> int | V:
     """A sample's number in 32 bits."""
     return sample if isinstance(sample, int) else sample.to("i32")
+
+
+def _inside(b: Builder, edges: Sequence[V]) -> V:
+    """Whether no edge function is negative."""
+    return _either(edges) >= 0 if edges else b.const("i1", True)
 
 
 def _either(values: Sequence[V]) -> V:
