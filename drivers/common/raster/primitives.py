@@ -447,7 +447,13 @@ def _polygons(
     if plain and sink.fill_polygons(context, edges, source, info):
         return
     for part in slices(ends_of(np.maximum(edges.y1 - edges.y0, 0)), MOST_ROWS):
-        some = edges.take(part)
-        spans = sampled_spans(some, context.target, pattern) if pattern else spans_of(some)
-        spans.primitive += part.start
-        sink.draw(spans, source, info)
+        # The engine frees the rows while it draws, so no name may hold them here.
+        sink.draw(_spans_of(edges, part, context.target, pattern), source, info)
+
+
+def _spans_of(edges: Edges, part: slice, target: Rect, pattern: SamplePattern | None) -> Spans:
+    """The spans of some polygons, which keep their numbers."""
+    some = edges.take(part)
+    spans = sampled_spans(some, target, pattern) if pattern else spans_of(some)
+    spans.primitive += part.start
+    return spans

@@ -49,7 +49,7 @@ def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
         edges, source, info = set_up_points(
             vertices, which, which + 20, info_of, state, TARGET, depth, front, pattern
         )
-    spans = sampled_spans(edges, TARGET, pattern) if pattern else spans_of(edges)
+        spans = sampled_spans(edges, TARGET, pattern) if pattern else spans_of(edges)
     assert source.corners.tolist() == [[4, 0, 2]]
     assert source.provoking.tolist() == [24, 20, 22]
     assert source.depth is not None
@@ -94,7 +94,7 @@ def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: in
         edges, _, _ = set_up_points(
             at((center, center)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
         )
-    spans = sampled_spans(edges, TARGET, PATTERN)
+        spans = sampled_spans(edges, TARGET, PATTERN)
     assert spans.bounds is not None
     assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
 
