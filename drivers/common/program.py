@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gallette.drivers.common.raster.interpolate import PlaneSource
     from gallette.drivers.common.raster.lanes import PrimitiveInfo
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
     from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
@@ -260,8 +261,9 @@ class BoundProgram:
         edges: Edges,
         source: PlaneSource,
         info: PrimitiveInfo,
+        pattern: SamplePattern | None,
     ) -> bool:
-        """The same for what points and lines cover."""
+        """The same for what points and lines cover; `pattern` are the samples that count."""
         return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:

@@ -117,7 +117,7 @@ def set_up(
         block[word] = array.ctypes.data
     block[TileWords.ACROSS] = across
     block[TileWords.TRIANGLES] = len(corners)
-    setup_functions(engine, context, bound.program.cache).setup(block.ctypes.data)
+    setup_functions(engine, context, bound.program.cache).set_up(block.ctypes.data)
     return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
 
 
@@ -173,7 +173,7 @@ def count_polygons(
     block[TileWords.STARTS] = starts.ctypes.data
     block[TileWords.ACROSS] = across
     block[TileWords.TRIANGLES] = count
-    setup_functions(engine, context, bound.program.cache).count(block.ctypes.data)
+    setup_functions(engine, context, bound.program.cache).count_tiles(block.ctypes.data)
     return count
 
 
@@ -184,7 +184,7 @@ def lists(
     np.cumsum(starts, out=starts)
     items = np.empty(max(1, int(starts[-1])), np.int32)
     block[TileWords.ITEMS] = items.ctypes.data
-    setup_functions(engine, context, bound.program.cache).bin(block.ctypes.data)
+    setup_functions(engine, context, bound.program.cache).fill_lists(block.ctypes.data)
     return items
 
 
@@ -213,9 +213,9 @@ def complete_block(
 class SetupFunctions(NamedTuple):
     """The functions of `shader.setup`."""
 
-    setup: Function
-    count: Function
-    bin: Function
+    set_up: Function
+    count_tiles: Function
+    fill_lists: Function
 
 
 def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
@@ -240,8 +240,9 @@ def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> Setup
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, SetupFunctions._fields, cache)
-    return SetupFunctions(*(code.function(n, ctypes.c_void_p) for n in SetupFunctions._fields))
+    names = "setup", "count", "bin"
+    code = compile_module(text, names, cache)
+    return SetupFunctions(*(code.function(name, ctypes.c_void_p) for name in names))
 
 
 @functools.lru_cache(maxsize=256)

@@ -328,8 +328,8 @@ class DrawPlan:
             (DrawWords.PLACING, _place(planes.near, planes.far, planes.halfz, cache)),
             (DrawWords.CUT, cut),
             (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, functions.setup),
-            (DrawWords.BIN, functions.bin),
+            (DrawWords.SET_UP, functions.set_up),
+            (DrawWords.BIN, functions.fill_lists),
             (DrawWords.FILL, self._function.call),
         ]
         self._whole = _draw(numbers, planes.halfz, self._first, self._plain, cache)

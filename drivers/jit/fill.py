@@ -102,6 +102,7 @@ def fill_polygons(
     edges: Edges,
     source: PlaneSource,
     info: PrimitiveInfo,
+    pattern: SamplePattern | None,
 ) -> bool:
     """Fill the polygons that points and lines cover; returns false if that needs the shared
     code.
@@ -112,12 +113,16 @@ def fill_polygons(
     if source.depth is not None or longest > SUBPIXELS * LARGEST:
         return False
     falling = info.points is not None and info.sprite_upper_left
-    kind = Kind(len(source.corners), falling)
+    smooth = None if pattern is context.multisampled else pattern
+    places = () if smooth is None else _sample_places(smooth)
+    if places is None:
+        return False
+    kind = Kind(len(source.corners), falling, places, info.round)
     function = tile_function_for(bound, engine, context, source.vertices, kind)
     if function is None:
         return False
 
-    sampled = bool(function.key.samples)
+    sampled = bool(function.key.places)
 
     def set_up_polygons(block: Array, records: Array, starts: Array, across: int) -> int:
         count = write_records(records, edges, source, info, context.target, sampled)
@@ -203,7 +208,7 @@ def _tile_key(
         if not can_store(color.format):
             return None
         colors.append(color.key)
-    half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
+    half, samples = 0.5 if context.state.half_pixel_center and not kind.smooth else 0.0, None
     coverage = opaque = per_sample = False
     if isinstance(engine, MultisampleEngine):
         per_sample = engine.per_sample

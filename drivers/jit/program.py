@@ -43,6 +43,7 @@ from gallette.drivers.common.program import (
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.setup import Edges
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
@@ -300,9 +301,10 @@ class BoundJit(BoundProgram):
         edges: Edges,
         source: PlaneSource,
         info: PrimitiveInfo,
+        pattern: SamplePattern | None,
     ) -> bool:
         """The same for what points and lines cover."""
-        return fill_polygons(self, engine, context, edges, source, info)
+        return fill_polygons(self, engine, context, edges, source, info, pattern)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of small draws in a state; None if there is none."""

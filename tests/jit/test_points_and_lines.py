@@ -28,20 +28,25 @@ void main() {
                  gl_FragCoord.z * 0.5 + float(gl_PrimitiveID & 3) / 6.0);
 }
 """
+POINT_SMOOTH, LINE_SMOOTH, PROGRAM_POINT_SIZE = 0x0B10, 0x0B20, 0x8642
 STATES = [
-    (moderngl.POINTS, 1.0, False),
-    (moderngl.POINTS, 5.3, False),
-    (moderngl.POINTS, 1.0, True),
-    (moderngl.LINES, 1.0, False),
-    (moderngl.LINE_STRIP, 3.5, False),
-    (moderngl.LINE_LOOP, 7.0, False),
+    (moderngl.POINTS, 1.0, None),
+    (moderngl.POINTS, 5.3, None),
+    (moderngl.POINTS, 1.0, PROGRAM_POINT_SIZE),
+    (moderngl.POINTS, 9.4, POINT_SMOOTH),
+    (moderngl.LINES, 1.0, None),
+    (moderngl.LINE_STRIP, 3.5, None),
+    (moderngl.LINE_LOOP, 7.0, None),
+    (moderngl.LINES, 2.5, LINE_SMOOTH),
 ]
 
 
-def drawn(driver: str, state: tuple[int, float, bool], samples: int, seed: int) -> Any:
+def drawn(driver: str, state: tuple[int, float, int | None], samples: int, seed: int) -> Any:
     """The picture and the number of samples that passed."""
-    mode, width, own_size = state
-    ctx = moderngl.create_context(standalone=True, context=gallette.moderngl_context(driver))
+    mode, width, enabled = state
+    ctx = moderngl.create_context(
+        standalone=True, context=gallette.moderngl_context(driver, profile="compat")
+    )
     random = np.random.default_rng(seed)
     count = 120
     w = random.uniform(0.3, 3, (count, 1)) if seed % 2 else np.ones((count, 1))
@@ -60,8 +65,8 @@ def drawn(driver: str, state: tuple[int, float, bool], samples: int, seed: int) 
     target.use()
     target.clear(0.1, 0.2, 0.3, 0.4, depth=1.0)
     ctx.enable_only(moderngl.DEPTH_TEST if seed % 2 else moderngl.BLEND)
-    if own_size:
-        ctx.enable(moderngl.PROGRAM_POINT_SIZE)
+    if enabled is not None:
+        ctx.enable_direct(enabled)
     ctx.point_size = ctx.line_width = width
     query = ctx.query(samples=True)
     with query:
@@ -73,7 +78,7 @@ def drawn(driver: str, state: tuple[int, float, bool], samples: int, seed: int) 
 
 @pytest.mark.parametrize("samples", [0, 4])
 @pytest.mark.parametrize("state", STATES)
-def test_jit_draws_what_numpipe_draws(state: tuple[int, float, bool], samples: int) -> None:
+def test_jit_draws_what_numpipe_draws(state: tuple[int, float, int | None], samples: int) -> None:
     for seed in range(4):
         wanted = drawn("numpipe", state, samples, seed)
         assert wanted[1] > 100

@@ -58,6 +58,7 @@ from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
     from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.vertex.vertices import VertexSet
 
@@ -113,12 +114,17 @@ class FragmentRun(FragmentSink):
         return program is not None and program.fill(self.engine, context, vertices, batch)
 
     def fill_polygons(
-        self, context: RasterContext, edges: Edges, source: PlaneSource, info: PrimitiveInfo
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
     ) -> bool:
         """Fill what points or lines cover with the program's compiled code, if it has any."""
         program = self.shader.program
         return program is not None and program.fill_polygons(
-            self.engine, context, edges, source, info
+            self.engine, context, edges, source, info, pattern
         )
 
 

@@ -443,8 +443,7 @@ def _polygons(
     info: PrimitiveInfo,
 ) -> None:
     """Draw the polygons that lines or points cover, in parts with a bounded number of rows."""
-    plain = pattern is context.multisampled and not info.round
-    if plain and sink.fill_polygons(context, edges, source, info):
+    if sink.fill_polygons(context, edges, source, info, pattern):
         return
     for part in slices(ends_of(np.maximum(edges.y1 - edges.y0, 0)), MOST_ROWS):
         # The engine frees the rows while it draws, so no name may hold them here.

@@ -9,6 +9,7 @@ import numpy as np
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .samples import SamplePattern
 from .setup import Edges
 from .spans import Ints, Spans
 
@@ -37,10 +38,15 @@ class FragmentSink:
         return False
 
     def fill_polygons(
-        self, context: RasterContext, edges: Edges, source: PlaneSource, info: PrimitiveInfo
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
     ) -> bool:
-        """Fill the polygons that points or lines cover; false, and nothing is drawn, if `draw` is
-        to be called.
+        """Fill the polygons that points or lines cover, at the samples of the pattern; false, and
+        nothing is drawn, if `draw` is to be called.
         """
         return False
 

@@ -105,7 +105,7 @@ class TileStage(Stage):
             (x0, x1), (y0, y1) = self._window(e, 0), self._window(e, 1)
             dx, dy = x0 - x1, y0 - y1
             inverse = 1.0 / (dx * dx + dy * dy)
-            if not self.positions:
+            if not self.key.places:
                 wide = b.math("fabs", dx) >= b.math("fabs", dy)
                 slope = b.select(wide, dy, dx) / b.select(wide, dx, dy)
                 longer = slope * slope + 1.0
@@ -354,6 +354,10 @@ class TileStage(Stage):
         if name == "sample_pos":
             return b.const("float", 0.5)
         raise GalletteError(f"a fragment has no {name}")
+
+    def middle_of_point(self, e: Emitter) -> list[V]:
+        """Window x and y."""
+        return [self._window(e, axis)[0] for axis in range(2)]
 
     def _point_coord(self, e: Emitter, component: int) -> V:
         b = e.b

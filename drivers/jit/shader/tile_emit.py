@@ -84,6 +84,7 @@ class _Tiles:
         self.stage = TileStage(key)
         self._units = 8 + (0 if shader is None else weight(shader.entry.body, self.w))
         self._shift = self.w.bit_length() - 1  # from pixels to blocks
+        self.share: V | None = None  # the part of each pixel that a smooth primitive covers
         self.passed: Var | None = None
         self.shaded: Var | None = None
         self.counted: Var | None = None  # shaded fragments whose work is charged
@@ -195,7 +196,7 @@ class _Tiles:
                 lowest = [at - step for at, step in zip(least, steps, strict=True)]
                 whole = _inside(b, lowest) & whole
                 lane_x, lane_y = columns + x, rows + y
-                covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
+                covered = [b.var("i1", self.w, True) for _ in self.key.places or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
@@ -205,6 +206,8 @@ class _Tiles:
                         ]
                         mask.set(_inside(b, values) & inside)
                 masks = self._wanted([mask.get() for mask in covered])
+                if self.key.kind.round:
+                    masks = self._in_circle(record, lane_x, lane_y, masks)
                 some = b.block()
                 b.branch(b.any(_either(masks)), some, skip)
                 b.place(some)
@@ -235,7 +238,7 @@ class _Tiles:
         wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
         across = wide_dx * tile_y.to("i64") - wide_dy * tile_x.to("i64")
         found = []
-        for sample in self.key.samples or (None,):
+        for sample in self.key.places or (None,):
             at = c if sample is None else (c + wide_dx * sample[1] - wide_dy * sample[0]) >> 8
             limit = 1 << 30
             found.append(b.math("smin", b.math("smax", at + across, -limit), limit).to("i32"))
@@ -248,18 +251,35 @@ class _Tiles:
         bits = self.e.word(TileWords.SAMPLES).to("i32")
         return [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
 
+    def _in_circle(self, record: V, lane_x: V, lane_y: V, masks: list[V]) -> list[V]:
+        """The samples of a point's square that are inside the circle in it."""
+        b, kept = self.b, []
+        radius = b.load_at(record, Record.POINT_SIZE, "float").fp("double") * 0.5
+        squared = b.spread(radius * radius, self.w)
+        middle = [b.spread(v.fp("double"), self.w) for v in self.stage.middle_of_point(self.e)]
+        lanes = [lane_x.to_float("double"), lane_y.to_float("double")]
+        for mask, place in zip(masks, self.key.places, strict=True):
+            x, y = (at + p / 256 - m for at, p, m in zip(lanes, place, middle, strict=True))
+            kept.append(mask & (x * x + y * y <= squared))
+        return kept
+
     # -- a block ---------------------------------------------------------------------------------
 
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
         """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        half = 0.5 if key.samples else 0.0  # these are relative to the corner
+        half = 0.5 if key.places else 0.0  # these are relative to the corner
         stage.move_to_centres(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
+        if key.kind.smooth:
+            count = functools.reduce(
+                lambda n, mask: n + mask.to("i32", False), masks[1:], masks[0].to("i32", False)
+            )
+            self.share, masks = count.to_float() * (1.0 / len(masks)), [_either(masks)]
         stage.seen = masks
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
@@ -534,6 +554,8 @@ class _Tiles:
         if self.key.alpha_to_one and not key.format.is_pure_integer:
             opaque = _missing(self.b, self.w)[3]
             color, second = [*color[:3], opaque], [*second[:3], opaque]
+        if self.share is not None and not key.format.is_pure_integer:
+            color = [*color[:3], (color[3].as_float() * self.share).as_int()]
         bits = key.format.block_bytes * 8
         rows = self._place(
             TileWords.COLORS + 2 * number, x, y, bits, TileWords.COLOR_LAYERS + number

@@ -27,10 +27,12 @@ class Kind(NamedTuple):
     """The primitives of a tile function."""
 
     corners: int  # 3: triangles, 2: lines, 1: points
-    falling: bool  # a point's texture coordinate t decreases from row to row
+    falling: bool = False  # a point's texture coordinate t decreases from row to row
+    smooth: tuple[tuple[int, int], ...] = ()  # samples with which alpha's coverage is counted
+    round: bool = False  # smooth points
 
 
-TRIANGLES = Kind(3, False)
+TRIANGLES = Kind(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,16 @@ class TileKey:
     kind: Kind = TRIANGLES
 
     @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Positions in a pixel at which coverage is computed; empty: at the centre only."""
+        return self.samples or self.kind.smooth
+
+    @property
     def edges(self) -> int:
         """Edges of the polygon that a primitive covers; a point without multisampling covers whole
         pixels, which its box says.
         """
-        if self.kind.corners == 1 and not self.samples:
+        if self.kind.corners == 1 and not self.places:
             return 0
         return 3 if self.kind is TRIANGLES else 4
 
