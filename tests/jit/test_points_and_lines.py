@@ -81,5 +81,5 @@ def drawn(driver: str, state: tuple[int, float, int | None], samples: int, seed:
 def test_jit_draws_what_numpipe_draws(state: tuple[int, float, int | None], samples: int) -> None:
     for seed in range(4):
         wanted = drawn("numpipe", state, samples, seed)
-        assert wanted[1] > 100
+        assert wanted[1] > 40
         assert drawn("jit", state, samples, seed) == wanted, seed
