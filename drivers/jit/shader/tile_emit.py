@@ -425,27 +425,33 @@ class _Tiles:
         )
         return b.shuffle(top, list(range(self.w)), bottom)
 
-    def _words(self, rows: tuple[V, V]) -> list[V]:
-        """The addresses of each lane's four words."""
-        b, half = self.b, self.half
-        across = b.lanes("i64", [16 * (i % half) for i in range(self.w)])
-        top, bottom = (b.emit("i64", 0, f"ptrtoint ptr {row.n} to i64") for row in rows)
-        lower = b.lanes("i1", [i >= half for i in range(self.w)])
-        places = b.select(lower, b.spread(bottom, self.w), b.spread(top, self.w)) + across
-        return [b.cast("inttoptr", places + 4 * i, "ptr") for i in range(4)]
+    def _by_word(self, mask: V) -> V:
+        """A row's mask, repeated for the four words of a texel."""
+        return self.b.shuffle(mask, [i // 4 for i in range(4 * self.half)])
 
     def _load_words(self, rows: tuple[V, V], mask: V, size: int, count: int) -> list[V]:
         """The words of each lane's texel."""
         if count == 1:
             return [self._load(rows, mask, f"i{size}")]
-        return [self.b.gather(place, mask, "i32") for place in self._words(rows)]
+        b, half = self.b, self.half
+        top, bottom = (
+            b.masked_load(row, self._by_word(part), "i32")
+            for row, part in zip(rows, self._halves(mask), strict=True)
+        )
+        firsts = [4 * i for i in range(2 * half)]
+        return [b.shuffle(top, [at + word for at in firsts], bottom) for word in range(4)]
 
     def _store_words(self, rows: tuple[V, V], mask: V, words: list[V]) -> None:
+        b, half, w = self.b, self.half, self.w
+        words = [b.spread(word, w) for word in words]
         if len(words) == 1:
-            self._store(rows, mask, self.b.spread(words[0], self.w))
+            self._store(rows, mask, words[0])
             return
-        for place, word in zip(self._words(rows), words, strict=True):
-            self.b.scatter(place, mask, word)
+        low, high = (b.shuffle(words[k], list(range(2 * w)), words[k + 1]) for k in (0, 2))
+        for number, (row, part) in enumerate(zip(rows, self._halves(mask), strict=True)):
+            first = number * half
+            order = [word * w + first + i for i in range(half) for word in range(4)]
+            b.masked_store(row, self._by_word(part), b.shuffle(low, order, high))
 
     def _store(self, rows: tuple[V, V], mask: V, value: V) -> None:
         values = self._halves(value)
