@@ -17,6 +17,7 @@ from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.output.smooth import SmoothEngine
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
@@ -50,6 +51,7 @@ __all__ = [
     "lists",
     "set_up",
     "setup_functions",
+    "smooths",
     "texels_of",
     "write_records",
 ]
@@ -220,8 +222,13 @@ class SetupFunctions(NamedTuple):
 
 def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
     """The set-up functions for a rasterizer state."""
-    sampled = isinstance(engine, MultisampleEngine)
+    sampled = isinstance(engine, MultisampleEngine) or smooths(engine, context)
     return _setup_functions(_setup_state(context.state), sampled, cache)
+
+
+def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether triangles are smooth."""
+    return type(engine) is SmoothEngine and context.state.poly_smooth
 
 
 def begin_setup(cache: Any) -> None:

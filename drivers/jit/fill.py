@@ -41,6 +41,7 @@ from .blocks import (
     grid,
     lists,
     set_up,
+    smooths,
     write_records,
 )
 from .calls import CallArea, answering, clock, raise_failure
@@ -114,10 +115,7 @@ def fill_polygons(
         return False
     falling = info.points is not None and info.sprite_upper_left
     smooth = None if pattern is context.multisampled else pattern
-    places = () if smooth is None else _sample_places(smooth)
-    if places is None:
-        return False
-    kind = Kind(len(source.corners), falling, places, info.round)
+    kind = Kind(len(source.corners), _places(smooth), falling, info.round)
     function = tile_function_for(bound, engine, context, source.vertices, kind)
     if function is None:
         return False
@@ -143,15 +141,19 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
-    kind: Kind = TRIANGLES,
+    kind: Kind | None = None,
 ) -> TileFunction | None:
-    """The tile function for the bound state; None if the draw needs the shared code."""
+    """The tile function for the bound state, of triangles if no kind is given; None if the draw
+    needs the shared code.
+    """
+    if kind is None:
+        kind = Kind(3, _places(context.smooth)) if smooths(engine, context) else TRIANGLES
     layered = VaryingSlot.LAYER in vertices.varyings
     what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        whole = _is_plain if kind is TRIANGLES else _has_code
+        whole = _is_plain if kind.corners == 3 else _has_code
         if whole(bound, engine, context):
             key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
@@ -163,12 +165,7 @@ def tile_function_for(
 
 def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
-    return (
-        context.fills
-        and context.screen is None
-        and not (type(engine) is SmoothEngine and context.state.poly_smooth)
-        and _has_code(bound, engine, context)
-    )
+    return context.fills and context.screen is None and _has_code(bound, engine, context)
 
 
 def _has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
@@ -228,7 +225,7 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *(_offset_key(context) if kind is TRIANGLES else ("", 0)),
+        *(_offset_key(context) if kind.corners == 3 else ("", 0)),
         coverage and engine.shades,
         opaque,
         bound.image_keys if engine.shades else (),
@@ -244,6 +241,11 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
         return "", 0
     kind = "float" if context.offset.is_float else "fixed"
     return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
+
+
+def _places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
+    """The samples with which the coverage of smooth primitives is counted."""
+    return () if smooth is None else _sample_places(smooth) or ()
 
 
 def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:

@@ -1,4 +1,6 @@
-"""Points and lines that machine code fills: the same bits as those of the shared rasterizer."""
+"""Points, lines and smooth primitives that machine code fills: the same bits as those of the shared
+rasterizer.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ void main() {
                  gl_FragCoord.z * 0.5 + float(gl_PrimitiveID & 3) / 6.0);
 }
 """
-POINT_SMOOTH, LINE_SMOOTH, PROGRAM_POINT_SIZE = 0x0B10, 0x0B20, 0x8642
+POINT_SMOOTH, LINE_SMOOTH, POLYGON_SMOOTH, PROGRAM_POINT_SIZE = 0x0B10, 0x0B20, 0x0B41, 0x8642
 STATES = [
     (moderngl.POINTS, 1.0, None),
     (moderngl.POINTS, 5.3, None),
@@ -38,6 +40,7 @@ STATES = [
     (moderngl.LINE_STRIP, 3.5, None),
     (moderngl.LINE_LOOP, 7.0, None),
     (moderngl.LINES, 2.5, LINE_SMOOTH),
+    (moderngl.TRIANGLES, 1.0, POLYGON_SMOOTH),
 ]
 
 

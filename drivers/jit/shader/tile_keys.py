@@ -27,8 +27,8 @@ class Kind(NamedTuple):
     """The primitives of a tile function."""
 
     corners: int  # 3: triangles, 2: lines, 1: points
-    falling: bool = False  # a point's texture coordinate t decreases from row to row
     smooth: tuple[tuple[int, int], ...] = ()  # samples with which alpha's coverage is counted
+    falling: bool = False  # a point's texture coordinate t decreases from row to row
     round: bool = False  # smooth points
 
 
@@ -75,7 +75,7 @@ class TileKey:
         """
         if self.kind.corners == 1 and not self.places:
             return 0
-        return 3 if self.kind is TRIANGLES else 4
+        return 3 if self.kind.corners == 3 else 4
 
 
 def is_wide(format: Format) -> bool:
