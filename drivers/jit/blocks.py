@@ -1,7 +1,7 @@
 """The blocks of words passed to tile functions: targets, textures, triangles and their lists.
 
-`begin_block` makes a draw's block, `set_up` writes records of its triangles, `lists` bins them into
-tiles, and `complete_block` adds what only shading needs.
+`begin_block` makes a draw's block for set-up and binning, and `complete_block` adds what only
+shading needs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
@@ -44,8 +44,6 @@ __all__ = [
     "describe",
     "describe_textures",
     "grid",
-    "lists",
-    "set_up",
     "setup_functions",
     "texels_of",
 ]
@@ -85,49 +83,6 @@ def begin_block(
     block[TileWords.VERTICES] = window.shape[1]
     block[TileWords.TARGET : TileWords.TARGET + 4] = (target.x0, target.y0, target.x1, target.y1)
     return block
-
-
-def set_up(
-    bound: BoundJit,
-    block: Array,
-    engine: FragmentEngine,
-    context: RasterContext,
-    batch: Batch,
-    records: Array,
-    starts: Array,
-    across: int,
-) -> int | None:
-    """Write a record of each visible triangle, and count in `starts` the triangles of each tile.
-    Returns the number of records, or None if a triangle exceeds the range of their numbers.
-    """
-    corners = np.ascontiguousarray(batch.corners)
-    provoking = np.ascontiguousarray(batch.provoking)
-    identity = np.ascontiguousarray(batch.identity)
-    for word, array in (
-        (TileWords.RECORDS, records),
-        (TileWords.STARTS, starts),
-        (TileWords.CORNERS, corners),
-        (TileWords.PROVOKING, provoking),
-        (TileWords.IDENTITY, identity),
-    ):
-        block[word] = array.ctypes.data
-    block[TileWords.ACROSS] = across
-    block[TileWords.TRIANGLES] = len(corners)
-    setup, _ = setup_functions(engine, context, bound.program.cache)
-    setup(block.ctypes.data)
-    return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
-
-
-def lists(
-    bound: BoundJit, block: Array, engine: FragmentEngine, context: RasterContext, starts: Array
-) -> Array:
-    """The triangle numbers of every tile; `starts` then has the end of each tile's list."""
-    np.cumsum(starts, out=starts)
-    items = np.empty(max(1, int(starts[-1])), np.int32)
-    block[TileWords.ITEMS] = items.ctypes.data
-    _, bin = setup_functions(engine, context, bound.program.cache)
-    bin(block.ctypes.data)
-    return items
 
 
 def complete_block(

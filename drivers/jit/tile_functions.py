@@ -1,8 +1,7 @@
-"""Filling triangles by machine code: from assembled vertices to pixels.
+"""Tile functions: which one a draw needs, and running it for tiles, in several threads if need be.
 
-The shared rasterizer calls `fill` before it makes fragments of triangles. `fill` returns false if
-there is no code for the bound state (stipple, some formats); the shared code then draws them, with
-the same result.
+There is none for some bound states (stipple, some formats); the shared code draws these, with the
+same result.
 """
 
 from __future__ import annotations
@@ -22,26 +21,18 @@ from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.threads import run_all, thread_count
+from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.drivers.common.work import FRAGMENT
 
 from .blocks import (
-    WORTH_THREADS,
-    area,
-    begin_block,
     bring_memory,
-    complete_block,
-    grid,
-    lists,
-    set_up,
 )
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
-from .shader.layout import Record, TileWords, Words
+from .shader.layout import Words
 from .shader.tile_emit import TileCode
 from .shader.tile_keys import TileKey, can_store
 
@@ -50,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TileFunction",
-    "fill",
+    "is_plain",
     "listen",
     "run_threads",
     "shade",
@@ -72,15 +63,6 @@ class TileFunction:
     text: str
 
 
-def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
-         batch: Batch) -> bool:  # fmt: skip
-    """Fill the triangles of a batch; returns false if that needs the shared code."""
-    if touches_nothing(engine):
-        return _is_plain(bound, engine, context)
-    function = tile_function_for(bound, engine, context, vertices)
-    return function is not None and _run(bound, function, engine, context, vertices, batch)
-
-
 def touches_nothing(engine: FragmentEngine) -> bool:
     """Whether the draw can write no attachment."""
     several = engine if isinstance(engine, MultisampleEngine) else None
@@ -100,7 +82,7 @@ def tile_function_for(
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if _is_plain(bound, engine, context):
+        if is_plain(bound, engine, context):
             key = _tile_key(bound, engine, context, vertices)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
@@ -109,7 +91,7 @@ def tile_function_for(
     return found[0]
 
 
-def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
     state = context.state
     facts = bound.program.facts
@@ -235,41 +217,6 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
 
 
 # -- running -------------------------------------------------------------------------------------
-
-
-def _run(
-    bound: BoundJit,
-    function: TileFunction,
-    engine: FragmentEngine,
-    context: RasterContext,
-    vertices: VertexSet,
-    batch: Batch,
-) -> bool:
-    """Set triangles up, deal their records out to tiles and shade these."""
-    if context.target.empty:
-        return True
-    keep: list[Any] = []
-    block = begin_block(bound, function, context, vertices, keep)
-    across, down = grid(context.target)
-    records = np.empty((len(batch.corners), Record.SIZE), np.int32)
-    starts = np.zeros(across * down + 1, np.int32)
-    count = set_up(bound, block, engine, context, batch, records, starts, across)
-    if not count:
-        return count is not None
-    counters, tiles = np.zeros(4, np.int64), across * down
-    keep.append(lists(bound, block, engine, context, starts))
-    complete_block(bound, function, block, engine, context, vertices, keep)
-    block[TileWords.TILES] = tiles
-    block[TileWords.RESULTS] = counters.ctypes.data
-    block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = tiles > 1 and not function.key.effects and area(records[:count]) >= WORTH_THREADS
-    shade(bound, function, block, thread_count() if worth else 1)
-    if function.key.effects:
-        bound.touch_images()
-    engine.counters.samples_passed += int(counters[0])
-    engine.counters.fs_invocations += int(counters[1])
-    bound.resources.work.spend(FRAGMENT * int(counters[1]))
-    return True
 
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
