@@ -31,8 +31,8 @@ from .shader.setup import TILE, setup_text
 from .shader.texture_keys import Description
 
 if TYPE_CHECKING:
-    from .fill import TileFunction
     from .program import BoundJit
+    from .tile_functions import TileFunction
 
 __all__ = [
     "WORTH_THREADS",

@@ -132,7 +132,7 @@ def _joined(pieces: list[Expanded]) -> Expanded:
     outputs: Outputs = {}
     for slot, row in pieces[0].outputs.items():
         outputs[slot] = [
-            None if value is None else np.concatenate([p.outputs[slot][i] for p in pieces])  # type: ignore[misc]
+            None if value is None else np.concatenate([p.outputs[slot][i] for p in pieces])
             for i, value in enumerate(row)
         ]
     order = None
@@ -161,7 +161,7 @@ def expand(
     cut_mask = _cut_mask(events)
     order = np.argsort(lane, kind="stable")
     lane, is_cut = lane[order], cut_mask[order]
-    cuts_before = np.cumsum(is_cut)
+    cuts_before: Ints = np.cumsum(is_cut, dtype=np.int64)
     emits = np.flatnonzero(~is_cut)
     lane, strip = lane[emits], cuts_before[emits]
     rank = _rank(lane)
