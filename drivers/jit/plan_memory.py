@@ -252,7 +252,11 @@ class PlanMemory:
         return streams
 
     def _keep(self, key: Any, value: Any, size: int) -> None:
-        """Keep a value of so many bytes. Its user needs a reference, since the next may drop it."""
+        """Keep a value of so many bytes, unless it would displace most others. Its user needs a
+        reference, since the next may drop it.
+        """
+        if size > _MOST_BYTES // 2:
+            return
         if len(self._kept) >= _MOST_KEPT or self._kept_bytes + size > _MOST_BYTES:
             self._kept.clear()
             self._kept_bytes = 0

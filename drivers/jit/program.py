@@ -299,7 +299,7 @@ class BoundJit(BoundProgram):
         return fill(self, engine, context, vertices, batch)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
-        """The fast path of small draws in a state; None if there is none."""
+        """The fast path of draws in a state; None if there is none."""
         from .draw_plan import make_plan
 
         return make_plan(draw, mode)

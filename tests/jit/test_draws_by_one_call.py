@@ -421,9 +421,9 @@ def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
 
 @scene(DONE, LARGE)
 def too_many_pieces(on: Stage) -> Callable[[], None]:
-    """Where many triangles cross all planes there is no room for the vertices of the pieces."""
+    """Where many triangles cross two planes there is no room for the pieces."""
     one = _many_triangles(on, 8000)
-    return on.often(lambda number: one(30.0 if number == 9 else 0.02))
+    return on.often(lambda number: one(1.6 if number == 9 else 0.02))
 
 
 @scene(DONE, LISTS)
