@@ -151,7 +151,7 @@ class Batch:
 
     def _add_queries(self, some: Ints) -> None:
         """Add queries of samples: each begin and end is a kind of its own. They are followed as
-        long as a begin and the end of the same query take turns.
+        long as begins alternate with ends of the query that was begun.
         """
         if not len(some):
             return
