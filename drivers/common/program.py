@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.drivers.common.draw.emissions import Expanded, strips_of
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -226,8 +227,16 @@ class BoundProgram:
         raise NotImplementedError
 
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
-        """Run one chunk of primitives; `geometry.expand` makes vertices of the result."""
+        """Run one chunk of primitives."""
         raise NotImplementedError
+
+    def strips(
+        self, lanes: GeometryLanes, places: tuple[tuple[int, int, int], ...], limit: int
+    ) -> dict[int, Expanded]:
+        """Run one chunk of primitives; returns the vertices of each stream, always including the
+        first stream. Each lane emits at most `limit` of them.
+        """
+        return strips_of(self.geometry(lanes), places, limit)
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
         """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches).
@@ -250,9 +259,11 @@ class BoundProgram:
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
-    ) -> bool:
-        """Fill triangles; returns false, having drawn nothing, if the shared rasterizer has to."""
-        return False
+    ) -> int:
+        """Clip and fill triangles; returns how many of the first ones are done. The shared
+        rasterizer draws the others.
+        """
+        return 0
 
     def fill_polygons(
         self,

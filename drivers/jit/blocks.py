@@ -1,7 +1,7 @@
 """The blocks of words passed to tile functions: targets, textures, triangles and their lists.
 
-`begin_block` makes a draw's block, `set_up` writes records of its triangles, `lists` bins them into
-tiles, and `complete_block` adds what only shading needs.
+`begin_block` makes a draw's block for set-up and binning, and `complete_block` adds what only
+shading needs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
-from gallette.drivers.common.raster.setup import SUBPIXELS, Edges, Rect
+from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -34,8 +32,8 @@ from .shader.setup import TILE, setup_text
 from .shader.texture_keys import Description
 
 if TYPE_CHECKING:
-    from .fill import TileFunction
     from .program import BoundJit
+    from .tile_functions import TileFunction
 
 __all__ = [
     "WORTH_THREADS",
@@ -44,16 +42,12 @@ __all__ = [
     "begin_setup",
     "bring_memory",
     "complete_block",
-    "count_polygons",
     "describe",
     "describe_textures",
     "grid",
-    "lists",
-    "set_up",
     "setup_functions",
     "smooths",
     "texels_of",
-    "write_records",
 ]
 
 Array = npt.NDArray[Any]
@@ -93,103 +87,6 @@ def begin_block(
     return block
 
 
-def set_up(
-    bound: BoundJit,
-    block: Array,
-    engine: FragmentEngine,
-    context: RasterContext,
-    batch: Batch,
-    records: Array,
-    starts: Array,
-    across: int,
-) -> int | None:
-    """Write a record of each visible triangle, and count in `starts` the triangles of each tile.
-    Returns the number of records, or None if a triangle exceeds the range of their numbers.
-    """
-    corners = np.ascontiguousarray(batch.corners)
-    provoking = np.ascontiguousarray(batch.provoking)
-    identity = np.ascontiguousarray(batch.identity)
-    for word, array in (
-        (TileWords.RECORDS, records),
-        (TileWords.STARTS, starts),
-        (TileWords.CORNERS, corners),
-        (TileWords.PROVOKING, provoking),
-        (TileWords.IDENTITY, identity),
-    ):
-        block[word] = array.ctypes.data
-    block[TileWords.ACROSS] = across
-    block[TileWords.TRIANGLES] = len(corners)
-    setup_functions(engine, context, bound.program.cache).set_up(block.ctypes.data)
-    return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
-
-
-def write_records(
-    records: Array,
-    edges: Edges,
-    source: PlaneSource,
-    info: PrimitiveInfo,
-    target: Rect,
-    sampled: bool,
-) -> int:
-    """Write a record of each polygon that is not outside the target; returns how many."""
-    box = [edges.x0, edges.y0, edges.x1, edges.y1]
-    if sampled:  # any place in a pixel counts
-        box = [
-            np.maximum(edges.x0 - 1, target.x0),
-            np.maximum(edges.y0 - 1, target.y0),
-            np.minimum(edges.x1 + 1, target.x1),
-            np.minimum(edges.y1 + 1, target.y1),
-        ]
-    seen = np.flatnonzero((box[0] < box[2]) & (box[1] < box[3]))
-    out = records[: len(seen)]
-    count = len(source.corners)
-    out[:, Record.VERTEX : Record.VERTEX + count] = source.corners[:, seen].T
-    if info.points is not None:
-        out[:, Record.POINT_SIZE] = info.points[2][seen].view(np.int32)
-    out[:, Record.PROVOKING] = source.provoking[seen]
-    out[:, Record.FRONT] = info.front[seen]
-    out[:, Record.IDENTITY] = info.identity[seen]
-    for number, bound in enumerate(box):
-        out[:, Record.BOUNDS + number] = bound[seen]
-    sides = len(edges.a)
-    out[:, Record.DX : Record.DX + sides] = (edges.b[:, seen] * (1 / SUBPIXELS)).T
-    out[:, Record.DY : Record.DY + sides] = (edges.a[:, seen] * (-1 / SUBPIXELS)).T
-    least = edges.c[:, seen].astype(np.int64) - 1
-    words = np.ascontiguousarray((least if sampled else least >> 8).T).view(np.int32)
-    out[:, Record.C : Record.C + 2 * sides] = words
-    return len(seen)
-
-
-def count_polygons(
-    bound: BoundJit,
-    block: Array,
-    engine: FragmentEngine,
-    context: RasterContext,
-    records: Array,
-    count: int,
-    starts: Array,
-    across: int,
-) -> int:
-    """Count in `starts` the polygons of each tile; returns their number."""
-    block[TileWords.RECORDS] = records.ctypes.data
-    block[TileWords.STARTS] = starts.ctypes.data
-    block[TileWords.ACROSS] = across
-    block[TileWords.TRIANGLES] = count
-    setup_functions(engine, context, bound.program.cache).count_tiles(block.ctypes.data)
-    return count
-
-
-def lists(
-    bound: BoundJit, block: Array, engine: FragmentEngine, context: RasterContext, starts: Array
-) -> Array:
-    """The triangle numbers of every tile; `starts` then has the end of each tile's list."""
-    np.cumsum(starts, out=starts)
-    items = np.empty(max(1, int(starts[-1])), np.int32)
-    block[TileWords.ITEMS] = items.ctypes.data
-    setup_functions(engine, context, bound.program.cache).fill_lists(block.ctypes.data)
-    return items
-
-
 def complete_block(
     bound: BoundJit,
     function: TileFunction,
@@ -220,15 +117,15 @@ class SetupFunctions(NamedTuple):
     fill_lists: Function
 
 
+def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether triangles are smooth."""
+    return type(engine) is SmoothEngine and context.state.poly_smooth
+
+
 def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
     """The set-up functions for a rasterizer state."""
     sampled = isinstance(engine, MultisampleEngine) or smooths(engine, context)
     return _setup_functions(_setup_state(context.state), sampled, cache)
-
-
-def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
-    """Whether triangles are smooth."""
-    return type(engine) is SmoothEngine and context.state.poly_smooth
 
 
 def begin_setup(cache: Any) -> None:

@@ -108,10 +108,12 @@ class FragmentRun(FragmentSink):
         """Run the fragments of some primitives."""
         self.engine.draw(self.shader, spans, source, info)
 
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill triangles with the program's compiled code, if it has any for them."""
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
+        """Clip and fill triangles with the program's compiled code, if it has any for them; returns
+        how many of the first ones are done.
+        """
         program = self.shader.program
-        return program is not None and program.fill(self.engine, context, vertices, batch)
+        return 0 if program is None else program.fill(self.engine, context, vertices, batch)
 
     def fill_polygons(
         self,

@@ -130,6 +130,9 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
+    if batch.corners.shape[1] == 3 and len(batch.corners):
+        done = sink.fill(context, vertices, batch)
+        batch = batch.take(slice(done, None)) if done else batch
     batch = clipped(context, vertices, batch)
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
@@ -255,8 +258,6 @@ def _merged(
 def _triangles(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
-    if sink.fill(context, vertices, batch):
-        return
     state = context.state
     pattern = context.pattern(state.poly_smooth)
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)

@@ -33,9 +33,11 @@ class FragmentSink:
         """Fragments of some primitives, in drawing order; may be called for many batches."""
         raise NotImplementedError
 
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill whole triangles; false, and nothing is drawn, if `draw` is to be called."""
-        return False
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
+        """Clip and fill whole triangles; returns how many of the first ones are done. For others,
+        `draw` is to be called.
+        """
+        return 0
 
     def fill_polygons(
         self,

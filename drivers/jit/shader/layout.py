@@ -159,10 +159,10 @@ class StreamWords:
 
 
 class DrawWords:
-    """The block of a small draw executed by one call."""
+    """The block of a part of a draw that is executed by one call."""
 
-    MOST_TRIANGLES: Final = 8192  # that are shaded
-    MOST_PIECES: Final = 8192  # of triangles that are cut
+    MOST_TRIANGLES: Final = 3 << 15  # that are shaded
+    MOST_PIECES: Final = 1 << 14  # of triangles that are cut
 
     STATE: Final = 0  # how it ended
     STREAM: Final = 1  # its `StreamWords`

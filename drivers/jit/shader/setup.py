@@ -111,20 +111,24 @@ def _setup(
             )
         bounds = _bounds(b, xi, yi, target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
+        edges = []
+        for k in range(3):
+            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
+            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
+            flat = (dx > 0) if bottom else (dx < 0)
+            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
+            edges.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
+        if not sampled:
+            visible = visible & _covers(b, bounds, edges)
         store = b.block()
         b.branch(visible, store, after)
         b.place(store)
         number = kept.get()
         record = b.at(records, number * Record.SIZE, "i32")
-        for k in range(3):
+        for k, (dx, dy, least) in enumerate(edges):
             b.store(b.at(record, Record.VERTEX + k, "i32"), v[k].to("i32"))
-            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
-            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
-            flat = (dx > 0) if bottom else (dx < 0)
-            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
             b.store(b.at(record, Record.DX + k, "i32"), dx)
             b.store(b.at(record, Record.DY + k, "i32"), dy)
-            least = c - 1 if sampled else (c - 1) >> 8
             b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
         b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
         b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
@@ -156,6 +160,22 @@ def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) 
         last = b.math("smin", (high >> 8) + 1, target[axis + 2])
         found.append((first, last))
     return [found[0][0], found[1][0], found[0][1], found[1][1]]
+
+
+def _covers(b: Builder, bounds: list[V], edges: list[tuple[V, V, V]]) -> V:
+    """False for a triangle that certainly covers no pixel: its box has one or two pixels, which are
+    outside of an edge. Of triangles that small, which meshes seen from afar consist of, every other
+    one is.
+    """
+    x0, y0, x1, y1 = (bound.to("i64") for bound in bounds)
+    larger = (x1 - x0) * (y1 - y0) > 2
+    outside = []
+    for x, y in ((x0, y0), (x1 - 1, y1 - 1)):
+        first, second, third = (
+            least + dx.to("i64") * y - dy.to("i64") * x for dx, dy, least in edges
+        )
+        outside.append((first | second | third) < 0)
+    return larger | ~(outside[0] & outside[1])
 
 
 @contextmanager

@@ -1,8 +1,7 @@
-"""Filling primitives by machine code: from assembled vertices to pixels.
+"""Tile functions: which one a draw needs, and running it for tiles, in several threads if need be.
 
-The shared rasterizer calls `fill` before it makes fragments of triangles, and `fill_polygons` for
-what points and lines cover. They return false if there is no code for the bound state (stipple,
-some formats); the shared code then draws them, with the same result.
+There is none for some bound states (stipple, some formats); the shared code draws these, with the
+same result.
 """
 
 from __future__ import annotations
@@ -22,33 +21,16 @@ from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.raster.setup import SUBPIXELS, Edges
-from gallette.drivers.common.threads import run_all, thread_count
+from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.drivers.common.work import FRAGMENT
 
-from .blocks import (
-    WORTH_THREADS,
-    area,
-    begin_block,
-    bring_memory,
-    complete_block,
-    count_polygons,
-    grid,
-    lists,
-    set_up,
-    smooths,
-    write_records,
-)
+from .blocks import bring_memory, smooths
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
-from .shader.layout import Record, TileWords, Words
-from .shader.setup import LARGEST
+from .shader.layout import Words
 from .shader.tile_emit import TileCode
 from .shader.tile_keys import TRIANGLES, Kind, TileKey, can_store
 
@@ -57,11 +39,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TileFunction",
-    "fill",
-    "fill_polygons",
+    "has_code",
+    "is_plain",
     "listen",
     "run_threads",
     "shade",
+    "smooth_places",
     "tile_function_for",
     "touches_nothing",
 ]
@@ -78,55 +61,6 @@ class TileFunction:
     code: TileCode
     call: Function
     text: str
-
-
-def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
-         batch: Batch) -> bool:  # fmt: skip
-    """Fill the triangles of a batch; returns false if that needs the shared code."""
-    if touches_nothing(engine):
-        return _is_plain(bound, engine, context)
-    function = tile_function_for(bound, engine, context, vertices)
-    if function is None:
-        return False
-
-    def set_up_triangles(block: Array, records: Array, starts: Array, across: int) -> int | None:
-        return set_up(bound, block, engine, context, batch, records, starts, across)
-
-    count = len(batch.corners)
-    return _run(bound, function, engine, context, vertices, count, set_up_triangles)
-
-
-def fill_polygons(
-    bound: BoundJit,
-    engine: FragmentEngine,
-    context: RasterContext,
-    edges: Edges,
-    source: PlaneSource,
-    info: PrimitiveInfo,
-    pattern: SamplePattern | None,
-) -> bool:
-    """Fill the polygons that points and lines cover; returns false if that needs the shared
-    code.
-    """
-    if touches_nothing(engine):
-        return _has_code(bound, engine, context)
-    longest = max(np.abs(edges.a).max(initial=0), np.abs(edges.b).max(initial=0))
-    if source.depth is not None or longest > SUBPIXELS * LARGEST:
-        return False
-    falling = info.points is not None and info.sprite_upper_left
-    smooth = None if pattern is context.multisampled else pattern
-    kind = Kind(len(source.corners), _places(smooth), falling, info.round)
-    function = tile_function_for(bound, engine, context, source.vertices, kind)
-    if function is None:
-        return False
-
-    sampled = bool(function.key.places)
-
-    def set_up_polygons(block: Array, records: Array, starts: Array, across: int) -> int:
-        count = write_records(records, edges, source, info, context.target, sampled)
-        return count_polygons(bound, block, engine, context, records, count, starts, across)
-
-    return _run(bound, function, engine, context, source.vertices, edges.count, set_up_polygons)
 
 
 def touches_nothing(engine: FragmentEngine) -> bool:
@@ -147,13 +81,13 @@ def tile_function_for(
     needs the shared code.
     """
     if kind is None:
-        kind = Kind(3, _places(context.smooth)) if smooths(engine, context) else TRIANGLES
+        kind = Kind(3, smooth_places(context.smooth)) if smooths(engine, context) else TRIANGLES
     layered = VaryingSlot.LAYER in vertices.varyings
     what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        whole = _is_plain if kind.corners == 3 else _has_code
+        whole = is_plain if kind.corners == 3 else has_code
         if whole(bound, engine, context):
             key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
@@ -163,12 +97,12 @@ def tile_function_for(
     return found[0]
 
 
-def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
-    return context.fills and context.screen is None and _has_code(bound, engine, context)
+    return context.fills and context.screen is None and has_code(bound, engine, context)
 
 
-def _has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+def has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether fragments are shaded and stored without what only the shared parts can do."""
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
@@ -243,7 +177,7 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
     return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
 
 
-def _places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
+def smooth_places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
     """The samples with which the coverage of smooth primitives is counted."""
     return () if smooth is None else _sample_places(smooth) or ()
 
@@ -297,42 +231,6 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
 
 
 # -- running -------------------------------------------------------------------------------------
-
-
-def _run(
-    bound: BoundJit,
-    function: TileFunction,
-    engine: FragmentEngine,
-    context: RasterContext,
-    vertices: VertexSet,
-    most: int,
-    set_up: Callable[[Array, Array, Array, int], int | None],
-) -> bool:
-    """Set up to `most` primitives up, deal their records out to tiles and shade these."""
-    if context.target.empty:
-        return True
-    keep: list[Any] = []
-    block = begin_block(bound, function, context, vertices, keep)
-    across, down = grid(context.target)
-    records = np.empty((most, Record.SIZE), np.int32)
-    starts = np.zeros(across * down + 1, np.int32)
-    count = set_up(block, records, starts, across)
-    if not count:
-        return count is not None
-    counters, tiles = np.zeros(4, np.int64), across * down
-    keep.append(lists(bound, block, engine, context, starts))
-    complete_block(bound, function, block, engine, context, vertices, keep)
-    block[TileWords.TILES] = tiles
-    block[TileWords.RESULTS] = counters.ctypes.data
-    block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = tiles > 1 and not function.key.effects and area(records[:count]) >= WORTH_THREADS
-    shade(bound, function, block, thread_count() if worth else 1)
-    if function.key.effects:
-        bound.touch_images()
-    engine.counters.samples_passed += int(counters[0])
-    engine.counters.fs_invocations += int(counters[1])
-    bound.resources.work.spend(FRAGMENT * int(counters[1]))
-    return True
 
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
