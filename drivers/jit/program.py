@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.disk_cache import DiskCache
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
@@ -156,6 +157,7 @@ class JitProgram:
 
         return self._emitted(f"tiles {shades} {key!r}", emit)
 
+    @gc_paused
     def _emitted(self, what: str, emit: Callable[[], Emitted]) -> Emitted:
         """Code for a state, from the disk cache where it is there."""
         if self._variants is None or not self._digest:
