@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.enums import CullFace, PolygonMode
+from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 
 from .api.binding import address, array, struct
@@ -94,8 +94,8 @@ class DynamicState:
                 current[slot] = row
                 getattr(vk, row[0])(commands, *row[1])
 
-    def state(self, restarts: bool, topology: int, side: int, fill: PolygonMode) -> State:
-        """The dynamic state of a draw; `side` is a face that the pass leaves out, or 0."""
+    def state(self, restarts: bool, topology: int, fill: PolygonMode) -> State:
+        """The dynamic state of a draw."""
         bound = self.context.bound
         cso, framebuffer = bound.rasterizer, bound.framebuffer
         raster = cso.state
@@ -105,7 +105,7 @@ class DynamicState:
         for name, key, rows in (
             ("areas", areas, lambda: self._areas(raster)),
             ("draw", (topology, restarts), lambda: _primitives(topology, restarts)),
-            ("raster", (cso, side, fill), lambda: self._raster(raster, side, fill)),
+            ("raster", (cso, fill), lambda: self._raster(raster, fill)),
             ("depth", (depth, bound.stencil_ref), lambda: _tests(depth.state, bound.stencil_ref)),
             ("blend", bound.blend_color, lambda: _blending(bound.blend_color)),
         ):
@@ -149,17 +149,13 @@ class DynamicState:
         yield "vkCmdSetViewportWithCount", (count, pointer(array(viewports)))
         yield "vkCmdSetScissorWithCount", (count, pointer(array(scissors)))
 
-    def _raster(self, raster: RasterizerState, side: int, fill: PolygonMode) -> Iterable[Row]:
-        cull = int(raster.cull_face)
-        if side:  # the pass for one face leaves the other out
-            cull |= int(CullFace.BACK if side == 2 else CullFace.FRONT)
-        yield "vkCmdSetCullMode", (cull,)
+    def _raster(self, raster: RasterizerState, fill: PolygonMode) -> Iterable[Row]:
+        yield "vkCmdSetCullMode", (int(raster.cull_face),)
         yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
         least, most = self._widths
         yield "vkCmdSetLineWidth", (float(min(max(raster.line_width, least), most)),)
         yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
-        offset = {PolygonMode.FILL: raster.offset_tri, PolygonMode.LINE: raster.offset_line,
-                  PolygonMode.POINT: raster.offset_point}[fill]  # fmt: skip
+        offset = raster.offset_tri if fill is PolygonMode.FILL else raster.offset_line
         yield "vkCmdSetDepthBiasEnable", (int(offset),)
         bias = raster.offset_units, raster.offset_clamp, raster.offset_scale
         yield "vkCmdSetDepthBias", tuple(map(float, bias))

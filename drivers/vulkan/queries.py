@@ -96,6 +96,8 @@ class VulkanQuery:
     index: int = 0
     active: bool = False
     segments: list[Segment] = field(default_factory=list)
+    by_host: list[tuple[int, ...]] = field(default_factory=list)
+    """The values that were counted while the host drew."""
     before: int = 0  # nanoseconds
     after: int = 0
 
@@ -118,7 +120,7 @@ class VulkanQuery:
             return self.after
         if self.type is QueryType.TIME_ELAPSED:
             return self.after - self.before
-        found = [segment.values() for segment in self.segments]
+        found = [*self.by_host, *[segment.values() for segment in self.segments]]
         if self.type is QueryType.PIPELINE_STATISTICS:
             sums = [sum(column) for column in zip(*found, strict=True)] or [0] * 11
             return dict(zip(_STATISTICS, sums, strict=True))
@@ -128,6 +130,11 @@ class VulkanQuery:
         if self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION:
             return total
         return int(total > 0)
+
+    def add(self, more: int | dict[str, int]) -> None:
+        """Add what the host has counted."""
+        counted = (more,) if isinstance(more, int) else tuple(more[name] for name in _STATISTICS)
+        self.by_host.append(counted)
 
 
 class Queries:
@@ -141,6 +148,7 @@ class Queries:
 
     def _begin(self, query: VulkanQuery) -> None:
         query.segments.clear()
+        query.by_host.clear()
         query.active = True
         if query.type is QueryType.TIME_ELAPSED:
             self._finish()
@@ -165,6 +173,12 @@ class Queries:
         if any(segment.batch is self.stream.current for segment in query.segments):
             self.stream.submit()
         return all(segment.batch.is_done() for segment in query.segments)
+
+    def counted(self, captures: bool) -> list[VulkanQuery]:
+        """The active queries for which the host counts a draw of which the device `captures`."""
+        if captures:
+            return [query for query in self.active if query.counts_samples]
+        return [query for query in self.active if query.kinds and query.type not in _OVERFLOW]
 
     def change(self, query: VulkanQuery, begins: bool, inside: bool) -> None:
         """Begin or end a query: `inside` a render pass, the others continue in new segments."""

@@ -18,7 +18,7 @@ from gallette.compiler.spirv.disassembler import disassemble
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.standard import FragmentKey, VertexKey
-from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive, Wrap
+from gallette.pipe.enums import POINTS_AND_LINES, Primitive, Wrap
 from gallette.pipe.keys import lowered, lowered_by, steers
 from gallette.pipe.state import StreamOutputInfo
 
@@ -28,8 +28,8 @@ from .spirv.emitter import emit
 from .spirv.program import Program
 
 __all__ = [
-    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "lookups",
-    "select", "texture_facts", "with_control",
+    "QUADS", "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey",
+    "lookups", "rasterized", "select", "texture_facts", "with_control",
 ]  # fmt: skip
 
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
@@ -40,7 +40,7 @@ _FOLDS = {
 }
 """What becomes of coordinates before a sampler clamps them to the border."""
 _RED: tuple[int, ...] = (0, 1, 2, 3)
-_QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
+QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Selection:
     last: Any  # the shader object whose outputs are captured
 
 
-def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
+def rasterized(bound: Bound, mode: Primitive) -> Primitive:
     """The kind of primitive that the last stage before the rasterizer emits."""
     geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
     if geometry is not None:
@@ -152,11 +152,9 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
     raster, samples = bound.rasterizer.state, max(1, bound.framebuffer.samples)
     chain = [bound.shaders[stage] for stage in _BEFORE if bound.shaders.get(stage) is not None]
     fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
-    out = _rasterized(bound, mode)
-    polygons = out not in POINTS_AND_LINES
-    fills = {raster.fill_front, raster.fill_back}
-    points = out is Primitive.POINTS or (polygons and PolygonMode.POINT in fills)
-    smooth = raster.point_smooth and points and (not polygons or len(fills) == 1)
+    out = rasterized(bound, mode)
+    points = out is Primitive.POINTS
+    smooth = raster.point_smooth and points
     several = raster.multisample and samples > 1
     smooth = smooth and not several
     last = chain[-1]
@@ -174,9 +172,7 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
                 clip_mask=raster.clip_plane_enable if own else 0,
                 point_size=size if points else "",
                 # Devices differ in whether they draw such points, and lavapipe says it does not.
-                clip_points=out is Primitive.POINTS
-                and raster.point_clip_sides
-                and not raster.rasterizer_discard,
+                clip_points=points and raster.point_clip_sides and not raster.rasterizer_discard,
                 snap_points=points and not (raster.point_quad_rasterization or smooth or several),
                 stream_output=shader.stream_output if capturing else None,
                 smooth_points=smooth,
@@ -184,9 +180,9 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
         programs.append(_linked(bound, shader, key, programs))
     if fragment is not None:
         wanted = _fragment_key(bound, fragment, out, samples)
-        wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
+        wanted = replace(wanted, quads=QUADS.get(mode, ""), smooth_points=smooth)
         programs.append(_linked(bound, fragment, wanted, programs))
-    lines = not polygons and out is not Primitive.POINTS
+    lines = out in POINTS_AND_LINES and not points
     writes_memory = any(program.writes_memory for program in programs)
     return Selection(tuple(programs), lines, writes_memory, last)
 
