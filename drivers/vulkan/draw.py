@@ -9,13 +9,13 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.vertex.stream import resolved
-from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.enums import Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
 from .descriptors import Descriptors
 from .dynamic import DynamicState, Row, State, push_row, vertex_row
 from .feedback import Feedback
-from .host import HostDraws, is_for_host, polygon_mode
+from .host import HostDraws, is_for_host
 from .indices import prepared
 from .memory.resources import VulkanBuffer
 from .pipeline.cache import Pipeline
@@ -74,14 +74,14 @@ class Draws:
                 context.on_host(info.indirect.count_buffer)
         if info.count_from_stream_output is not None:
             self.feedback.count(info.count_from_stream_output)
-        for_host = is_for_host(bound, info.mode)
+        for_host, self.made = is_for_host(bound, info.mode), None
         for single in resolved(info):
             if single.count > 0 and single.instance_count > 0:
                 (self.host.draw if for_host else self.record)(single)
 
     def record(self, info: DrawInfo) -> None:
         """Record the commands of a single draw."""
-        context, self.made = self.context, None
+        context = self.context
         width, height, _ = context.bound.viewports[0].scale
         if width <= 0 or not height:
             return  # nothing can be visible
@@ -89,8 +89,7 @@ class Draws:
         if indexed is not None and not indexed.count:
             return
         mode = info.mode if indexed is None else indexed.mode
-        fill = polygon_mode(context.bound.rasterizer.state)
-        pipeline, selection = self._prepared(info, mode, fill)
+        pipeline, selection = self._prepared(info, mode)
         self.descriptors.reside(pipeline.link)
         sources = vertex_inputs(context, pipeline.link)
         context.rendering.begin()
@@ -99,7 +98,7 @@ class Draws:
             batch.uses(what.gpu, write=False)
         restarts = indexed is not None and indexed.restarts
         state: State = {"pipeline": ("vkCmdBindPipeline", (0, pipeline.handle))}
-        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode], fill))
+        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode]))
         state["push"] = push_row(pipeline.link.layout.handle, self._pushed(info))
         draw: Row = "vkCmdDraw", (info.count, info.instance_count, info.start, info.start_instance)
         if sources:
@@ -119,14 +118,12 @@ class Draws:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
 
-    def _prepared(
-        self, info: DrawInfo, mode: Primitive, fill: PolygonMode
-    ) -> tuple[Pipeline, Selection]:
+    def _prepared(self, info: DrawInfo, mode: Primitive) -> tuple[Pipeline, Selection]:
         """The pipeline for the bound state."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         whole = (
-            mode, info.mode, fill, patch, vertex_layout(bound), texture_facts(bound),
+            mode, info.mode, patch, vertex_layout(bound), texture_facts(bound),
             self.feedback.wanted, bound.blend, bound.rasterizer, bound.depth_stencil_alpha,
             bound.elements, bound.framebuffer, bound.sample_mask, bound.min_samples,
             *bound.shaders.values(),
@@ -138,7 +135,7 @@ class Draws:
             if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
                 programs = with_control(programs, patch)
             link = pipelines.link(programs)
-            key = pipeline_key(self.context, selection, link, mode, fill, patch)
+            key = pipeline_key(self.context, selection, link, mode, patch)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             found = self._known[whole] = pipelines.pipeline(programs, key), selection

@@ -19,6 +19,7 @@ from .api.binding import address, array, struct
 from .memory.resources import VulkanBuffer
 from .memory.storage import DeviceBuffer
 from .pipeline.keys import STENCIL_OPS
+from .variants import polygon_mode
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -94,7 +95,7 @@ class DynamicState:
                 current[slot] = row
                 getattr(vk, row[0])(commands, *row[1])
 
-    def state(self, restarts: bool, topology: int, fill: PolygonMode) -> State:
+    def state(self, restarts: bool, topology: int) -> State:
         """The dynamic state of a draw."""
         bound = self.context.bound
         cso, framebuffer = bound.rasterizer, bound.framebuffer
@@ -105,7 +106,7 @@ class DynamicState:
         for name, key, rows in (
             ("areas", areas, lambda: self._areas(raster)),
             ("draw", (topology, restarts), lambda: _primitives(topology, restarts)),
-            ("raster", (cso, fill), lambda: self._raster(raster, fill)),
+            ("raster", cso, lambda: self._raster(raster)),
             ("depth", (depth, bound.stencil_ref), lambda: _tests(depth.state, bound.stencil_ref)),
             ("blend", bound.blend_color, lambda: _blending(bound.blend_color)),
         ):
@@ -149,13 +150,14 @@ class DynamicState:
         yield "vkCmdSetViewportWithCount", (count, pointer(array(viewports)))
         yield "vkCmdSetScissorWithCount", (count, pointer(array(scissors)))
 
-    def _raster(self, raster: RasterizerState, fill: PolygonMode) -> Iterable[Row]:
+    def _raster(self, raster: RasterizerState) -> Iterable[Row]:
         yield "vkCmdSetCullMode", (int(raster.cull_face),)
         yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
         least, most = self._widths
         yield "vkCmdSetLineWidth", (float(min(max(raster.line_width, least), most)),)
         yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
-        offset = raster.offset_tri if fill is PolygonMode.FILL else raster.offset_line
+        lines = polygon_mode(raster) is PolygonMode.LINE
+        offset = raster.offset_line if lines else raster.offset_tri
         yield "vkCmdSetDepthBiasEnable", (int(offset),)
         bias = raster.offset_units, raster.offset_clamp, raster.offset_scale
         yield "vkCmdSetDepthBias", tuple(map(float, bias))

@@ -1,19 +1,19 @@
 """Draws that the host makes, because the device draws them otherwise than OpenGL.
 
 Vulkan has no edge flags, so all sides of the triangles of a quad are outlined; devices draw no
-points where the view cuts a polygon, and one polygon mode serves both faces. numpipe draws such
-polygons, on the mirrors of textures and in mapped buffers.
+points where the view cuts a polygon, and one polygon mode serves both faces. Nor has it polygon
+stipple, smooth points, or a number of a primitive that is several triangles. The shared pipeline
+draws all this with numpipe's code for shaders, on the mirrors of textures and in mapped buffers.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.bound import Bound, ConstantBuffer, Cso, StageBindings
+from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
+from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
 from gallette.drivers.common.draw.draw_states import DrawStates
 from gallette.drivers.common.draw.pipeline import draw
 from gallette.drivers.common.draw.resources import pinned_by, readable_by, sampled_by
@@ -23,44 +23,38 @@ from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import POINTS_AND_LINES, CullFace, PolygonMode, Primitive
 from gallette.pipe.loader import create_screen
-from gallette.pipe.state import DrawInfo, RasterizerState
+from gallette.pipe.state import DrawInfo
 from gallette.pipe.variant_log import VariantLog
 
-from .variants import QUADS, rasterized
+from .indices import CONVERTED
+from .variants import rasterized
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["HostDraws", "is_for_host", "polygon_mode"]
-
-
-def _fills(raster: RasterizerState) -> set[PolygonMode]:
-    """The polygon modes of the faces that are not culled."""
-    faces = (CullFace.FRONT, raster.fill_front), (CullFace.BACK, raster.fill_back)
-    return {fill for face, fill in faces if not raster.cull_face & face}
-
-
-def polygon_mode(raster: RasterizerState) -> PolygonMode:
-    """The polygon mode of a draw by the device."""
-    return max(_fills(raster), default=PolygonMode.FILL)
+__all__ = ["HostDraws", "is_for_host"]
 
 
 def is_for_host(bound: Bound, mode: Primitive) -> bool:
     """Whether the host draws these primitives."""
-    raster = bound.rasterizer.state
-    if raster.fill_front is raster.fill_back is PolygonMode.FILL or raster.rasterizer_discard:
+    raster, shader = bound.rasterizer.state, bound.shaders.get(Stage.FRAGMENT)
+    if raster.rasterizer_discard or shader is None:
         return False
-    if rasterized(bound, mode) in POINTS_AND_LINES:
+    if mode in CONVERTED and SystemValue.PRIMITIVE_ID in shader.shader.info.system_values_read:
+        return True
+    filled = raster.fill_front is raster.fill_back is PolygonMode.FILL
+    if filled and not (raster.point_smooth or raster.poly_stipple_enable):
         return False
-    fills, vertex = _fills(raster), bound.shaders[Stage.VERTEX].shader
+    out = rasterized(bound, mode)
+    if out in POINTS_AND_LINES:
+        several = raster.multisample and bound.framebuffer.samples > 1
+        return raster.point_smooth and out is Primitive.POINTS and not several
+    faces = (CullFace.FRONT, raster.fill_front), (CullFace.BACK, raster.fill_back)
+    fills = {fill for face, fill in faces if not raster.cull_face & face}
+    vertex = bound.shaders[Stage.VERTEX].shader
     if fills == {PolygonMode.LINE}:
-        return mode in QUADS or VaryingSlot.EDGE in vertex.info.outputs_written
-    return bool(fills - {PolygonMode.FILL})
-
-
-@lru_cache(16)
-def _discarding(raster: RasterizerState) -> Cso[RasterizerState]:
-    return Cso(replace(raster, rasterizer_discard=True))
+        return mode in CONVERTED or VaryingSlot.EDGE in vertex.info.outputs_written
+    return raster.poly_stipple_enable or bool(fills - {PolygonMode.FILL})
 
 
 class HostDraws:
@@ -73,18 +67,10 @@ class HostDraws:
         self._shaders: dict[Any, ShaderObject[Any, Any]] = {}
 
     def draw(self, info: DrawInfo) -> None:
-        """Draw on the host; the device captures what the last stage writes."""
+        """Draw on the host."""
         context, bound = self.context, self.context.bound
-        captures = context.draws.feedback.wanted
-        if captures:
-            kept = bound.rasterizer
-            bound.rasterizer = _discarding(kept.state)
-            try:
-                context.draws.record(info)
-            finally:
-                bound.rasterizer = kept
+        targets = [target for target in bound.stream_targets if target is not None]
         context.rendering.end()
-        context.draws.made = None
         stages = [stage for stage, made in bound.shaders.items() if made is not None]
         for resource in pinned_by(bound, stages):
             context.on_host(resource, range(resource.desc.last_level + 1), write=True)
@@ -92,22 +78,27 @@ class HostDraws:
             context.on_host(resource, range(resource.desc.last_level + 1))
         if info.index_buffer is not None:
             context.on_host(info.index_buffer)
+        for target in targets:
+            context.on_host(target.buffer, write=True)
+            context.draws.feedback.count(target)
         self._screen = screen = self._screen or create_screen("numpipe")
-        queries, counters = context.queries.counted(captures), Counters()
+        queries, counters = [each for each in context.queries.active if each.kinds], Counters()
         own = replace(
             bound,
             shaders={stage: self._shader(bound.shaders[stage]) for stage in stages},
-            stages={stage: _current(found) for stage, found in bound.stages.items()},
+            stages={stage: self._current(found) for stage, found in bound.stages.items()},
             counting_samples=len(queries),
         )
         draw(DrawStates(own, counters, Work(screen.budget, screen.time_limit)), info)
+        for target in targets:
+            context.draws.feedback.go_on(target)
         for query in queries:
             query.add(Query(query.type, query.index, end=counters.snapshot()).result())
 
     def _shader(self, made: Any) -> ShaderObject[Any, Any]:
         if made not in self._shaders:
-            compiler = self._screen.compiler
-            self._shaders[made] = ShaderObject(made.shader.ref(), compiler, self._log)
+            given = made.shader.ref(), self._screen.compiler, self._log, made.stream_output
+            self._shaders[made] = ShaderObject(*given)
         return self._shaders[made]
 
     def forget_shader(self, made: Any) -> None:
@@ -115,12 +106,12 @@ class HostDraws:
         if made in self._shaders:
             self._shaders.pop(made).destroy()
 
-
-def _current(bindings: StageBindings) -> StageBindings:
-    """Bindings whose constant blocks are where their buffers are now."""
-    blocks = list(bindings.constants)
-    for at, block in enumerate(blocks):
-        if block is not None and isinstance(block.buffer, HostResource):
-            data = block.buffer.bytes_at(block.offset, block.data.size)
-            blocks[at] = ConstantBuffer(None, data, block.buffer, block.offset)
-    return replace(bindings, constants=blocks)
+    def _current(self, bindings: StageBindings) -> StageBindings:
+        """Bindings whose constant blocks are where their buffers are now."""
+        blocks = list(bindings.constants)
+        for at, block in enumerate(blocks):
+            if block is not None and isinstance(block.buffer, HostResource):
+                self.context.on_host(block.buffer)
+                data = block.buffer.bytes_at(block.offset, block.data.size)
+                blocks[at] = ConstantBuffer(None, data, block.buffer, block.offset)
+        return replace(bindings, constants=blocks)

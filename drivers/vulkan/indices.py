@@ -23,10 +23,10 @@ from .memory.resources import VulkanBuffer
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Indexed", "prepared"]
+__all__ = ["CONVERTED", "Indexed", "prepared"]
 
 Indices = npt.NDArray[np.uint32]
-_CONVERTED = frozenset(
+CONVERTED = frozenset(
     {Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON, Primitive.LINE_LOOP}
 )
 _SIZES = {Primitive.POINTS: 1, Primitive.LINES: 2, Primitive.TRIANGLES: 3,
@@ -61,7 +61,7 @@ class Indexed:
 
 def _needs_conversion(info: DrawInfo) -> bool:
     """Whether the device cannot draw it as it is."""
-    if info.mode in _CONVERTED:
+    if info.mode in CONVERTED:
         return True
     if not info.index_size:
         return False
@@ -93,7 +93,7 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
         bias = info.index_bias
     else:
         indices, bias = np.arange(info.start, info.start + info.count, dtype=np.uint32), 0
-    if info.mode not in _CONVERTED:
+    if info.mode not in CONVERTED:
         return _widened(info, indices, bias)
     runs = Runs.whole(len(indices))
     if info.index_size and info.primitive_restart:

@@ -96,8 +96,7 @@ class VulkanQuery:
     index: int = 0
     active: bool = False
     segments: list[Segment] = field(default_factory=list)
-    by_host: list[tuple[int, ...]] = field(default_factory=list)
-    """The values that were counted while the host drew."""
+    by_host: list[tuple[int, ...]] = field(default_factory=list)  # values, as of segments
     before: int = 0  # nanoseconds
     after: int = 0
 
@@ -133,8 +132,10 @@ class VulkanQuery:
 
     def add(self, more: int | dict[str, int]) -> None:
         """Add what the host has counted."""
-        counted = (more,) if isinstance(more, int) else tuple(more[name] for name in _STATISTICS)
-        self.by_host.append(counted)
+        if isinstance(more, int):
+            self.by_host.append((0, more) if self.type in _OVERFLOW else (more,))
+        else:
+            self.by_host.append(tuple(more[name] for name in _STATISTICS))
 
 
 class Queries:
@@ -173,12 +174,6 @@ class Queries:
         if any(segment.batch is self.stream.current for segment in query.segments):
             self.stream.submit()
         return all(segment.batch.is_done() for segment in query.segments)
-
-    def counted(self, captures: bool) -> list[VulkanQuery]:
-        """The active queries for which the host counts a draw of which the device `captures`."""
-        if captures:
-            return [query for query in self.active if query.counts_samples]
-        return [query for query in self.active if query.kinds and query.type not in _OVERFLOW]
 
     def change(self, query: VulkanQuery, begins: bool, inside: bool) -> None:
         """Begin or end a query: `inside` a render pass, the others continue in new segments."""

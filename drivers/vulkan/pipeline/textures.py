@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gallette.drivers.vulkan.api.binding import Row, built, constant, row
+from gallette.drivers.vulkan.api.binding import Row, constant, row
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
@@ -58,7 +58,7 @@ class Samplers:
             info = self._described(state, format, is_cube)
             found = self._samplers.get(info)
             if found is None:
-                found = self._samplers[info] = self.device.create("Sampler", built(info))
+                found = self._samplers[info] = self.device.new("Sampler", **dict(info[1:]))
             self._samplers[key] = found
         return found
 
