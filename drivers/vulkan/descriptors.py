@@ -152,10 +152,8 @@ class Descriptors:
         return [self._texture(batch, slot) if kind == "tex" else self._image(batch, slot)]
 
     def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
-        block, known = (
-            bindings.constants[0] if bindings.constants else None,
-            self._blocks.get(stage),
-        )
+        block = bindings.constants[0] if bindings.constants else None
+        known = self._blocks.get(stage)
         buffer = None if block is None else block.buffer
         if known is None or known[0] is not block or buffer is not None:
             data: Any = b"" if block is None else block.raw

@@ -132,10 +132,8 @@ class DynamicState:
         count = min(len(bound.viewports), self.context.screen.caps.max_viewports)
         viewports, scissors = [], []
         for index in range(count):
-            (sx, sy, sz), (tx, ty, tz) = (
-                bound.viewports[index].scale,
-                bound.viewports[index].translate,
-            )
+            view = bound.viewports[index]
+            (sx, sy, sz), (tx, ty, tz) = view.scale, view.translate
             near, far = (tz, tz + sz) if raster.clip_halfz else (tz - sz, tz + sz)
             if not self._unrestricted:
                 near, far = min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0)

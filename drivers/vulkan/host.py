@@ -9,7 +9,9 @@ draws all this with numpipe's code for shaders, on the mirrors of textures and i
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
@@ -40,7 +42,7 @@ def is_for_host(bound: Bound, mode: Primitive) -> bool:
     raster, shader = bound.rasterizer.state, bound.shaders.get(Stage.FRAGMENT)
     if raster.rasterizer_discard or shader is None:
         return False
-    if mode in CONVERTED and SystemValue.PRIMITIVE_ID in shader.shader.info.system_values_read:
+    if mode in CONVERTED and SystemValue["PRIMITIVE_ID"] in shader.shader.info.system_values_read:
         return True
     filled = raster.fill_front is raster.fill_back is PolygonMode.FILL
     if filled and not (raster.point_smooth or raster.poly_stipple_enable):
@@ -51,10 +53,19 @@ def is_for_host(bound: Bound, mode: Primitive) -> bool:
         return raster.point_smooth and out is Primitive.POINTS and not several
     faces = (CullFace.FRONT, raster.fill_front), (CullFace.BACK, raster.fill_back)
     fills = {fill for face, fill in faces if not raster.cull_face & face}
-    vertex = bound.shaders[Stage.VERTEX].shader
     if fills == {PolygonMode.LINE}:
-        return mode in CONVERTED or VaryingSlot.EDGE in vertex.info.outputs_written
+        return mode in CONVERTED or (mode is Primitive.TRIANGLES and _hides_edges(bound))
     return raster.poly_stipple_enable or bool(fills - {PolygonMode.FILL})
+
+
+def _hides_edges(bound: Bound) -> bool:
+    """Whether the edge flags, which the state tracker adds as the last attribute, may be false."""
+    if VaryingSlot.EDGE not in bound.shaders[Stage.VERTEX].shader.info.outputs_written:
+        return False
+    flag = bound.elements.state[-1]
+    given: Any = bound.vertex_buffers[flag.buffer_index]
+    one = given.buffer.bytes_at(given.offset + flag.src_offset, 4).view(np.float32)
+    return bool(given.stride or one[0] == 0)
 
 
 class HostDraws:
@@ -81,7 +92,7 @@ class HostDraws:
         for target in targets:
             context.on_host(target.buffer, write=True)
             context.draws.feedback.count(target)
-        self._screen = screen = self._screen or create_screen("numpipe")
+        self._screen = screen = self._screen or cast(Any, create_screen("numpipe"))
         queries, counters = [each for each in context.queries.active if each.kinds], Counters()
         own = replace(
             bound,

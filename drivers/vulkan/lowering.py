@@ -97,9 +97,8 @@ def _choose(b: Builder, instr: Instr, index: Def, choices: list[int]) -> None:
         made = clone_instr(instr, remap)
         b.insert(made)
         if isinstance(made, Tex):
-            made.texture_index, made.sampler_index = (
-                first + number for first in (made.texture_index, made.sampler_index)
-            )
+            made.texture_index += number
+            made.sampler_index += number
             for kind in ("texture_offset", "sampler_offset"):
                 if made.src(kind) is not None:
                     made.remove_src(kind)

@@ -126,9 +126,8 @@ class VulkanQuery:
         if self.type in _OVERFLOW:
             return int(any(needed > written for written, needed in found))
         total = sum(values[0] for values in found)
-        if self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION:
-            return total
-        return int(total > 0)
+        counts = self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION
+        return total if counts else int(total > 0)
 
     def add(self, more: int | dict[str, int]) -> None:
         """Add what the host has counted."""

@@ -174,8 +174,8 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
             )
         programs.append(_linked(bound, shader, key, programs))
     if fragment is not None:
-        key = _fragment_key(bound, fragment, out, samples)
-        programs.append(_linked(bound, fragment, key, programs))
+        wanted = _fragment_key(bound, fragment, out, samples)
+        programs.append(_linked(bound, fragment, wanted, programs))
     outlined = polygon_mode(raster) is PolygonMode.LINE
     lines = outlined if out not in POINTS_AND_LINES else not points
     writes_memory = any(program.writes_memory for program in programs)

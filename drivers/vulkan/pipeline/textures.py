@@ -28,11 +28,7 @@ _VIEW_TYPES = {
     Target.TEXTURE_CUBE: 3, Target.TEXTURE_1D_ARRAY: 4, Target.TEXTURE_2D_ARRAY: 5,
     Target.TEXTURE_CUBE_ARRAY: 6,
 }  # fmt: skip
-_STANDARD_BORDERS: dict[tuple[float, ...], int] = {
-    (0.0, 0.0, 0.0, 0.0): 0,
-    (0.0, 0.0, 0.0, 1.0): 2,
-    (1.0, 1.0, 1.0, 1.0): 4,
-}
+_BORDERS: dict[tuple[float, ...], int] = {(0.0,) * 4: 0, (0.0, 0.0, 0.0, 1.0): 2, (1.0,) * 4: 4}
 _CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
 _SHAPES = {"1D": (0, 0, 4), "2D": (1, 1, 5), "3D": (2, 2, 2), "Cube": (1, 3, 6), "2DMS": (1, 1, 5),
            "ExternalOES": (1, 1, 1)}  # fmt: skip
@@ -74,8 +70,8 @@ class Samplers:
         if found is not None and not linear and not integer:
             linear = bool(device.physical.format_features(found.number)[1] & 0x1000)
         border, chain = _border(state, format), None
-        color = _STANDARD_BORDERS.get(border, 0) + integer
-        if border not in _STANDARD_BORDERS:
+        color = _BORDERS.get(border, 0) + integer
+        if border not in _BORDERS:
             value = row("ClearColorValue", float32=border)
             if integer:
                 words = tuple(ctypes.c_int32(int(x)).value for x in border)
