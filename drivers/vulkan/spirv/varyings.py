@@ -254,8 +254,8 @@ def _write_vertex(v: Variables) -> None:
     values = {slot: b.load_var(v.kept[slot, dual]) for slot, dual in sorted(v.kept)}
     for slot, value in values.items():
         if slot == VaryingSlot.POS:
-            value = _snapped(v, value) if key.snap_points else value
-            value = _beside(v, value) if key.clip_points else value
+            placed = _snapped(v, value) if key.snap_points else value
+            value = _beside(v, value, placed) if key.clip_points else placed
         if slot in _SYSTEM:
             _write(v, VaryingSlot(slot), INT, value)
         elif slot not in (*_CLIP, *_CULL, VaryingSlot.PSIZ, VaryingSlot.EDGE):
@@ -281,14 +281,14 @@ def _snapped(v: Variables, position: Def) -> Def:
     return b.vec(parts)
 
 
-def _beside(v: Variables, position: Def) -> Def:
-    """A point's position, far away if its centre is outside of the view: OpenGL draws no part of
-    such a point, and Vulkan may.
+def _beside(v: Variables, position: Def, placed: Def) -> Def:
+    """Where a point is drawn: far away if its centre, at `position`, is outside of the view: OpenGL
+    draws no part of such a point, and Vulkan may.
     """
     b = v.b
     x, y, _, w = b.channels(position)
     outside = b.ior(b.flt(w, b.fabs(x)), b.flt(w, b.fabs(y)))
-    return b.bcsel(outside, b.imm_vec(1e6, 1e6, 0.0, 1.0), position)
+    return b.bcsel(outside, b.imm_vec(1e6, 1e6, 0.0, 1.0), placed)
 
 
 def _distances(
