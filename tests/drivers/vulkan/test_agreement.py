@@ -244,3 +244,17 @@ def test_contexts_of_one_screen_draw_in_threads_at_the_same_time() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert wrong == []
+
+
+def test_points_on_the_edge_of_the_view_are_drawn_and_those_beyond_are_not() -> None:
+    def draw(gl: Any) -> list[Any]:
+        gl.point_size(3)
+        gl.begin(GL.POINTS)
+        for x, y in ((-1, 1), (1, 0), (0.25, 1.0001), (-1.0001, -0.5), (0.5, -1)):
+            gl.vertex2f(x, y)
+        gl.end()
+        return [pixels(gl, SIZE, SIZE)]
+
+    ((ours, theirs),) = both(draw, "compat")
+    assert ours[..., 0].astype(bool).sum() == 11
+    assert np.array_equal(ours, theirs)
