@@ -20,12 +20,9 @@ import numpy as np
 
 from fuzz.gl_programs.common import SIZE
 from fuzz.gl_programs.es import HEADER, in_es
-from fuzz.gl_programs.fixed import FIXED
-from fuzz.gl_programs.kind import Kind
-from fuzz.gl_programs.modern import MODERN
 from fuzz.gl_programs.old import Old
+from fuzz.gl_programs.settings import PROFILES, resets
 from fuzz.gl_programs.shaders import link, source
-from fuzz.gl_programs.writer import PLAIN
 from gallette.state_tracker import GL
 
 ATTRIBUTES = ("position", "color", "uv")
@@ -37,24 +34,13 @@ _MAPPING = {
     "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
-_COMPAT = [*PLAIN.resets(core=False), "gl.color4f(1.0, 1.0, 1.0, 1.0)"]
-_RESETS = {
-    "core": PLAIN.resets(core=True),
-    "compat": _COMPAT,
-    "es": in_es(PLAIN.resets(core=True)),
-    "fixed": [*_COMPAT, *FIXED.resets(core=False)],
-    "modern": [*PLAIN.resets(core=True), *MODERN.resets(core=True)],
-    "shared": PLAIN.resets(core=True),
-}
-KIND_OF: dict[str, Kind[Any]] = {
-    "core": PLAIN,
-    "compat": PLAIN,
-    "fixed": FIXED,
-    "modern": MODERN,
-}
-"""what changes state between draws of programs of a profile"""
 _RESET = {
-    profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
+    profile: compile(
+        "\n".join(in_es(resets(profile)) if profile == "es" else resets(profile)),
+        "<reset>",
+        "exec",
+    )
+    for profile in PROFILES
 }
 
 
