@@ -38,7 +38,7 @@ __all__ = ["Grammar", "choices"]
 
 _HEAD = re.compile(r"(\w+):(?: (.*))?", re.DOTALL)
 _ROW = re.compile(r"  (\d[\d.]*)(?: if (.*?) \|)?(?: (.*))?", re.DOTALL)
-_NAME = re.compile(r"([a-z_]\w*)((?::\w+)*)")
+_NAME = re.compile(r"([A-Za-z_]\w*)((?::\w+)*)")
 _ASSIGNED = re.compile(r"(\w+) <- (.*)", re.DOTALL)
 _TIMES = re.compile(r"(\d+)\.\.(\d+) (.*)", re.DOTALL)
 _CHANCE = re.compile(r"(\d+)% (.*)", re.DOTALL)
@@ -121,7 +121,7 @@ class Grammar:
                 place = _PLACE.match(text, at)
                 if place and place["word"]:
                     yield text[start:at]
-                    yield self._named(place["word"], [place["size"]] if place["size"] else [])
+                    yield self._word(place["word"], [place["size"]] if place["size"] else [])
                     at = start = place.end()
                     continue
                 if not place:
@@ -166,14 +166,23 @@ class Grammar:
         return lambda scope: str(scope["w"].r.choice(words))
 
     def _named(self, name: str, arguments: list[str]) -> Part:
+        """A variable, a rule or a word."""
+        word = self._word(name, arguments)
+        if arguments:
+            return word
+
+        def write(scope: Scope) -> str:
+            if name in scope:
+                return str(scope[name])
+            return self._rule(name, scope) if name in self.rules else word(scope)
+
+        return write
+
+    @staticmethod
+    def _word(name: str, arguments: list[str]) -> Part:
         given = [int(each) if each.isdigit() else each for each in arguments]
 
         def write(scope: Scope) -> str:
-            if not given:
-                if name in scope:
-                    return str(scope[name])
-                if name in self.rules:
-                    return self._rule(name, scope)
             found = getattr(scope["w"], name)
             return str(found(*given) if callable(found) else found)
 

@@ -14,7 +14,7 @@ from fuzz.calls.arguments import group
 from fuzz.gl_programs.shaders import SAMPLED, names
 from fuzz.grammar import Grammar
 
-__all__ = ["Made", "Writer"]
+__all__ = ["Made", "Objects", "Writer"]
 
 
 def _pairs(name: str) -> list[list[str]]:
@@ -45,7 +45,39 @@ class Made(SimpleNamespace):
         return str(self.name)
 
 
-class Writer:
+class Objects:
+    """What a program has so far: a list of the objects of each kind."""
+
+    def __init__(self, r: random.Random, kinds: str) -> None:
+        self.r, self.made = r, 0
+        for kind in kinds.split():
+            setattr(self, f"{kind}s", [])
+
+    def often(self, chance: float) -> bool:
+        return self.r.random() < chance
+
+    def number(self, stop: int) -> int:
+        return self.r.randrange(stop)
+
+    def flag(self) -> int:
+        return self.r.randrange(2)
+
+    def fresh(self, kind: str) -> str:
+        """A variable of the program."""
+        self.made += 1
+        return f"{kind}{self.made}"
+
+    def of(self, kind: str) -> list[Any]:
+        found: list[Any] = getattr(self, f"{kind}s")
+        return found
+
+    def new(self, kind: str, /, **known: Any) -> Made:
+        made = Made(name=self.fresh(kind), **known)
+        self.of(kind).append(made)
+        return made
+
+
+class Writer(Objects):
     """What a program has so far. Its random numbers are of two kinds: `data` are numbers that are
     not state, in which the programs of a family differ."""
 
@@ -54,7 +86,8 @@ class Writer:
     no_program = Made(name="0", vertex="", fragment="", kind="f", reads="2d", dual=False)
 
     def __init__(self, grammar: Grammar, r: random.Random, data: random.Random, profile: str):
-        self.grammar, self.r, self.data, self.profile = grammar, r, data, profile
+        super().__init__(r, "texture program buffer array target sampler")
+        self.grammar, self.data, self.profile = grammar, data, profile
         self.core, self.es = profile not in ("compat", "fixed"), profile == "es"
         plain = profile in ("core", "compat", "es")
         # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
@@ -62,14 +95,8 @@ class Writer:
         self.unfilled = plain and self.often(0.25) and not self.es
         # Sums of products with what is stored grow out of any float: no such factors with these.
         self.floats = plain and self.often(0.25)
-        self.draws = self.made = 0
-        self.textures: list[Any] = []
-        self.programs: list[Any] = []
-        self.buffers: list[Any] = []
-        self.arrays: list[Any] = []
-        self.targets: list[Any] = []
-        self.samplers: list[Any] = []
-        self.queries: list[Any] = []
+        self.draws = 0
+        self.queries: list[str] = []
         self.target: Any = None
         self.array: Any = None
         self.texture: Any = None
@@ -81,15 +108,6 @@ class Writer:
         return self.grammar.write(f"set_{self.profile}", self)
 
     # -- numbers -------------------------------------------------------------------------------
-
-    def often(self, chance: float) -> bool:
-        return self.r.random() < chance
-
-    def number(self, stop: int) -> int:
-        return self.r.randrange(stop)
-
-    def flag(self) -> int:
-        return self.r.randrange(2)
 
     def seed(self) -> int:
         return self.data.randrange(1 << 16)
@@ -160,18 +178,9 @@ class Writer:
 
     # -- objects -------------------------------------------------------------------------------
 
-    def fresh(self, kind: str) -> str:
-        self.made += 1
-        return f"{kind}{self.made}"
-
-    def new(self, kind: str, /, **known: Any) -> Made:
-        made = Made(name=self.fresh(kind), **known)
-        getattr(self, f"{kind}s").append(made)
-        return made
-
     def gone(self, kind: str) -> Made:
         """One that is deleted."""
-        known = getattr(self, f"{kind}s")
+        known = self.of(kind)
         made: Made = known.pop(self.number(len(known)))
         if made is self.texture:
             self.texture = None
@@ -193,7 +202,7 @@ class Writer:
 
     def readable(self, kind: str) -> Made | None:
         """A texture that a draw may read now: the one that is bound, if it is of this kind."""
-        good = [x for x in self.textures if x.kind == kind and x.of is not self.target]
+        good = [x for x in self.of("texture") if x.kind == kind and x.of is not self.target]
         return self.texture if self.texture in good else self.r.choice(good) if good else None
 
     def new_program(self, vertex: str, fragment: str) -> Made:
@@ -244,7 +253,7 @@ class Writer:
         finest = min(_STEPS.get(f, 0) for f in target.colors)
         return [
             x
-            for x in self.targets
+            for x in self.of("target")
             if x is not target and x.kind == target.kind and not target.samples
             and _STEPS.get(x.colors[0], 0) <= finest
         ]  # fmt: skip
@@ -256,7 +265,7 @@ class Writer:
         target = self.target
         if target.samples or target.kind != "f" or _STEPS.get(target.colors[0], 0) > 1:
             return []
-        known = [x for x in self.textures if x.of is None and x.kind == "2d"]
+        known = [x for x in self.of("texture") if x.of is None and x.kind == "2d"]
         return [x for x in known if _STEPS.get(x.format, 0) <= 1]
 
     # -- stages --------------------------------------------------------------------------------

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
 from fuzz.gl_programs.generate import generate, grammar
 from fuzz.grammar import Grammar
+from fuzz.hostile import generate as hostile
+from fuzz.hostile import stages
 
 
 class Words:
@@ -76,19 +79,47 @@ def test_mistakes_in_rules_are_refused(text: str) -> None:
         Grammar(text)
 
 
-@pytest.mark.parametrize("name", ["plain", "fixed", "modern", "shared"])
-def test_every_rule_is_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rules, seen = grammar(name), set()
-    rule = Grammar._rule
+def unwritten(
+    rules: Grammar, monkeypatch: pytest.MonkeyPatch, write: Callable[[], None]
+) -> set[str]:
+    """The rules that wrote nothing in a call."""
+    seen, rule = set(), Grammar._rule
 
     def note(self: Grammar, which: str, scope: dict[str, object]) -> str:
         text = rule(self, which, scope)
-        if text:
+        if text and self is rules:
             seen.add(which)
         return text
 
     monkeypatch.setattr(Grammar, "_rule", note)
-    for seed in range(0, 600, 4):
-        for kind in {"plain": ("", "es")}.get(name, (name,)):
-            generate(seed, 40, kind)
-    assert set(rules.rules) - seen == set()
+    write()
+    return set(rules.rules) - seen
+
+
+@pytest.mark.parametrize("name", ["plain", "fixed", "modern", "shared"])
+def test_every_rule_is_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write() -> None:
+        for seed in range(0, 600, 4):
+            for kind in {"plain": ("", "es")}.get(name, (name,)):
+                generate(seed, 40, kind)
+
+    assert unwritten(grammar(name), monkeypatch, write) == set()
+
+
+def test_every_rule_of_hostile_programs_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write() -> None:
+        for seed in range(40):
+            hostile.generate(seed)
+
+    assert unwritten(hostile.grammar(), monkeypatch, write) == set()
+
+
+def test_every_rule_of_hostile_shaders_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [("TEXTURE_2D", "z", "DEPTH_COMPONENT24"), ("TEXTURE_CUBE_MAP_ARRAY", "", "RGBA8")]
+
+    def write() -> None:
+        for seed in range(300):
+            stages.graphics(random.Random(seed), known)
+            stages.kernel(random.Random(seed), known)
+
+    assert unwritten(stages.grammar(), monkeypatch, write) == set()
