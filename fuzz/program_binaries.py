@@ -95,20 +95,9 @@ class Subject:
         return self._linked("vertex drawn", captured=("at", "gl_Position"), separable=True)
 
     def _spirv(self) -> int:
-        gl = self.gl
-        made = int(gl.create_program())
-        for stage, text in (
-            (GL.VERTEX_SHADER, PASSTHROUGH),
-            (GL.FRAGMENT_SHADER, source("spirv", "fragment", "shaded")),
-        ):
-            code = assemble(text).to_bytes()
-            shader = gl.create_shader(stage)
-            gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, code, len(code))
-            constants = [[3], [0x3F000000]] if stage == GL.FRAGMENT_SHADER else [[], []]
-            gl.specialize_shader(shader, "main", len(constants[0]), *constants)
-            gl.attach_shader(made, shader)
-        gl.link_program(made)
-        return made
+        texts = {"vertex": PASSTHROUGH, "fragment": source("spirv", "fragment", "shaded")}
+        modules = {stage: assemble(text).to_bytes() for stage, text in texts.items()}
+        return link(self.gl, modules, constants={"fragment": {3: 0x3F000000}})[0]
 
     def _binary(self, make: Callable[[], int]) -> bytes:
         made = make()
