@@ -24,33 +24,6 @@ class Shared:
         self.arrays: dict[int, int] = {}
         self.framebuffer = 0
 
-    def image(self, texture: int, format: int, seed: int, size: int) -> None:
-        """A texture's image anew, of another size perhaps."""
-        self.gl.bind_texture(GL.TEXTURE_2D, texture)
-        data = self.world.texels(seed, size, size)
-        image = (GL.TEXTURE_2D, 0, format, size, size, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
-        self.gl.tex_image2d(*image)
-
-    def part(self, texture: int, seed: int, x: int, y: int) -> None:
-        """Three texels by two of it."""
-        self.gl.bind_texture(GL.TEXTURE_2D, texture)
-        data = self.world.texels(seed, 3, 2)
-        self.gl.tex_sub_image2d(GL.TEXTURE_2D, 0, x, y, 3, 2, GL.RGBA, GL.UNSIGNED_BYTE, data)
-
-    def parameter(self, texture: int, name: int, value: int) -> None:
-        self.gl.bind_texture(GL.TEXTURE_2D, texture)
-        self.gl.tex_parameteri(GL.TEXTURE_2D, name, value)
-
-    def fill(self, buffer: int, seed: int, whole: bool) -> None:
-        """Other vertices in a buffer: new storage, or a part of the present one."""
-        gl = self.gl
-        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-        if whole:
-            data = self.world.vertices(seed, 12)
-            gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.DYNAMIC_DRAW)
-        else:
-            gl.buffer_sub_data(GL.ARRAY_BUFFER, 120, 120, self.world.vertices(seed, 3))
-
     def array_of(self, key: int, buffer: int, fresh: bool) -> None:
         """A vertex array that reads a buffer: one that has been here before, if it may be."""
         if fresh or key not in self.arrays:
@@ -108,9 +81,6 @@ class Shared:
         self.world.delete("vertex_arrays")
         if self.framebuffer:
             self.gl.delete_framebuffers(1, np.array([self.framebuffer], np.uint32))
-
-    def sync(self) -> Any:
-        return self.gl.fence_sync(GL.SYNC_GPU_COMMANDS_COMPLETE, 0)
 
     def wait(self, sync: Any) -> None:
         self.gl.wait_sync(sync, 0, GL.TIMEOUT_IGNORED)

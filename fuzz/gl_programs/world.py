@@ -283,7 +283,7 @@ class World(Programs):
             gl.tex_parameteri(target, axis, wrap)
         return name
 
-    def _image(
+    def image(
         self, target: int, internal: int, texels: Any, level: int = 0, format: int = GL.RGBA
     ) -> None:
         """An image of the bound texture; texels have their axes in the order of memory."""
@@ -296,14 +296,14 @@ class World(Programs):
         name = self._texture(GL.TEXTURE_2D, levels)
         for level in range(levels):
             edge = max(size >> level, 1)
-            self._image(GL.TEXTURE_2D, internal, self.texels(seed + level, edge, edge), level)
+            self.image(GL.TEXTURE_2D, internal, self.texels(seed + level, edge, edge), level)
         return name
 
     def layers(self, internal: int, seed: int, size: int, count: int) -> int:
         """An array texture."""
         name = self._texture(GL.TEXTURE_2D_ARRAY)
         data = self.texels(seed, size, size * count).reshape(count, size, size, 4)
-        self._image(GL.TEXTURE_2D_ARRAY, internal, data)
+        self.image(GL.TEXTURE_2D_ARRAY, internal, data)
         return name
 
     def smooth(self, target: int, internal: int, seed: int, wrap: int) -> int:
@@ -317,7 +317,7 @@ class World(Programs):
         for face in range(6 if cube else 1):
             places = _directions(face) if cube else _grid((EDGE,) * axes)
             at = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face if cube else target
-            self._image(at, internal, _waves(places, phases))
+            self.image(at, internal, _waves(places, phases))
         gl.bind_texture(target, 0)
         gl.active_texture(GL.TEXTURE0)
         return name
@@ -343,9 +343,9 @@ class World(Programs):
         shape = (EDGE, 4) if kind == "1d" else (*depth, EDGE, EDGE, 4)
         texels = (random.integers(0, 5, shape) * 63).astype(np.int8 if kind == "i" else np.uint8)
         for face in range(6 if kind == "cube" else 0):
-            self._image(GL.TEXTURE_CUBE_MAP_POSITIVE_X + face, internal, texels[face].copy())
+            self.image(GL.TEXTURE_CUBE_MAP_POSITIVE_X + face, internal, texels[face].copy())
         if kind != "cube":
-            self._image(target, internal, texels, format=format)
+            self.image(target, internal, texels, format=format)
         return name
 
     def counts(self) -> int:

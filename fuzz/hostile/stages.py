@@ -47,23 +47,6 @@ int64_t  |                   | int(V) | int64_t($l)
 Part     | V.c[n.x]          | V.b    | Part($f3, $i, float[2]($f, $f))
 """.strip().splitlines()
 ]
-_FUNCTIONS = """
-struct Part { vec3 a; int b; float c[2]; };
-float frexp_of(float x) { int e; float m = frexp(x, e); return m + float(e); }
-float modf_of(float x) { float whole; return modf(x, whole) + whole; }
-int high_product(int a, int b) { int high, low; imulExtended(a, b, high, low); return high ^ low; }
-uint carry_of(uint a, uint b) { uint carry; uint sum = uaddCarry(a, b, carry); return sum ^ carry; }
-uint borrow_of(uint a, uint b) { uint borrow; return usubBorrow(a, b, borrow) + borrow; }
-float chosen(float a[4], int i) { return a[i]; }
-void change(inout vec4 f, inout ivec4 n) { f = f.yzwx * 1.5; n = n.wxyz + 1; }
-void shift(inout float a[4], int i, float x) { a[i] = x; }
-uniform vec4 u_floats[3]; uniform ivec4 u_ints[4]; uniform mat3x4 u_matrices[2];
-uniform dvec2 u_doubles[2]; uniform int64_t u_long;
-"""
-_SHARED = """
-shared int s_ints[24]; shared vec4 s_floats[5]; shared Part s_parts[3]; shared mat4 s_matrix;
-shared double s_doubles[7];
-"""
 _INPUTS_OF = {
     "v": "gl_VertexID gl_InstanceID gl_BaseVertex gl_BaseInstance gl_DrawID",
     "c": "gl_InvocationID gl_PrimitiveID gl_PatchVerticesIn "
@@ -386,8 +369,7 @@ class Stage:
     def text(self, main: str) -> str:
         """The whole source."""
         head = "".join(f"#extension GL_{name} : require\n" for name in sorted(self.extensions))
-        shared = _SHARED if self.stage == "k" else ""
-        body = f"{_FUNCTIONS.strip()}\n{shared.strip()}\n" + "\n".join(self.declared)
+        body = self._write("functions") + "\n" + "\n".join(self.declared)
         body += f"\nvoid main() {{\n    {main}\n}}\n"
         body = re.sub(r"\bu_(floats|ints|matrices|doubles|long)\b", rf"u_\1_{self.stage}", body)
         return f"#version 460 core\n{head}#extension GL_ARB_gpu_shader_int64 : require\n{body}"
