@@ -11,6 +11,7 @@ from fuzz.gl_programs.es import in_es
 from fuzz.gl_programs.settings import rules
 from fuzz.gl_programs.writer import Writer
 from fuzz.grammar import Grammar
+from fuzz.programs import LINE, lines_of
 
 __all__ = ["FAMILY", "generate", "grammar"]
 
@@ -31,9 +32,6 @@ _OF_PAIRS = "", "", "es", "fixed", "modern"
 MOST_AT_ONCE = 6
 """lines of one program before the other has its turn"""
 
-_LINE = "\x1e"
-"""parts the lines of a program, which may have ends of lines in them"""
-
 Program = tuple[list[str], str]
 
 
@@ -41,7 +39,7 @@ Program = tuple[list[str], str]
 def grammar(name: str) -> Grammar:
     """The rules of one kind of programs, and its settings."""
     text = Path(__file__).with_name(f"{name}.txt").read_text()
-    return Grammar(text + rules(_PROFILES[name]), _LINE)
+    return Grammar(text + rules(_PROFILES[name]), LINE)
 
 
 def write(w: Writer, steps: int) -> list[str]:
@@ -52,7 +50,7 @@ def write(w: Writer, steps: int) -> list[str]:
         written.append(rules.write("step", w))
         done += 1
     written.append(rules.write("end", w))
-    return [line for line in _LINE.join(written).split(_LINE) if line]
+    return lines_of(written)
 
 
 def generate(seed: int, steps: int = 20, kind: str = "") -> Program:

@@ -11,7 +11,7 @@ from typing import Any
 from fuzz.calls.arguments import Arguments, Menu, group
 from fuzz.gl_programs.writer import Made, Objects
 from fuzz.grammar import Grammar
-from fuzz.programs import Program
+from fuzz.programs import LINE, Program, lines_of
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.registry import implementations
@@ -21,7 +21,6 @@ from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of, upload
 
 __all__ = ["generate", "grammar", "menu"]
 
-_LINE = "\x1e"
 _KINDS = """program pipeline kernel buffer texture framebuffer array sampler renderbuffer query
 feedback sync handle"""
 _MODES = {
@@ -48,15 +47,14 @@ def menu(profile: str) -> Menu:
 
 @cache
 def grammar() -> Grammar:
-    return Grammar(Path(__file__).with_name("programs.txt").read_text(), _LINE)
+    return Grammar(Path(__file__).with_name("programs.txt").read_text(), LINE)
 
 
 def generate(seed: int, steps: int = 60) -> Program:
     """Lines: what a program begins with, and so many steps after it."""
     w = _Writer(random.Random(seed))
     written = [w.write("begin"), *(w.write("step") for _ in range(steps))]
-    lines = [line for line in _LINE.join(written).split(_LINE) if line]
-    return Program(lines, w.profile, w.r.choice((0, 0, 0, 4)))
+    return Program(lines_of(written), w.profile, w.r.choice((0, 0, 0, 4)))
 
 
 class _Writer(Objects):
@@ -102,7 +100,7 @@ class _Writer(Objects):
     def before(self) -> str:
         """The lines that make what `some` found missing."""
         lines, self._before = [*self._before, ""], []
-        return _LINE.join(lines)
+        return LINE.join(lines)
 
     def any_texture(self) -> tuple[str, str]:
         """A target and a format."""
@@ -202,8 +200,8 @@ class _Writer(Objects):
         function = self.menu.choose(self.r, "draw")
         lines = [self.call(function)]
         for _ in range(self.r.choice((1, 1, 2, 3, 5)) - 1):
-            lines.append(self.call(function) if self.often(0.4) else lines[-1].split(_LINE)[-1])
-        return _LINE.join(lines)
+            lines.append(self.call(function) if self.often(0.4) else lines[-1].split(LINE)[-1])
+        return LINE.join(lines)
 
     def call(self, function: Function) -> str:
         """A call of a function, after the lines that it needs."""
@@ -215,7 +213,7 @@ class _Writer(Objects):
                 first = self.write("commands", indexed=int("elements" in method))
         text = f"{self.before()}{first}gl.{method}({', '.join(given)})"
         if method.startswith("map_") and self.often(0.6):
-            text += f"{_LINE}gl.un{method.removesuffix('_range')}({given[0]})"
+            text += f"{LINE}gl.un{method.removesuffix('_range')}({given[0]})"
         return text
 
     def _mode(self) -> str:
