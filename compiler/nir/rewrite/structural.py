@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.nir.io.slots import slot_enum
 from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.fold import fold_alu
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import const_int, is_phi_of_same
 from gallette.compiler.nir.ir.values import Def, Src
-from gallette.compiler.nir.passes.io.lower_io import slot_enum
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.rewrite.rewriter import Rewriter

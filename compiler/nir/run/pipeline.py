@@ -46,13 +46,8 @@ FRONT_END = PassList(INLINE + TO_SSA)
 LOWER_IO = PassList(
     (
         "lower_array_deref_of_vec",
-        "lower_system_values",
         ("lower_indirect_derefs", {"packed": True}),
         "lower_io",
-        "lower_64bit_io",
-        "lower_uniforms_to_ubo",
-        "lower_buffer_derefs",
-        "lower_samplers",
     )
 )
 """Lowers interface variables to slots, block offsets and units."""
