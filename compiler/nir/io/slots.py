@@ -51,24 +51,21 @@ class _Place:
 def assign_bases(shader: Shader, modes: int = _IN | _OUT) -> None:
     """Number the variables without a number."""
     for mode in (_IN, _OUT):
-        if not mode & modes:
-            continue
-        base = 0
-        places: dict[int, int] = {}
-        found = [var for var in shader.variables if var.mode == mode]
+        found = [var for var in shader.variables if var.mode == mode and mode & modes]
         if len(found) > 1:
             found.sort(key=lambda v: (v.location, v.component))
+        base = 0
+        places: dict[int, int] = {}
         for var in found:
-            if var.driver_location >= 0 or var.location < 0:
+            location = var.location
+            if var.driver_location >= 0 or location < 0:
                 continue
-            if var.location in places:
-                var.driver_location = places[var.location]
-                continue
-            var.driver_location = base
-            slots = _slots(shader.stage, var)
-            for i in range(slots):
-                places[var.location + i] = base + i
-            base += slots
+            var.driver_location = places.get(location, base)
+            if var.driver_location == base:
+                for _ in range(_slots(shader.stage, var)):
+                    places[location] = base
+                    base += 1
+                    location += 1
 
 
 def _slots(stage: Stage, var: Variable) -> int:
@@ -93,7 +90,7 @@ def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
 
 def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
     place = _Place(0, var.component, None, None)
-    if deref.form == "var":  # the whole variable
+    if deref.form == "var":
         return place
     path = deref.path()[1:]
     t: Type = var.type
@@ -157,19 +154,22 @@ def _packed_words(t: Type, path: list[Deref]) -> int | None:
     return words
 
 
-def _runs(b: Builder, var: Variable, place: _Place, value: Def) -> list[tuple[int, int, int]]:
-    """(slot, component, number of components) of the parts of a vector, one for each slot.
+def _runs(
+    b: Builder, var: Variable, place: _Place, value: Def
+) -> list[tuple[int, int, int]] | None:
+    """(slot, component, number of components) of the parts of a vector, one for each slot; None for
+    one that is accessed as it is.
 
     A 64-bit component is two of 32 bits, except in vertex attributes, which the fetch converts.
     Only such vectors and packed ones span slots.
     """
-    words = value.num_components
-    if value.bit_size == 64 and not _is_attribute(b.shader.stage, var):
-        words *= 2
-    elif not var.packed:
-        return [(place.slot, place.component, words)]
+    is_wide = value.bit_size == 64 and not _is_attribute(b.shader.stage, var)
+    if not is_wide and not var.packed:
+        return None
+    at, end = place.component, place.component + value.num_components * (2 if is_wide else 1)
+    if not is_wide and end <= 4:
+        return None
     runs = []
-    at, end = place.component, place.component + words
     while at < end:
         slot, component = divmod(at, 4)
         count = min(4 - component, end - at)
@@ -229,9 +229,9 @@ def load(b: Builder, access: Intrinsic, deref: Deref, var: Variable) -> bool:
         srcs.insert(0, barycentric(b, var, "" if kind == "load_deref" else kind, where))
     length = 1 if place.dynamic is None else _slots(stage, var) - place.slot
     runs = _runs(b, var, place, dest)
-    if len(runs) == 1 and runs[0][2] == dest.num_components:
-        slot, component, _ = runs[0]
-        access.become(name, srcs, load_indices(stage, var, deref.type, slot, component, length))
+    if runs is None:
+        indices = load_indices(stage, var, deref.type, place.slot, place.component, length)
+        access.become(name, srcs, indices)
         return True
     words: list[Def] = []
     for slot, component, count in runs:
@@ -323,9 +323,8 @@ def store(b: Builder, access: Intrinsic, deref: Deref, var: Variable) -> bool:
         where.insert(0, place.vertex)
     length = 1 if place.dynamic is None else _slots(stage, var) - place.slot
     runs = _runs(b, var, place, value)
-    if len(runs) == 1 and runs[0][2] == value.num_components:
-        slot, component, _ = runs[0]
-        indices = store_indices(stage, var, deref.type, slot, component, mask, length)
+    if runs is None:
+        indices = store_indices(stage, var, deref.type, place.slot, place.component, mask, length)
         access.become(name, [value, *where], indices)
         return True
     words, masks = b.channels(value), [mask >> i & 1 for i in range(value.num_components)]

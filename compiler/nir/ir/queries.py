@@ -255,7 +255,7 @@ def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intri
     if not by_kind(impl).modes & modes:
         return []
     found: list[tuple[Intrinsic, Deref]] = []
-    for access in intrinsics_of(impl, *names) if names else all_intrinsics_of(impl):
+    for access in intrinsics_of(impl, *names) if names else by_kind(impl).intrinsics:
         deref = access.srcs[0].value.instr if access.srcs else None
         if deref.__class__ is Deref and deref.modes & modes:
             found.append((access, deref))

@@ -88,8 +88,9 @@ def _sample(shader: Shader, info: ShaderInfo, tex: Tex) -> None:
 
 
 def _slots(instr: Intrinsic) -> range:
-    location = int(instr["location"])
-    return range(location, location + max(instr["num_slots"], 1))
+    indices = instr.indices
+    location = int(indices["location"])
+    return range(location, location + max(indices["num_slots"], 1))
 
 
 def _input(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
@@ -100,7 +101,7 @@ def _input(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
 
 def _output(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
     info.outputs_written.update(_slots(instr))
-    if instr["dual_source"]:
+    if instr.indices["dual_source"]:
         info.color_is_dual_source = True
 
 
@@ -109,10 +110,11 @@ def _output_read(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
 
 
 def _uniform(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
-    block = const_int(instr.srcs[0].value)
+    block, indices = const_int(instr.srcs[0].value), instr.indices
     info.num_ubos = max(info.num_ubos, (block if block is not None else 0) + 1)
-    if block == 0 and instr["range"]:
-        info.num_uniform_bytes = max(info.num_uniform_bytes, instr["range_base"] + instr["range"])
+    if block == 0 and indices["range"]:
+        end = indices["range_base"] + indices["range"]
+        info.num_uniform_bytes = max(info.num_uniform_bytes, end)
 
 
 def _storage(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
