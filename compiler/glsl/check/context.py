@@ -55,7 +55,7 @@ Chosen = Overload | str | None
 class Memory:
     """Caches of typing rules, shared by all shaders of a language and stage."""
 
-    __slots__ = ("calls", "declared", "operators", "overloads", "variables")
+    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "variables")
 
     def __init__(self) -> None:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
@@ -64,6 +64,8 @@ class Memory:
         """(name, types of arguments) -> the chosen overload"""
         self.operators: dict[tuple[str, Type, Type], tuple[Type, Base, Base] | str] = {}
         """the results of `operator_type`"""
+        self.broken: dict[frozenset[str], tuple[Any, ...]] = {}
+        """words that describe a declaration -> the rules that it breaks"""
         self.declared: set[tuple[str, Type]] = set()
         """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}
