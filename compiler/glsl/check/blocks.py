@@ -13,6 +13,7 @@ from gallette.compiler.glsl.check.layout_values import (
     feedback_buffer,
     inherit_defaults,
 )
+from gallette.compiler.glsl.check.layouts import MATRIX_LAYOUTS, PACKINGS
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex, size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
@@ -25,7 +26,6 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 __all__ = ["block_declaration"]
 
 _NOT_OF_BLOCKS = frozenset(("attribute", "const", "invariant", "precise", "subroutine", "varying"))
-_PACKINGS = frozenset(("std140", "std430", "shared", "packed"))
 
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
@@ -40,16 +40,13 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
         return
     c.check_identifier(node.name, node)
     if storage in ("uniform", "buffer"):
-        quals.flags |= {
-            f
-            for f in c.block_defaults.get(storage, set())
-            if not (f in _PACKINGS and quals.flags & _PACKINGS)
-            and not (
-                f in ("row_major", "column_major") and quals.flags & {"row_major", "column_major"}
-            )
-        }
+        defaults = c.block_defaults.get(storage, set())
+        for group in (PACKINGS, MATRIX_LAYOUTS):
+            if quals.flags & group:
+                defaults = defaults - group
+        quals.flags |= defaults
     fields, member_quals = block_members(c, node, quals)
-    packing = next(iter(quals.flags & _PACKINGS), "shared")
+    packing = next(iter(quals.flags & PACKINGS), "shared")
     interface = t.interface(node.name, fields, packing, "row_major" in quals.flags)
     finish_block(c, node, quals, interface, member_quals)
 
@@ -84,7 +81,7 @@ def block_members(
             check_member(c, type_, d, own, last, names)
             check_precision(c, type_, own, d)
             row_major = None
-            if own.flags & {"row_major", "column_major"}:
+            if own.flags & MATRIX_LAYOUTS:
                 row_major = "row_major" in own.flags
             elif "row_major" in quals.flags:
                 row_major = True

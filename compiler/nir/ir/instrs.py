@@ -248,7 +248,7 @@ class Deref(Instr):
             at = at.srcs[0].value.instr
             if at.__class__ is not Deref:
                 break
-            chain.append(at)  # type: ignore[arg-type]
+            chain.append(at)
         chain.reverse()
         return chain
 
