@@ -75,19 +75,15 @@ def check_declaration(
     last: bool = False,
 ) -> None:
     """Report what the rules say of a declaration; `last` is for the last member of a block."""
-    words = _of_type(type_) | {kind, c.stage, quals.storage or "plain"} | set(_of(quals))
-    if last:
-        words |= {"last"}
-    if per_vertex_array(c, quals):
-        words |= {"per-vertex"}
-    if kind == "member" and "per-vertex" in words:
-        pass  # the rules for its block decide
-    elif kind in ("global", "member") and quals.storage in ("in", "out"):
-        if (c.stage, quals.storage) not in (("vertex", "in"), ("fragment", "out")):
-            words |= {"passed"}
-    broken = c.memory.broken.get(words)
+    key = (
+        *(kind, type_, quals.storage, quals.legacy, quals.interpolation, quals.centroid),
+        *(quals.sample, quals.patch, quals.invariant, quals.precision, bool(quals.memory)),
+        *(bool(quals.layout), frozenset(quals.flags), last),
+    )
+    broken = c.memory.broken.get(key)
     if broken is None:
-        broken = c.memory.broken[words] = tuple(
+        words = _words(c, kind, quals, type_, last)
+        broken = c.memory.broken[key] = tuple(
             rule
             for rule in rules()
             if rule.fits(words) and (not rule.when or c.lang.has(rule.when) is rule.applies_with)
@@ -97,7 +93,7 @@ def check_declaration(
             label=quals.legacy or quals.storage,
             storage=quals.storage,
             interpolation=quals.interpolation,
-            auxiliary=next(filter(words.__contains__, ("centroid", "sample", "patch")), ""),
+            auxiliary=next((w for w in _AUXILIARY if getattr(quals, w)), ""),
             stage=c.stage.replace("_", " "),
             type=type_,
             element=type_.without_array,
@@ -110,6 +106,28 @@ def check_declaration(
             raise c.abort(message, node, rule.hint)
         else:
             c.error(message, node, rule.hint)
+
+
+_AUXILIARY = ("centroid", "sample", "patch")
+
+
+def _words(c: Checker, kind: str, quals: hir.Quals, type_: Type, last: bool) -> frozenset[str]:
+    """The words that describe a declaration."""
+    storage = quals.storage
+    words = _of_type(type_) | {kind, c.stage, storage or "plain", *_of(quals)}
+    if last:
+        words |= {"last"}
+    per_vertex = per_vertex_array(c, quals)
+    if per_vertex:
+        words |= {"per-vertex"}
+    # An interface block for each vertex is checked as a whole, and not its members.
+    if kind == "global" or (kind == "member" and not per_vertex):
+        if storage in ("in", "out") and (c.stage, storage) not in _EDGES:
+            words |= {"passed"}
+    return words
+
+
+_EDGES = (("vertex", "in"), ("fragment", "out"))
 
 
 def per_vertex_array(c: Checker, quals: hir.Quals) -> bool:
@@ -127,9 +145,7 @@ def _of(quals: hir.Quals) -> Iterator[str]:
     yield from filter(None, (quals.legacy, quals.interpolation))
     for word, given in (
         ("interpolated", quals.interpolation),
-        ("centroid", quals.centroid),
-        ("sample", quals.sample),
-        ("patch", quals.patch),
+        *((word, getattr(quals, word)) for word in _AUXILIARY),
         ("invariant", quals.invariant),
         ("precision", quals.precision),
         ("memory", quals.memory),
