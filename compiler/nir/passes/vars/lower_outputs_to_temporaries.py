@@ -21,8 +21,7 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
 
     Partial and conditional writes and reads back then become ordinary SSA code. A geometry shader
     copies out before each `emit_vertex`. Unused outputs get no copy, and those that a single
-    unconditional statement writes as a whole are just written at the end (or where they are, if
-    that is the end for all outputs). Runs after inlining and
+    unconditional statement writes as a whole are just written at the end. Runs after inlining and
     before `lower_vars_to_ssa`; tessellation control outputs are shared and not changed.
     """
     if shader.stage is Stage.TESS_CTRL:
@@ -35,13 +34,13 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
     if not touched:
         return False
     emits = shader.stage is Stage.GEOMETRY
-    stores = {var: None if emits else _only_store(impl, ds) for var, ds in touched.items()}
-    for var, store in stores.items():
-        if store is not None:
+    final: dict[Variable, Intrinsic | Variable] = {}
+    for var, derefs in touched.items():
+        store = _only_store(impl, derefs) if not emits else None
+        if store is not None and len(touched) == 1 and _is_last(impl, store):
             store.srcs[1].value.call(var.name, store.loc)
-    if all(store is not None and store.block is impl.last for store in stores.values()):
-        return False
-    final = {var: stores[var] or _local_copy(impl, var, ds) for var, ds in touched.items()}
+            return False
+        final[var] = store if store is not None else _local_copy(impl, var, derefs)
     if emits:
         for emit in intrinsics_of(impl, "emit_vertex"):
             _write_out(Builder(impl).at_before(emit), final, emit)
@@ -69,6 +68,11 @@ def _only_store(impl: FunctionImpl, derefs: list[Deref]) -> Intrinsic | None:
     return None
 
 
+def _is_last(impl: FunctionImpl, store: Intrinsic) -> bool:
+    """Whether the store is already at the end of the code."""
+    return store.next is None and store.block is impl.last
+
+
 def _local_copy(impl: FunctionImpl, var: Variable, derefs: list[Deref]) -> Variable:
     local = impl.add_local(f"{var.name}@out", var.type, precise=var.precise or var.invariant)
     for deref in derefs:
@@ -87,6 +91,7 @@ def _write_out(
         if isinstance(source, Intrinsic):
             deref = source.deref
             assert deref is not None
+            source.srcs[1].value.call(var.name, source.loc)
             for instr in (deref, source):
                 instr.unlink()
                 b.insert(instr)
