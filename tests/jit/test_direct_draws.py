@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.jit import draw_plan, plan_memory
 from gallette.drivers.jit.plan_inputs import columns_of
@@ -22,6 +24,17 @@ from gallette.state_tracker.context import Context
 from tests.state_tracker.stream.worlds import World
 
 
+def _streams(memory: PlanMemory, info: DrawInfo) -> tuple[Stream | None, ...]:
+    """The streams of a draw without other stages."""
+    raster = SimpleNamespace(state=SimpleNamespace(flatshade_first=False))
+    facts = SimpleNamespace(facts=SimpleNamespace(outputs={}))
+    selection = SimpleNamespace(stages={Stage.VERTEX: facts})
+    state: Any = SimpleNamespace(
+        fixed=SimpleNamespace(raster=raster, selection=selection), firsts=None
+    )
+    return memory.streams(state, info, info.mode, False)
+
+
 def test_rows_are_those_of_the_draw_being_made() -> None:
     """Two streams may be alike in all numbers: the first one's rows are gone with it."""
     ledger = ResourceLedger()
@@ -33,7 +46,7 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     assert columns is not None
     for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
         info = DrawInfo(mode, 0, 6, instance_count=4)
-        stream = PlanMemory().stream(info, mode, False)
+        (stream,) = _streams(PlanMemory(), info)
         assert stream is not None and columns.begin(stream, info, info.start)
         words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])
         rows = (ctypes.c_int32 * 24).from_address(words[Column.ROWS])
@@ -51,13 +64,13 @@ def test_streams_and_rows_are_kept_within_limits(
     most = 0
     for number in range(100):
         info = DrawInfo(Primitive.TRIANGLES, 0, count + 3 * number, instance_count=4)
-        stream = memory.stream(info, Primitive.TRIANGLES, False)
-        assert memory.stream(info, Primitive.TRIANGLES, False) is stream
+        (stream,) = _streams(memory, info)
+        assert _streams(memory, info)[0] is stream
         assert stream is not None
         rows = memory.rows(stream, 1, number)
         assert memory.rows(stream, 1, number) is rows
         kept = memory._kept.values()
-        streams = [each for each in kept if isinstance(each, Stream)]
+        streams = [each for some in kept if isinstance(some, tuple) for each in some]
         arrays = [each for each in kept if isinstance(each, np.ndarray)]
         assert len(kept) <= 20
         arrays += [array for each in streams for array in each.arrays]
