@@ -41,7 +41,11 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
+    from gallette.drivers.common.raster.interpolate import PlaneSource
+    from gallette.drivers.common.raster.lanes import PrimitiveInfo
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
@@ -258,6 +262,18 @@ class BoundProgram:
         rasterizer draws the others.
         """
         return 0
+
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """The same for what points and lines cover; `pattern` are the samples that count."""
+        return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
         """The fast path of single draws in a state; None if there is none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.output.smooth import SmoothEngine
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
@@ -45,6 +46,7 @@ __all__ = [
     "describe_textures",
     "grid",
     "setup_functions",
+    "smooths",
     "texels_of",
 ]
 
@@ -107,11 +109,22 @@ def complete_block(
         block[Words.INPUTS + number] = array.ctypes.data
 
 
-def setup_functions(
-    engine: FragmentEngine, context: RasterContext, cache: Any
-) -> tuple[Function, Function]:
-    """The functions `setup` and `bin` for a rasterizer state."""
-    sampled = isinstance(engine, MultisampleEngine)
+class SetupFunctions(NamedTuple):
+    """The functions of `shader.setup`."""
+
+    set_up: Function
+    count_tiles: Function
+    fill_lists: Function
+
+
+def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether triangles are smooth."""
+    return type(engine) is SmoothEngine and context.state.poly_smooth
+
+
+def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
+    """The set-up functions for a rasterizer state."""
+    sampled = isinstance(engine, MultisampleEngine) or smooths(engine, context)
     return _setup_functions(_setup_state(context.state), sampled, cache)
 
 
@@ -121,9 +134,7 @@ def begin_setup(cache: Any) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _setup_functions(
-    state: RasterizerState, sampled: bool, cache: Any
-) -> tuple[Function, Function]:
+def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> SetupFunctions:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
@@ -133,8 +144,9 @@ def _setup_functions(
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, ("setup", "bin"), cache)
-    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
+    names = "setup", "count", "bin"
+    code = compile_module(text, names, cache)
+    return SetupFunctions(*(code.function(name, ctypes.c_void_p) for name in names))
 
 
 @functools.lru_cache(maxsize=256)

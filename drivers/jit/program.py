@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.disk_cache import DiskCache
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
@@ -40,7 +41,11 @@ from gallette.drivers.common.program import (
     Outputs,
     ProgramFacts,
 )
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.raster.setup import Edges
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
@@ -51,6 +56,7 @@ from gallette.pipe.enums import Primitive
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
 from .llvm.engine import Function, compile_module
+from .polygons import fill_polygons
 from .rasterization import fill
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
@@ -150,6 +156,7 @@ class JitProgram:
 
         return self._emitted(f"tiles {shades} {key!r}", emit)
 
+    @gc_paused
     def _emitted(self, what: str, emit: Callable[[], Emitted]) -> Emitted:
         """Code for a state, from the disk cache where it is there."""
         if self._variants is None or not self._digest:
@@ -296,6 +303,18 @@ class BoundJit(BoundProgram):
         many of the first ones are done.
         """
         return fill(self, engine, context, vertices, batch)
+
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill what points and lines cover; false if there is no tile function."""
+        return fill_polygons(self, engine, context, edges, source, info, pattern)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of draws in a state; None if there is none."""

@@ -163,13 +163,13 @@ class Rasterization:
         numbers = () if viewport is None else tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
         block = np.zeros(DrawWords.SIZE, np.uint64)
-        setup, bin = setup_functions(self._engine, self._context, cache)
+        functions = setup_functions(self._engine, self._context, cache)
         cut, extend = clip_functions(cache)
         self._functions = [
             (DrawWords.CUT, cut),
             (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, setup),
-            (DrawWords.BIN, bin),
+            (DrawWords.SET_UP, functions.set_up),
+            (DrawWords.BIN, functions.fill_lists),
             (DrawWords.FILL, self._function.call),
         ]
         first = self._context.state.flatshade_first

@@ -26,25 +26,25 @@ from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet
 
-from .blocks import (
-    bring_memory,
-)
+from .blocks import bring_memory, smooths
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Words
 from .shader.tile_emit import TileCode
-from .shader.tile_keys import TileKey, can_store
+from .shader.tile_keys import TRIANGLES, Kind, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
 
 __all__ = [
     "TileFunction",
+    "has_code",
     "is_plain",
     "listen",
     "run_threads",
     "shade",
+    "smooth_places",
     "tile_function_for",
     "touches_nothing",
 ]
@@ -75,15 +75,21 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind | None = None,
 ) -> TileFunction | None:
-    """The tile function for the bound state; None if the draw needs the shared code."""
+    """The tile function for the bound state, of triangles if no kind is given; None if the draw
+    needs the shared code.
+    """
+    if kind is None:
+        kind = Kind(3, smooth_places(context.smooth)) if smooths(engine, context) else TRIANGLES
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered
+    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if is_plain(bound, engine, context):
-            key = _tile_key(bound, engine, context, vertices)
+        whole = is_plain if kind.corners == 3 else has_code
+        if whole(bound, engine, context):
+            key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
@@ -93,7 +99,11 @@ def tile_function_for(
 
 def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
-    state = context.state
+    return context.fills and context.screen is None and has_code(bound, engine, context)
+
+
+def has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether fragments are shaded and stored without what only the shared parts can do."""
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
         if context.multisampled is None:
@@ -101,10 +111,7 @@ def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) ->
     elif type(engine) not in (FragmentEngine, SmoothEngine) or context.multisampled:
         return False
     return (
-        context.fills
-        and context.screen is None
-        and not (type(engine) is SmoothEngine and state.poly_smooth)
-        and not state.conservative
+        not context.state.conservative
         and not facts.in_order
         and not facts.writes_stencil
         and not engine.state.tests.depth_bounds_test
@@ -119,6 +126,7 @@ def _tile_key(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind,
 ) -> TileKey | None:
     """The key of the bound state; None if there is no code for it."""
     state = engine.state
@@ -131,7 +139,7 @@ def _tile_key(
         if not can_store(color.format):
             return None
         colors.append(color.key)
-    half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
+    half, samples = 0.5 if context.state.half_pixel_center and not kind.smooth else 0.0, None
     coverage = opaque = per_sample = False
     if isinstance(engine, MultisampleEngine):
         per_sample = engine.per_sample
@@ -151,12 +159,13 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *_offset_key(context),
+        *(_offset_key(context) if kind.corners == 3 else ("", 0)),
         coverage and engine.shades,
         opaque,
         bound.image_keys if engine.shades else (),
         per_sample and engine.shades,
         engine.shades and bound.program.facts.has_side_effects,
+        kind,
     )
 
 
@@ -166,6 +175,11 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
         return "", 0
     kind = "float" if context.offset.is_float else "fixed"
     return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
+
+
+def smooth_places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
+    """The samples with which the coverage of smooth primitives is counted."""
+    return () if smooth is None else _sample_places(smooth) or ()
 
 
 def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:

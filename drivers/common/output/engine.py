@@ -58,6 +58,8 @@ from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
@@ -112,6 +114,20 @@ class FragmentRun(FragmentSink):
         """
         program = self.shader.program
         return 0 if program is None else program.fill(self.engine, context, vertices, batch)
+
+    def fill_polygons(
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill what points or lines cover with the program's compiled code, if it has any."""
+        program = self.shader.program
+        return program is not None and program.fill_polygons(
+            self.engine, context, edges, source, info, pattern
+        )
 
 
 class FragmentEngine:

@@ -9,6 +9,8 @@ import numpy as np
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .samples import SamplePattern
+from .setup import Edges
 from .spans import Ints, Spans
 
 if TYPE_CHECKING:
@@ -36,6 +38,19 @@ class FragmentSink:
         `draw` is to be called.
         """
         return 0
+
+    def fill_polygons(
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill the polygons that points or lines cover, at the samples of the pattern; false, and
+        nothing is drawn, if `draw` is to be called.
+        """
+        return False
 
 
 class ScissorSink(FragmentSink):
