@@ -26,7 +26,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.snapshot import Plan
-from gallette.drivers.common.draw.splitting import are_plain
+from gallette.drivers.common.draw.splitting import are_plain, are_whole
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import RasterContext
@@ -102,16 +102,16 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 
 
 @functools.lru_cache(maxsize=32)
-def _draw(planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, cache: Any) -> Function:
+def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Function:
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(plan_text(planes, halfz, first, plain, worth), ("draw",), cache)
+    code = compile_module(plan_text(planes, halfz, first, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)
 
 
 def begin_placing(cache: Any) -> None:
     """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
-    _draw((0, 1, 2, 3, 4, 5), False, False, False, cache)
+    _draw((0, 1, 2, 3, 4, 5), False, False, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
@@ -226,7 +226,7 @@ class DrawPlan:
         self.work, self.cache = draw.work, fragment.program.cache
         self.touched: list[Any] = fixed.engine.written
         self._first = fixed.raster.state.flatshade_first
-        self._plain = mode is Primitive.QUADS and are_plain(fixed.raster)
+        self._plain = are_plain(fixed.raster)
         self._info: DrawInfo | None = None  # of the draw made last
         self._start = 0  # where it began
         self._stream: Stream | None = None
@@ -332,7 +332,7 @@ class DrawPlan:
             (DrawWords.BIN, bin),
             (DrawWords.FILL, self._function.call),
         ]
-        self._whole = _draw(numbers, planes.halfz, self._first, self._plain, cache)
+        self._whole = _draw(numbers, planes.halfz, self._first, cache)
         self._loads, self._quick = -1, list[Function]()
         for word, address in (
             (DrawWords.COUNTERS, memory.counters.ctypes.data),
@@ -391,7 +391,7 @@ class DrawPlan:
         stream = self._stream
         if info is not self._info or info.index_size:
             self._info = None
-            stream = self.memory.stream(info, self._mode, self._first, self._plain)
+            stream = self._stream_of(info)
             if stream is None:
                 return None
             self._stream = stream
@@ -402,6 +402,12 @@ class DrawPlan:
         self._start = start
         self._info, self._steady = info, self._columns.steady and not info.index_size
         return stream
+
+    def _stream_of(self, info: DrawInfo) -> Stream | None:
+        plain = self._plain
+        if plain and self._mode is Primitive.QUADS:
+            plain = are_whole(self._context, info)
+        return self.memory.stream(info, self._mode, self._first, plain)
 
     def _made(self, stream: Stream) -> bool:
         """Execute the described draw; returns false, having done nothing, if it is too large."""
@@ -453,7 +459,7 @@ class DrawPlan:
         data that is copied.
         """
         columns, self._info = self._columns, None
-        stream = self.memory.stream(info, self._mode, self._first, self._plain)
+        stream = self._stream_of(info)
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None
         start = stream.first if info.index_size else -1

@@ -277,6 +277,7 @@ class PlanMemory:
         words[StreamWords.LANES] = source.lanes
         words[StreamWords.TRIANGLES] = triangles * instances
         words[StreamWords.VERTICES] = submitted(info) * instances
+        words[StreamWords.UNCLIPPED] = plain and mode is Primitive.QUADS
         words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
         return Stream(
             source.first if info.index_size else 0,

@@ -176,6 +176,7 @@ def _info(
     vertices_per_patch: int,
     patch_levels: tuple[float, ...],
     draw_id: int,
+    in_list: bool,
 ) -> DrawInfo:
     """The `DrawInfo` of a draw; cached, since most draws repeat an earlier one."""
     return DrawInfo(
@@ -187,6 +188,7 @@ def _info(
         vertices_per_patch=vertices_per_patch,
         patch_levels=patch_levels,
         draw_id=draw_id,
+        in_list=in_list,
     )
 
 
@@ -222,6 +224,7 @@ def draw(
                 raster.patch_vertices,
                 raster.patch_levels,
                 draw_id,
+                ctx.arrays.current.in_list,
             )
             if ctx.rendering.active:
                 ctx.rendering.draw(info)

@@ -36,15 +36,12 @@ _BOXES = 1 << 12
 """Records whose boxes are looked at to tell how much work there is."""
 
 
-def plan_text(
-    planes: Sequence[int], halfz: bool, first: bool, plain: bool, worth: tuple[int, int]
-) -> str:
+def plan_text(planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]) -> str:
     """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
-    first one, whether quads are cut another way if they are clipped (`plain`), and the numbers of
-    tiles and pixels from which threads pay.
+    first one, and the numbers of tiles and pixels from which threads pay.
     """
     b = Builder()
-    _Draw(b, planes, halfz, first, plain, worth).run()
+    _Draw(b, planes, halfz, first, worth).run()
     return b.text()
 
 
@@ -55,12 +52,10 @@ class _Draw:
         planes: Sequence[int],
         halfz: bool,
         first: bool,
-        plain: bool,
         worth: tuple[int, int],
     ) -> None:
         self.b = b
         self.planes, self.halfz, self.first, self.worth = planes, halfz, first, worth
-        self.plain = plain
 
     def run(self) -> None:
         b = self.b
@@ -133,11 +128,10 @@ class _Draw:
             self._set(place, PlaceWords.COUNT, self.lanes)
             self._call(DrawWords.PLACING, place)
             outside = b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)
-            if self.plain:
-                self._leave_if(outside, LARGE)
-            else:
-                with b.when(outside):
-                    self._cut()
+            with b.when(outside):
+                unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
+                self._leave_if(unclipped.ne(0), LARGE)
+                self._cut()
 
     def _cut(self) -> None:
         """The parts of triangles inside of all planes, in order."""

@@ -143,6 +143,7 @@ class ImmediateState:
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
+        self.in_list = False  # whether a display list's primitive is being drawn
 
     def before(self, function: Function) -> ImmediateState | Vertices | Primitives:
         """What a call of this function must end first."""
@@ -339,6 +340,7 @@ class ImmediateState:
             buffer = BufferObject(0, ctx)
             buffer.allocate(primitive.data.nbytes, primitive.data.reshape(-1), GL.STATIC_DRAW)
             primitive.vao = _interleaved(primitive.slots)
+            primitive.vao.in_list = True
             primitive.vao.bindings[POS].buffer = buffer
             primitive.vao.bindings[POS].move(0, 16 * len(primitive.slots))
         if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
@@ -361,6 +363,7 @@ class ImmediateState:
         vao = self._arrays.get(tuple(slots))
         if vao is None:
             vao = self._arrays[tuple(slots)] = _interleaved(slots)
+        vao.in_list = self.in_list
         vao.bindings[POS].move(0, 16 * len(slots), data.ctypes.data, data)
         if self.materials:
             ctx.dirty |= Dirty.PROGRAM
