@@ -186,7 +186,7 @@ _PLAIN: dict[Primitive, _Mode] = {
         lambda n: (n - 2) // 2, (_half_quad(2, (0, 1)), _half_quad(2, (2, 0)))
     ),
 }
-"""Quads that Mesa fills without its pipeline of polygon modes, clipping and offsets: single ones are
+"""Quads that Mesa fills without its pipeline of polygon modes, clipping and offset: single ones are
 cut from the first to the third corner, those of a strip are cut as always, the other half first.
 """
 
