@@ -10,6 +10,7 @@ something else than a raster position or a bitmap follows.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = ["ImmediateState", "Primitive", "may_stand_inside"]
+__all__ = [
+    "ImmediateState", "Primitive", "keep_vertices", "may_stand_inside", "release_vertices",
+]  # fmt: skip
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
@@ -78,8 +81,8 @@ class Primitive:
     user: Any = None  # the context that drew from it last
 
     def release(self) -> None:
-        if self.vao is not None and (buffer := self.vao.bindings[POS].buffer) is not None:
-            buffer.release()
+        if self.vao is not None:
+            release_vertices(self.vao)
         self.vao = None
 
 
@@ -337,20 +340,11 @@ class ImmediateState:
             ctx.lighting.track_color(ctx)
         whole = [(primitive.mode, 0, primitive.count)]
         if primitive.vao is None:
-            buffer = BufferObject(0, ctx)
-            buffer.allocate(primitive.data.nbytes, primitive.data.reshape(-1), GL.STATIC_DRAW)
-            primitive.vao = _interleaved(primitive.slots)
+            primitive.vao = keep_vertices(ctx, primitive.slots, primitive.data)
             primitive.vao.in_list = True
-            primitive.vao.bindings[POS].buffer = buffer
-            primitive.vao.bindings[POS].move(0, 16 * len(primitive.slots))
         if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
             primitive.user, primitive.vao.layouts = ctx, {}
-        self._draw_from(primitive.vao, whole)
-
-    def draw_vertices(self, slots: list[int], data: Any, draws: list[tuple[int, int, int]]) -> None:
-        """Draw vertices that are already in an array: `[vertex, attribute, 4]` floats."""
-        if draws:
-            self._draw_array(slots, data, {}, draws)
+        self.draw_from(primitive.vao, lambda: draw_parts(ctx, whole))
 
     def _draw_array(
         self, slots: list[int], data: Any, last: dict[int, Values],
@@ -368,18 +362,19 @@ class ImmediateState:
         if self.materials:
             ctx.dirty |= Dirty.PROGRAM
         try:
-            self._draw_from(vao, draws)
+            self.draw_from(vao, lambda: draw_parts(ctx, draws))
         finally:
             vao.bindings[POS].keep = None
             if self.materials:
                 self.materials = ()
                 ctx.dirty |= Dirty.PROGRAM
 
-    def _draw_from(self, vao: VertexArray, draws: list[tuple[int, int, int]]) -> None:
+    def draw_from(self, vao: VertexArray, draw: Callable[[], None]) -> None:
+        """Draw with another vertex array than the application's."""
         arrays = self._ctx.arrays
         saved, types, arrays.current = arrays.current, arrays.types, vao
         try:
-            draw_parts(self._ctx, draws)
+            draw()
         finally:
             arrays.current, arrays.types = saved, types
 
@@ -390,6 +385,21 @@ def _interleaved(slots: list[int]) -> VertexArray:
     for index, slot in enumerate(slots):
         vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
     return vao
+
+
+def keep_vertices(ctx: Context, slots: list[int], data: Any) -> VertexArray:
+    """A vertex array with `[vertex, attribute, 4]` floats in a buffer."""
+    vao, buffer = _interleaved(slots), BufferObject(0, ctx)
+    buffer.allocate(data.nbytes, data.reshape(-1), GL.STATIC_DRAW)
+    vao.bindings[POS].buffer = buffer
+    vao.bindings[POS].move(0, 16 * len(slots))
+    return vao
+
+
+def release_vertices(vao: VertexArray) -> None:
+    buffer = vao.bindings[POS].buffer
+    if buffer is not None:
+        buffer.release()
 
 
 @entry
