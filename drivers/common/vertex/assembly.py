@@ -181,9 +181,9 @@ _MODES: dict[Primitive, _Mode] = {
 
 
 _PLAIN: dict[Primitive, _Mode] = {
-    Primitive.QUADS: _Mode(lambda n: n // 4, (_whole_quad(0), _whole_quad(1))),
+    Primitive.QUADS: _Mode(lambda n: n // 4, (_whole_quad(0), _whole_quad(1)), ((3, 3), (6, 6))),
     Primitive.QUAD_STRIP: _Mode(
-        lambda n: (n - 2) // 2, (_half_quad(2, (0, 1)), _half_quad(2, (2, 0)))
+        lambda n: (n - 2) // 2, (_half_quad(2, (0, 1)), _half_quad(2, (2, 0))), ((6, 3), (3, 5))
     ),
 }
 """Quads that Mesa fills without its pipeline of polygon modes, clipping and offset: single ones are
@@ -243,15 +243,15 @@ def _assemble(
         for column, offset in enumerate(rule(k, last, provoking_first)):
             corners[number::per, column] = offset
             corners[number::per, column] += base
-    if mode is Primitive.QUADS and plain:
-        return Assembled(corners, corners[1::2, 2].repeat(2))
     edges = None
     if rules.edges:
         masks = [pair[0 if provoking_first else 1] for pair in rules.edges]
         edges = np.tile(np.array(masks, np.uint8), total)
     elif mode is Primitive.POLYGON:
         edges = _polygon_edges(k, last, provoking_first)
-    return Assembled(corners, corners[:, 0 if provoking_first else -1], edges)
+    whole = mode is Primitive.QUADS and plain
+    provoking = corners[1::2, 2].repeat(2) if whole else corners[:, 0 if provoking_first else -1]
+    return Assembled(corners, provoking, edges)
 
 
 def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:
