@@ -57,6 +57,7 @@ MOST_BITMAPS = 256
 
 _VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
 """Vertices of a primitive, in the modes whose draws can be concatenated."""
+_WHOLE = np.array([_VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
 
 
 def attribute_of(number: int) -> int:
@@ -90,14 +91,29 @@ class Primitive:
 class _Pending:
     """Primitives that are not drawn yet, and their vertices."""
 
-    data: list[float] = field(default_factory=list)
+    blocks: list[Any] = field(default_factory=list)  # `[vertex, attribute, 4]` floats
+    data: list[float] = field(default_factory=list)  # of vertices after those, made one by one
     slots: list[int] = field(default_factory=lambda: [POS])
     values: dict[int, Values] = field(default_factory=dict)  # of the next vertex, but its position
     count: int = 0
     draws: list[tuple[int, int, int]] = field(default_factory=list)  # mode, first, count
 
+    def add(self, block: Any) -> None:
+        self.count += len(block)
+        self._settle()
+        self.blocks.append(block)
+
     def array(self) -> Any:
-        return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
+        """All vertices, as one block."""
+        self._settle()
+        return self.blocks[0] if len(self.blocks) == 1 else np.concatenate(self.blocks)
+
+    def _settle(self) -> None:
+        """Make a block of the vertices that were made one by one."""
+        if self.data:
+            last = np.array(self.data, np.float32).reshape(-1, len(self.slots), 4)
+            self.blocks.append(last)
+            self.data = []
 
 
 _INSIDE = re.compile(
@@ -168,9 +184,8 @@ class ImmediateState:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
                 self._before[slot] = before
-                data = pending.array()
-                column = np.broadcast_to(np.array(before), (pending.count, 1, 4))
-                pending.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
+                column = np.broadcast_to(np.array(before, np.float32), (pending.count, 1, 4))
+                pending.blocks = [np.concatenate([pending.array(), column], axis=1)]
             pending.slots.append(slot)
         pending.values[slot] = values
         self._row = sum(pending.values.values(), ())
@@ -205,6 +220,19 @@ class ImmediateState:
         else:
             draws.append((mode, first, end - first))
 
+    def _add_all(self, modes: Ints, begins: Ints, ends: Ints) -> None:
+        """Add primitives, those of equal modes that can be concatenated as one."""
+        if not len(modes):
+            return
+        whole = _WHOLE[modes]
+        parts = (ends - begins) % np.maximum(whole, 1) + (whole == 0)
+        starts = np.append(True, (modes[1:] != modes[:-1]) | (parts[:-1] > 0)).nonzero()[0]
+        stops = np.append(starts[1:], len(modes)) - 1
+        for mode, first, end in zip(
+            modes[starts].tolist(), begins[starts].tolist(), ends[stops].tolist(), strict=True
+        ):
+            self._add(mode, first, end)
+
     def specify(self, rows: Ints) -> int:
         """Make recorded calls of vertices; returns how many: all, or none."""
         may = not self.bitmaps and self._may_defer()
@@ -214,9 +242,7 @@ class ImmediateState:
         """Make recorded calls of matrices and lists; returns how many."""
         return play(self._ctx, rows)
 
-    def append(
-        self, columns: dict[int, Any], modes: list[int], begins: list[int], ends: list[int]
-    ) -> None:
+    def append(self, columns: dict[int, Any], modes: Ints, begins: Ints, ends: Ints) -> None:
         """Add vertices, given by attribute, and the primitives that begin and end before these of
         them: the first may have begun earlier, and the last may not end yet.
         """
@@ -224,19 +250,17 @@ class ImmediateState:
         for slot in columns.keys() - pending.values.keys() - {POS} if count else ():
             self.attribute(slot, self._ctx.arrays.values[slot])
         first = pending.count
-        data = np.empty((count, len(pending.slots), 4))
+        data = np.empty((count, len(pending.slots), 4), np.float32)
         for place, slot in enumerate(pending.slots):
             data[:, place] = columns[slot] if slot in columns else pending.values[slot]
-        pending.data += data.reshape(-1).tolist()
-        pending.count += count
-        begun = [(mode, first + at) for mode, at in zip(modes, begins, strict=True)]
+        pending.add(data)
+        begins = begins + first
         if self.active:
-            begun.insert(0, (self.mode, self._first))
-        for (mode, start), end in zip(begun, ends, strict=False):
-            self._add(mode, start, first + end)
-        self.active = len(begun) > len(ends)
-        if begun:
-            self.busy, (self.mode, self._first) = True, begun[-1]
+            modes, begins = np.append(self.mode, modes), np.append(self._first, begins)
+        self._add_all(modes[: len(ends)], begins[: len(ends)], ends + first)
+        self.active = len(begins) > len(ends)
+        if len(begins):
+            self.busy, self.mode, self._first = True, int(modes[-1]), int(begins[-1])
         if not self.active and pending.count > MOST:
             self.draw_pending()
 
