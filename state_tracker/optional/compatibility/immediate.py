@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.draw import check_mode, draw_parts
+from gallette.state_tracker.drawing.draw import check_mode, draw, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -362,13 +363,12 @@ class ImmediateState:
             set_current(ctx, slot, values)
         if int(VertAttrib.COLOR0) in primitive.last:
             ctx.lighting.track_color(ctx)
-        whole = [(primitive.mode, 0, primitive.count)]
         if primitive.vao is None:
             primitive.vao = keep_vertices(ctx, primitive.slots, primitive.data)
             primitive.vao.in_list = True
         if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
             primitive.user, primitive.vao.layouts = ctx, {}
-        self.draw_from(primitive.vao, lambda: draw_parts(ctx, whole))
+        self.draw_from(primitive.vao, partial(draw, ctx, primitive.mode, 0, primitive.count))
 
     def _draw_array(
         self, slots: list[int], data: Any, last: dict[int, Values],
@@ -386,19 +386,19 @@ class ImmediateState:
         if self.materials:
             ctx.dirty |= Dirty.PROGRAM
         try:
-            self.draw_from(vao, lambda: draw_parts(ctx, draws))
+            self.draw_from(vao, partial(draw_parts, ctx, draws))
         finally:
             vao.bindings[POS].keep = None
             if self.materials:
                 self.materials = ()
                 ctx.dirty |= Dirty.PROGRAM
 
-    def draw_from(self, vao: VertexArray, draw: Callable[[], None]) -> None:
+    def draw_from(self, vao: VertexArray, made: Callable[[], None]) -> None:
         """Draw with another vertex array than the application's."""
         arrays = self._ctx.arrays
         saved, types, arrays.current = arrays.current, arrays.types, vao
         try:
-            draw()
+            made()
         finally:
             arrays.current, arrays.types = saved, types
 
