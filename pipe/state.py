@@ -348,6 +348,8 @@ class DrawInfo:
     vertices_per_patch: int = 3
     patch_levels: tuple[float, ...] = (1.0,) * 6  # outer, inner; without a control shader
     draw_id: int = 0
+    in_list: bool = False
+    """Whether a display list has compiled it: its quads are cut as if it had indices."""
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
 
@@ -383,9 +385,7 @@ class TextureWrite:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """The begin or end of a query of samples, between the draws of a series, where begins and ends
-    of a query alternate.
-    """
+    """The begin or end of a query of samples, between the draws of a series; they alternate."""
 
     query: Any
     begins: bool

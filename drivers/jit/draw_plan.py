@@ -26,7 +26,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.snapshot import Plan
-from gallette.drivers.common.draw.splitting import WORTHWHILE, are_plain
+from gallette.drivers.common.draw.splitting import WORTHWHILE
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.texture.unit import Unit
@@ -79,7 +79,7 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 def begin_placing(cache: Any) -> None:
     """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
-    draw_function((0, 1, 2, 3, 4, 5), False, False, False, False, cache)
+    draw_function((0, 1, 2, 3, 4, 5), False, False, False, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
@@ -173,12 +173,9 @@ class DrawPlan(Rasterization):
         memory: PlanMemory,
     ) -> None:
         fixed = draw.fixed
-        plain = mode is Primitive.QUADS and are_plain(fixed.raster)
         viewport = fixed.viewport
         assert isinstance(viewport, ViewportState)
-        super().__init__(
-            fragment, function, fixed.engine, fixed.raster, rows, memory, viewport, plain=plain
-        )
+        super().__init__(fragment, function, fixed.engine, fixed.raster, rows, memory, viewport)
         self._draw, self._mode = draw, mode
         self._vertex, self._columns = vertex, columns
         self.touched: list[Any] = fixed.engine.written
@@ -277,7 +274,7 @@ class DrawPlan(Rasterization):
                 and info.start + info.count > self.least
             ):
                 return ()
-            self._streams = self.memory.streams(self._draw, info, self._mode, self._plain)
+            self._streams = self.memory.streams(self._draw, info, self._mode)
             self._info, self._contents = info, contents
         return self._streams
 

@@ -14,6 +14,8 @@ from gallette.drivers.common.draw.splitting import (
     LEAST_LANES,
     MOST_LANES,
     Assembly,
+    are_plain,
+    are_whole,
     assemblies,
     lanes_at_once,
 )
@@ -186,11 +188,14 @@ class PlanMemory:
 
     # -- streams -----------------------------------------------------------------------------------
 
-    def streams(self, draw: DrawState, info: DrawInfo, mode: Primitive, plain: bool) -> Streams:
+    def streams(self, draw: DrawState, info: DrawInfo, mode: Primitive) -> Streams:
         """The vertices and triangles of a draw, kept for later draws of the same mode and counts,
         and with the same indices.
         """
-        first = draw.fixed.raster.state.flatshade_first
+        raster = draw.fixed.raster
+        first, plain = raster.state.flatshade_first, are_plain(raster)
+        if mode is Primitive.QUADS:
+            plain = plain and are_whole(raster, info)
         key: tuple[Any, ...] = mode, first, plain, info.instance_count
         if info.count * info.instance_count > LEAST_LANES:  # how it is cut depends on the shader
             key = *key, lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
@@ -289,6 +294,7 @@ def _stream(part: Assembly, info: DrawInfo, plain: bool, vertices: int, cost: in
     words = np.zeros(StreamWords.SIZE, np.uint64)
     words[StreamWords.LANES], words[StreamWords.TRIANGLES] = source.lanes, triangles
     words[StreamWords.VERTICES] = vertices
+    words[StreamWords.UNCLIPPED] = plain and info.mode is Primitive.QUADS
     words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
     return Stream(
         source.first if info.index_size else source.first - info.start,

@@ -60,11 +60,11 @@ class StandIn:
 
 @functools.lru_cache(maxsize=64)
 def draw_function(
-    planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, given: bool, cache: Any
+    planes: tuple[int, ...], halfz: bool, first: bool, given: bool, cache: Any
 ) -> Function:
     """The function `draw`."""
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(plan_text(planes, halfz, first, plain, given, worth), ("draw",), cache)
+    code = compile_module(plan_text(planes, halfz, first, given, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)
 
 
@@ -93,7 +93,6 @@ class Rasterization:
         rows: dict[tuple[int, int], int],
         memory: PlanMemory,
         viewport: ViewportState | None,
-        plain: bool = False,
         given: bool = False,
     ) -> None:
         """`rows`: where the vertices' outputs are, those of the position first. Without a
@@ -104,7 +103,7 @@ class Rasterization:
         self.memory, self.cache, self.work = memory, fragment.program.cache, fragment.resources.work
         self._fragment, self._function, self._rows = fragment, function, rows
         self._engine, self._context = engine, context
-        self._plain, self._room = plain, 0
+        self._room = 0
         self._tile_block()
         self._draw_block(viewport, given)
 
@@ -173,7 +172,7 @@ class Rasterization:
             (DrawWords.FILL, self._function.call),
         ]
         first = self._context.state.flatshade_first
-        self._whole = draw_function(numbers, planes.halfz, first, self._plain, given, cache)
+        self._whole = draw_function(numbers, planes.halfz, first, given, cache)
         self._loads, self._quick = -1, list[Function]()
         for word, address in (
             (DrawWords.COUNTERS, memory.counters.ctypes.data),

@@ -176,6 +176,7 @@ def _info(
     vertices_per_patch: int,
     patch_levels: tuple[float, ...],
     draw_id: int,
+    in_list: bool,
 ) -> DrawInfo:
     """The `DrawInfo` of a draw; cached, since most draws repeat an earlier one."""
     return DrawInfo(
@@ -187,6 +188,7 @@ def _info(
         vertices_per_patch=vertices_per_patch,
         patch_levels=patch_levels,
         draw_id=draw_id,
+        in_list=in_list,
     )
 
 
@@ -222,6 +224,7 @@ def draw(
                 raster.patch_vertices,
                 raster.patch_levels,
                 draw_id,
+                ctx.arrays.current.in_list,
             )
             if ctx.rendering.active:
                 ctx.rendering.draw(info)
@@ -244,30 +247,34 @@ def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
         if len(same) == 1:
             draw(ctx, mode, first, end - first)
             continue
-        ctx.screen.check_work(end - first)
         numbers = np.arange(first, end, dtype="<u4")
-        indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], _RESTART)
-        try:
-            if not _prepare(ctx, mode, first, end - 1, 1):
-                continue
-            resource = upload(ctx, indices, Bind.INDEX_BUFFER)
-            ctx.vertex_input.keep(resource)
-            info = DrawInfo(
-                _PRIMITIVES[mode],
-                count=indices.size,
-                index_size=4,
-                index_buffer=resource,
-                primitive_restart=True,
-                restart_index=_RESTART,
-                vertices_per_patch=ctx.raster.patch_vertices,
-                patch_levels=ctx.raster.patch_levels,
-            )
+        indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], RESTART)
+        resource = upload(ctx, indices, Bind.INDEX_BUFFER)
+        ctx.vertex_input.keep(resource)
+        info = DrawInfo(
+            _PRIMITIVES[mode],
+            count=indices.size,
+            index_size=4,
+            index_buffer=resource,
+            primitive_restart=True,
+            restart_index=RESTART,
+            vertices_per_patch=ctx.raster.patch_vertices,
+            patch_levels=ctx.raster.patch_levels,
+        )
+        draw_info(ctx, mode, info, first, end - 1)
+
+
+RESTART = 0xFFFFFFFF
+
+
+def draw_info(ctx: Context, mode: int, info: DrawInfo, first: int, last: int) -> None:
+    """Draw as the state tracker says, with the vertices `first`..`last`."""
+    try:
+        ctx.screen.check_work(info.count)
+        if _prepare(ctx, mode, first, last, 1):
             _submit(ctx)(info)
-        finally:
-            ctx.vertex_input.finish()
-
-
-_RESTART = 0xFFFFFFFF
+    finally:
+        ctx.vertex_input.finish()
 
 
 def _index_source(

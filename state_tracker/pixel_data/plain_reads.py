@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags
-from gallette.pipe.formats import Format
+from gallette.pipe.formats import Channel, Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box
 from gallette.state_tracker.entry_points.enums import GL
@@ -32,33 +33,48 @@ if TYPE_CHECKING:
 __all__ = ["PlainRead", "byte_order", "in_order", "read_again", "remember"]
 
 Bytes = npt.NDArray[np.uint8]
-Order = tuple[int, ...]
-_NOTHING, _ONE = -1, -2
+Order = tuple[Channel | int, ...]
+_FEW = 10
+"""Up to so many bits of a channel are rounded by integers to what their floats are rounded to."""
 _BASES = ("R", "RG", "RGB", "RGBA")
 
 
 @functools.cache
 def byte_order(stored: Format, base: str, format: int, type: int) -> Order | None:
-    """For each byte of a client pixel, the byte of the stored texel; None if they do not
-    correspond.
+    """For each byte of a client pixel, the channel of the stored texel, or the value that all have;
+    None if they do not correspond.
 
     `base` are the components of the image; of missing components, alpha is 1 and others are 0.
     """
     letters = COMPONENTS[format]
     if type != GL.UNSIGNED_BYTE or base not in _BASES or not {*letters} <= {*"RGBA"}:
         return None
-    if not stored.is_array or any(c.type != "UNORM" or c.bits != 8 for c in stored.channels):
+    few = stored.block_bytes <= 4 and all(c.bits <= _FEW for c in stored.channels)
+    fits = all(c.bits == 8 for c in stored.channels) if stored.is_array else few
+    if not fits or any(c.type != "UNORM" for c in stored.channels):
         return None
-    place = {c.name: c.shift // 8 for c in stored.channels if c.name in base}
-    return tuple([place.get(letter, _ONE if letter == "A" else _NOTHING) for letter in letters])
+    place = {c.name: c for c in stored.channels if c.name in base}
+    return tuple([place.get(letter, 255 * (letter == "A")) for letter in letters])
 
 
-def in_order(rows: Bytes, stored: int, order: Order) -> Bytes:
-    """Select the bytes of client pixels from texels of `stored` bytes each."""
-    texels = rows.reshape(*rows.shape[:-1], -1, stored)
-    out = np.empty((*texels.shape[:-1], len(order)), np.uint8)
-    for place, byte in enumerate(order):
-        out[..., place] = texels[..., byte] if byte >= 0 else 255 if byte == _ONE else 0
+def in_order(rows: Bytes, stored: Format, order: Order) -> Bytes:
+    """The bytes of client pixels from rows of texels."""
+    texels = (
+        rows.reshape(*rows.shape[:-1], -1, stored.block_bytes)
+        if stored.is_array
+        else codecs.texels(stored, rows).astype(np.uint32, copy=False)
+    )
+    shape = texels.shape[:-1] if stored.is_array else texels.shape
+    out = np.empty((*shape, len(order)), np.uint8)
+    for place, channel in enumerate(order):
+        if isinstance(channel, int):
+            out[..., place] = channel
+        elif stored.is_array:
+            out[..., place] = texels[..., channel.shift // 8]
+        else:  # rounded to the nearest byte: half of a step does not occur, since `top` is odd
+            top = np.uint32((1 << channel.bits) - 1)
+            bits = texels >> np.uint32(channel.shift) & top
+            out[..., place] = (bits * np.uint32(510) + top) // (top + top)
     return out
 
 
@@ -73,7 +89,7 @@ class PlainRead:
     size: tuple[int, int]
     pixel: int  # bytes
     order: Order | None  # of the bytes, if not all are read
-    stored: int  # bytes of a texel
+    stored: Format
 
 
 def _key(ctx: Context, framebuffer: Framebuffer, format: int, type: int) -> tuple[Any, ...]:
@@ -91,7 +107,7 @@ def remember(
     size: tuple[int, int],
     pixel: int,
     order: Order | None,
-    stored: int,
+    stored: Format,
 ) -> None:
     """Cache a read of one sample per pixel whose result is the stored bytes."""
     if not ctx.is_compat and framebuffer.samples <= 1:  # otherwise more state affects it

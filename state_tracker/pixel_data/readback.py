@@ -144,7 +144,7 @@ def client_pixels(
         return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
     order = byte_order(source, info.base, format, type)
     if order is not None:
-        return in_order(rows, source.block_bytes, order)
+        return in_order(rows, source, order)
     return encode_client(format, type, _read_values(source, rows, info), luminance_sum=sum)
 
 
@@ -268,8 +268,7 @@ def _read_pixels(
                 order = byte_order(stored, info.base, format, type)
             if as_stored or order is not None:
                 here, size, pixel = (resource, level, layer), source.size, found.shape[-1]
-                texel = stored.block_bytes
-                remember(ctx, framebuffer, format, asked, here, size, pixel, order, texel)
+                remember(ctx, framebuffer, format, asked, here, size, pixel, order, stored)
         if found.shape[1:3] == (height, width):  # entirely inside: no padding needed
             return write_client(ctx, format, type, pixels, found, 2, room)
         out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)

@@ -104,6 +104,7 @@ class VertexArray(GLObject):
         self.bindings = [VertexBinding() for _ in range(SLOTS)]
         self.element_buffer: BufferObject | None = None
         self.layouts: dict[Any, Any] = {}  # derived: see `vertex_input`
+        self.in_list = False  # whether a display list has compiled the draws from it
 
     def changed(self) -> None:
         if self.layouts:

@@ -32,7 +32,7 @@ def _streams(memory: PlanMemory, info: DrawInfo) -> tuple[Stream | None, ...]:
     state: Any = SimpleNamespace(
         fixed=SimpleNamespace(raster=raster, selection=selection), firsts=None
     )
-    return memory.streams(state, info, info.mode, False)
+    return memory.streams(state, info, info.mode)
 
 
 def test_rows_are_those_of_the_draw_being_made() -> None:

@@ -91,7 +91,8 @@ def test_plans_draw_them_as_the_shared_stages_do(
 
     monkeypatch.setattr(DrawPlan, "draw", noting)
     planned, counts = drawn(mode, qualifier, reach, convention, indexed)
-    clipped_otherwise = mode == GL.QUADS and qualifier == "smooth" and reach > 1
+    whole = not indexed and convention == GL.LAST_VERTEX_CONVENTION and qualifier == "smooth"
+    clipped_otherwise = mode == GL.QUADS and whole and reach > 1
     assert made == [not clipped_otherwise] * 3
     monkeypatch.setattr(BoundJit, "plan", lambda *given: None)
     long_way, counts_there = drawn(mode, qualifier, reach, convention, indexed)

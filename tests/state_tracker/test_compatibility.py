@@ -326,8 +326,7 @@ def test_edges_that_are_hidden_stay_so_where_polygons_are_cut(
         gl.polygon_mode(GL.FRONT_AND_BACK, getattr(GL, mode))
         if cut == "first":
             gl.provoking_vertex(GL.FIRST_VERTEX_CONVENTION)
-            if kind != "QUADS":  # whose colour need not follow: see the query
-                gl.shade_model(GL.FLAT)
+            gl.shade_model(GL.FLAT)
         elif cut == "plane":
             gl.enable(GL.CLIP_PLANE0)
             gl.clip_plane(GL.CLIP_PLANE0, [1.0, 0.3, 0.0, 0.1])

@@ -115,7 +115,13 @@ def test_the_short_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     gl.release()
 
 
-@pytest.mark.parametrize("internal", ["R8", "RG8", "RGB8", "RGBA8", "SRGB8_ALPHA8", "RGBA8_SNORM"])
+@pytest.mark.parametrize(
+    "internal",
+    [
+        *("R8", "RG8", "RGB8", "RGBA8", "SRGB8_ALPHA8", "RGBA8_SNORM"),
+        *("RGB10", "RGB10_A2", "RGB565", "RGBA4", "RGB5_A1"),
+    ],
+)
 def test_some_bytes_of_texels(internal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are what a conversion by way of numbers makes of them, the first time and after."""
     gl: Any = create_context("numpipe", profile="core", version=(4, 3))

@@ -84,7 +84,6 @@ _DIFFERENT = {
     "READ_BUFFER": "without a window neither has what it names",
     "LAYER_PROVOKING_VERTEX": "every implementation's own (section 11.3.4.6)",
     "VIEWPORT_INDEX_PROVOKING_VERTEX": "as above",
-    "QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": "every implementation's own (section 13.4)",
     "TEXTURE_BUFFER_FORMAT_ARB": "R8 since buffer textures are in the core (table 23.19)",
     "TEXTURE_MATRIX": "no normalised value: rounded as an integer (section 2.2.2)",
     "MODELVIEW_MATRIX": "as above",

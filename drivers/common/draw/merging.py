@@ -361,9 +361,10 @@ def _differ_in_starts(snapshot: Snapshot, infos: Sequence[DrawInfo]) -> bool:
     first = infos[0]
     if first.index_size or snapshot.observes_start(first.mode):
         return False
-    mode, count, many, at = _but_the_start(first)
+    mode, count, many, at, in_list = _but_the_start(first)
     return all(
         each.mode is mode
+        and each.in_list == in_list
         and each.count == count
         and each.instance_count == many
         and each.start_instance == at
@@ -373,7 +374,7 @@ def _differ_in_starts(snapshot: Snapshot, infos: Sequence[DrawInfo]) -> bool:
 
 
 def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
-    return info.mode, info.count, info.instance_count, info.start_instance
+    return info.mode, info.count, info.instance_count, info.start_instance, info.in_list
 
 
 def _tables(

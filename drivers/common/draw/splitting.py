@@ -53,6 +53,7 @@ __all__ = [
     "Assembly",
     "Primitives",
     "are_plain",
+    "are_whole",
     "assemblies",
     "end_to_end",
     "joined_outputs",
@@ -167,7 +168,7 @@ def parts(draw: DrawState, info: DrawInfo, merged: bool, done: int = 0) -> Itera
     for part in itertools.islice(assemblies(draw, info, merged), done, None):
         source = part.source
         vertices = _shade(draw, source)
-        plain = part.assembler.plain(vertices, np.full(source.instances, source.count))
+        plain = part.assembler.plain(vertices, np.full(source.instances, source.count), [info])
         yield Primitives(vertices, *part.make(plain), source=source)
 
 
@@ -320,7 +321,7 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
     instances = np.array([info.instance_count for info in infos])
     each = (sizes // instances).repeat(instances)
     assembler = _Assembler(draw, infos[0], runs)
-    plain = assembler.plain(vertices, each)
+    plain = assembler.plain(vertices, each, infos)
     positions, provoking, edges = assembler.make(bool(plain[0]))
     others = (plain != plain[0]).repeat(each)[stream[positions[:, 0]]]
     if others.any():
@@ -426,18 +427,24 @@ class _Assembler:
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
         return 2 if quads else 1
 
-    def plain(self, vertices: VertexSet, sizes: Ints) -> Bools:
+    def plain(self, vertices: VertexSet, sizes: Ints, infos: Sequence[DrawInfo]) -> Bools:
         """Of each instance, which has so many vertices and may be a draw of its own: whether it
-        consists of quads that need nothing but filling.
+        consists of plain quads. `infos`: their calls.
         """
-        if self._mode is not Primitive.QUADS or self._whole or not are_plain(self._raster):
+        if self._whole or not are_plain(self._raster):
             return np.zeros(len(sizes), np.bool_)
-        codes = clip_codes(vertices, self._raster.planes)
-        if codes is None:
+        if self._mode is not Primitive.QUADS:
             return np.ones(len(sizes), np.bool_)
-        instance = np.arange(len(sizes)).repeat(sizes)
-        clipped = np.bincount(instance[codes != 0], minlength=len(sizes))
-        return np.asarray(clipped == 0)
+        whole = np.array([are_whole(self._raster, info) for info in infos])
+        if len(infos) == 1:
+            whole = whole.repeat(len(sizes))
+        elif len(whole) < len(sizes):
+            whole = whole.repeat([info.instance_count for info in infos])
+        codes = clip_codes(vertices, self._raster.planes) if whole.any() else None
+        if codes is not None:
+            instance = np.arange(len(sizes)).repeat(sizes)
+            whole &= np.bincount(instance[codes != 0], minlength=len(sizes)) == 0
+        return np.asarray(whole)
 
     def make(self, plain: bool, part: Part | None = None) -> _Made:
         """The corners, provoking vertices and real edges; quads may be `plain`."""
@@ -452,16 +459,20 @@ class _Assembler:
 
 
 def are_plain(raster: RasterContext) -> bool:
-    """Whether quads that are not clipped need only be filled, without flat inputs, outlines, offset
-    or stipple.
-    """
+    """Whether quads need only be filled, without outlines, offset or stipple."""
     state = raster.state
     return (
         state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not (state.offset_point or state.offset_line or state.offset_tri)
-        and not (state.poly_stipple_enable or state.light_twoside or raster.flat)
+        and not (state.poly_stipple_enable or state.light_twoside)
     )
+
+
+def are_whole(raster: RasterContext, info: DrawInfo) -> bool:
+    """Whether Mesa takes plain single quads as rectangles, if no vertex of the draw is clipped."""
+    indexed = info.index_size or info.in_list
+    return not (indexed or raster.flat or raster.state.flatshade_first)
 
 
 # -- the vertex shader -----------------------------------------------------------------------------

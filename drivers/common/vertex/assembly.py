@@ -4,9 +4,9 @@ Primitive restart splits the stream into runs. For every mode a run of L vertice
 of primitives, and primitive k of a run has its corners at fixed distances from the run's start; so
 all primitives of all runs come from one `repeat` and a few additions.
 
-The provoking vertex (the source of flat values) is corner 0 or the last corner (of quads, the
-quad's), and triangles keep their winding. Quads and polygons are split as in Mesa, with a mask of
-their real edges (bit i: from corner i to i + 1), which polygon mode LINE draws.
+The provoking vertex (the source of flat values) is corner 0 or the last corner, of quads always the
+quad's last, and triangles keep their winding. Quads and polygons are split as in Mesa, with a mask
+of their real edges (bit i: from corner i to i + 1), which polygon mode LINE draws.
 
 Primitives for the geometry and tessellation stages have more corners: adjacent vertices (`input_*`)
 and those of patches (`patch_*`).
@@ -129,28 +129,21 @@ def _polygon(k: Ints, last: Ints, first: bool) -> _Corners:
     return (0, k + 1, k + 2) if first else (k + 1, k + 2, 0)
 
 
-def _quad(half: int) -> _Rule:
-    """One half of a quad, split so that both halves contain the provoking corner."""
+def _half_quad(step: int, corners: tuple[int, int]) -> _Rule:
+    """One half of a quad, of which the next begins `step` vertices later: these corners and the
+    last one, from which it provokes.
+    """
 
     def rule(k: Ints, last: Ints, first: bool) -> _Corners:
-        a, b, c, d = 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
-        if first:
-            return (a, b, c) if half == 0 else (a, c, d)
-        return (a, b, d) if half == 0 else (b, c, d)
+        at = k * step
+        a, b, c = at + corners[0], at + corners[1], at + 3
+        return (c, a, b) if first else (a, b, c)
 
     return rule
 
 
-def _strip_quad(half: int) -> _Rule:
-    def rule(k: Ints, last: Ints, first: bool) -> _Corners:
-        a, b, c, d = 2 * k, 2 * k + 1, 2 * k + 3, 2 * k + 2
-        if not first:
-            a, b, c, d = d, a, b, c
-        if first:
-            return (a, b, c) if half == 0 else (a, c, d)
-        return (a, b, d) if half == 0 else (b, c, d)
-
-    return rule
+def _whole_quad(half: int) -> _Rule:
+    return lambda k, last, first: (4 * k, 4 * k + 1 + half, 4 * k + 2 + half)
 
 
 def _line_loop(k: Ints, last: Ints, first: bool) -> _Corners:
@@ -167,9 +160,11 @@ _MODES: dict[Primitive, _Mode] = {
     ),
     Primitive.TRIANGLE_STRIP: _Mode(lambda n: n - 2, (_strip(1),)),
     Primitive.TRIANGLE_FAN: _Mode(lambda n: n - 2, (_fan,)),
-    Primitive.QUADS: _Mode(lambda n: n // 4, (_quad(0), _quad(1)), ((3, 5), (6, 3))),
+    Primitive.QUADS: _Mode(
+        lambda n: n // 4, (_half_quad(4, (0, 1)), _half_quad(4, (1, 2))), ((3, 5), (6, 3))
+    ),
     Primitive.QUAD_STRIP: _Mode(
-        lambda n: (n - 2) // 2, (_strip_quad(0), _strip_quad(1)), ((3, 5), (6, 3))
+        lambda n: (n - 2) // 2, (_half_quad(2, (2, 0)), _half_quad(2, (0, 1))), ((3, 5), (6, 3))
     ),
     Primitive.POLYGON: _Mode(lambda n: n - 2, (_polygon,)),
     Primitive.LINES_ADJACENCY: _Mode(
@@ -185,6 +180,17 @@ _MODES: dict[Primitive, _Mode] = {
 }
 
 
+_PLAIN: dict[Primitive, _Mode] = {
+    Primitive.QUADS: _Mode(lambda n: n // 4, (_whole_quad(0), _whole_quad(1)), ((3, 3), (6, 6))),
+    Primitive.QUAD_STRIP: _Mode(
+        lambda n: (n - 2) // 2, (_half_quad(2, (0, 1)), _half_quad(2, (2, 0))), ((6, 3), (3, 5))
+    ),
+}
+"""Quads that Mesa fills without its pipeline of polygon modes, clipping and offset: single ones are
+cut from the first to the third corner, those of a strip are cut as always, the other half first.
+"""
+
+
 def assembled_units(mode: Primitive, runs: Runs) -> int:
     """How many units `assemble` counts in `part`: primitives, with a quad as one."""
     return int(np.maximum(_MODES[mode].count(runs.length), 0).sum())
@@ -194,26 +200,24 @@ def assemble(
     mode: Primitive,
     runs: Runs,
     provoking_first: bool,
-    plain_quads: bool = False,
+    plain: bool = False,
     part: Part | None = None,
 ) -> Assembled:
     """The primitives of a stream, in drawing order; the arrays are not to be written.
 
-    With `part`, those from one number to another (see `assembled_units`).
-
-    Mesa cuts quads that need nothing but filling (`plain_quads`) from the first to the third
-    corner, whichever corner provokes; the difference is visible where a quad is not flat.
+    With `part`, those from one number to another (see `assembled_units`). How a quad is cut
+    (`plain`: see `_PLAIN`) is visible where it is not flat.
     """
     small = part is None and len(runs.start) == 1 and runs.start[0] == 0
     if small and runs.length[0] <= _REMEMBERED:
-        return _assemble_small(mode, int(runs.length[0]), provoking_first, plain_quads)
-    return _assemble(mode, runs, provoking_first, plain_quads, part)
+        return _assemble_small(mode, int(runs.length[0]), provoking_first, plain)
+    return _assemble(mode, runs, provoking_first, plain, part)
 
 
 @lru_cache(maxsize=256)
-def _assemble_small(mode: Primitive, count: int, first: bool, plain_quads: bool) -> Assembled:
+def _assemble_small(mode: Primitive, count: int, first: bool, plain: bool) -> Assembled:
     """The primitives of a short stream without restarts, which depend on its length only."""
-    made = _assemble(mode, Runs.whole(count), first, plain_quads)
+    made = _assemble(mode, Runs.whole(count), first, plain)
     made.corners.flags.writeable = made.provoking.flags.writeable = False
     return made
 
@@ -222,13 +226,10 @@ def _assemble(
     mode: Primitive,
     runs: Runs,
     provoking_first: bool,
-    plain_quads: bool,
+    plain: bool,
     part: Part | None = None,
 ) -> Assembled:
-    if mode is Primitive.QUADS and plain_quads and not provoking_first:
-        made = _assemble(mode, runs, True, False, part)
-        return Assembled(made.corners, np.repeat(made.corners[1::2, 2], 2), made.edges)
-    rules = _MODES[mode]
+    rules = _PLAIN.get(mode, _MODES[mode]) if plain else _MODES[mode]
     length = runs.length
     counts = np.maximum(rules.count(length), 0)
     k, run = placed(runs, counts, part)
@@ -248,7 +249,9 @@ def _assemble(
         edges = np.tile(np.array(masks, np.uint8), total)
     elif mode is Primitive.POLYGON:
         edges = _polygon_edges(k, last, provoking_first)
-    return Assembled(corners, corners[:, 0 if provoking_first else -1], edges)
+    whole = mode is Primitive.QUADS and plain
+    provoking = corners[1::2, 2].repeat(2) if whole else corners[:, 0 if provoking_first else -1]
+    return Assembled(corners, provoking, edges)
 
 
 def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:

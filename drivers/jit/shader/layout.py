@@ -155,7 +155,8 @@ class StreamWords:
     PROVOKING: Final = 3
     IDENTITY: Final = 4
     VERTICES: Final = 5  # as the draw names them
-    SIZE: Final = 6
+    UNCLIPPED: Final = 6  # whether its triangles are other ones if any is clipped
+    SIZE: Final = 7
 
 
 class DrawWords:

@@ -41,16 +41,15 @@ def plan_text(
     planes: Sequence[int],
     halfz: bool,
     first: bool,
-    plain: bool,
     given: bool,
     worth: tuple[int, int],
 ) -> str:
     """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
-    first one, whether quads are cut another way if they are clipped (`plain`), whether vertices are
-    `given`, and the numbers of tiles and pixels from which threads pay.
+    first one, whether vertices are `given`, and the numbers of tiles and pixels from which threads
+    pay.
     """
     b = Builder()
-    _Draw(b, planes, halfz, first, plain, given, worth).run()
+    _Draw(b, planes, halfz, first, given, worth).run()
     return b.text()
 
 
@@ -61,13 +60,12 @@ class _Draw:
         planes: Sequence[int],
         halfz: bool,
         first: bool,
-        plain: bool,
         given: bool,
         worth: tuple[int, int],
     ) -> None:
         self.b = b
         self.planes, self.halfz, self.first, self.worth = planes, halfz, first, worth
-        self.plain, self.given = plain, given
+        self.given = given
 
     def run(self) -> None:
         b = self.b
@@ -145,11 +143,10 @@ class _Draw:
             self._set(place, PlaceWords.COUNT, self.lanes)
             self._call(DrawWords.PLACING, place)
             outside = b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)
-            if self.plain:
-                self._leave_if(outside, LARGE)
-            else:
-                with b.when(outside):
-                    self._cut()
+            with b.when(outside):
+                unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
+                self._leave_if(unclipped.ne(0), LARGE)
+                self._cut()
 
     def _cut(self) -> None:
         """The parts of triangles inside of all planes, in order."""

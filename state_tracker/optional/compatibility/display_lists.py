@@ -108,16 +108,25 @@ class DisplayList(GLObject):
                 if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
                     ctx.immediate.replay(call.primitive)
                 else:
-                    if call.primitive is not None:
-                        call.primitive.release()
-                    for inner in calls[index : call.end]:
-                        inner.play(ctx)
-                    ctx.immediate.draw_pending()
-                    call.primitive = ctx.immediate.take_primitive()
+                    self._form_primitive(ctx, index)
                 index = call.end
                 continue
             call.play(ctx)
             index += 1
+
+    def _form_primitive(self, ctx: Context, index: int) -> None:
+        """Make the calls from a glBegin to its glEnd, and keep the primitive that they form."""
+        begin, immediate = self.calls[index], ctx.immediate
+        if begin.primitive is not None:
+            begin.primitive.release()
+        immediate.in_list = True
+        try:
+            for inner in self.calls[index : begin.end]:
+                inner.play(ctx)
+            immediate.draw_pending()
+        finally:
+            immediate.in_list = False
+        begin.primitive = immediate.take_primitive()
 
 
 class ListState:

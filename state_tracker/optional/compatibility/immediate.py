@@ -10,7 +10,9 @@ something else than a raster position or a bitmap follows.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.draw import check_mode, draw_parts
+from gallette.state_tracker.drawing.draw import check_mode, draw, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = ["ImmediateState", "Primitive", "may_stand_inside"]
+__all__ = [
+    "ImmediateState", "Primitive", "keep_vertices", "may_stand_inside", "release_vertices",
+]  # fmt: skip
 
 POS = int(VertAttrib.POS)
 MOST = 1 << 14
@@ -54,6 +58,7 @@ MOST_BITMAPS = 256
 
 _VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
 """Vertices of a primitive, in the modes whose draws can be concatenated."""
+_WHOLE = np.array([_VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
 
 
 def attribute_of(number: int) -> int:
@@ -78,8 +83,8 @@ class Primitive:
     user: Any = None  # the context that drew from it last
 
     def release(self) -> None:
-        if self.vao is not None and (buffer := self.vao.bindings[POS].buffer) is not None:
-            buffer.release()
+        if self.vao is not None:
+            release_vertices(self.vao)
         self.vao = None
 
 
@@ -87,14 +92,29 @@ class Primitive:
 class _Pending:
     """Primitives that are not drawn yet, and their vertices."""
 
-    data: list[float] = field(default_factory=list)
+    blocks: list[Any] = field(default_factory=list)  # `[vertex, attribute, 4]` floats
+    data: list[float] = field(default_factory=list)  # of vertices after those, made one by one
     slots: list[int] = field(default_factory=lambda: [POS])
     values: dict[int, Values] = field(default_factory=dict)  # of the next vertex, but its position
     count: int = 0
     draws: list[tuple[int, int, int]] = field(default_factory=list)  # mode, first, count
 
+    def add(self, block: Any) -> None:
+        self.count += len(block)
+        self._settle()
+        self.blocks.append(block)
+
     def array(self) -> Any:
-        return np.array(self.data, np.float32).reshape(self.count, len(self.slots), 4)
+        """All vertices, as one block."""
+        self._settle()
+        return self.blocks[0] if len(self.blocks) == 1 else np.concatenate(self.blocks)
+
+    def _settle(self) -> None:
+        """Make a block of the vertices that were made one by one."""
+        if self.data:
+            last = np.array(self.data, np.float32).reshape(-1, len(self.slots), 4)
+            self.blocks.append(last)
+            self.data = []
 
 
 _INSIDE = re.compile(
@@ -143,6 +163,7 @@ class ImmediateState:
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
+        self.in_list = False  # whether a display list's primitive is being drawn
 
     def before(self, function: Function) -> ImmediateState | Vertices | Primitives:
         """What a call of this function must end first."""
@@ -164,9 +185,8 @@ class ImmediateState:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
                 self._before[slot] = before
-                data = pending.array()
-                column = np.broadcast_to(np.array(before), (pending.count, 1, 4))
-                pending.data = np.concatenate([data, column], axis=1).reshape(-1).tolist()
+                column = np.broadcast_to(np.array(before, np.float32), (pending.count, 1, 4))
+                pending.blocks = [np.concatenate([pending.array(), column], axis=1)]
             pending.slots.append(slot)
         pending.values[slot] = values
         self._row = sum(pending.values.values(), ())
@@ -201,6 +221,19 @@ class ImmediateState:
         else:
             draws.append((mode, first, end - first))
 
+    def _add_all(self, modes: Ints, begins: Ints, ends: Ints) -> None:
+        """Add primitives, those of equal modes that can be concatenated as one."""
+        if not len(modes):
+            return
+        whole = _WHOLE[modes]
+        parts = (ends - begins) % np.maximum(whole, 1) + (whole == 0)
+        starts = np.append(True, (modes[1:] != modes[:-1]) | (parts[:-1] > 0)).nonzero()[0]
+        stops = np.append(starts[1:], len(modes)) - 1
+        for mode, first, end in zip(
+            modes[starts].tolist(), begins[starts].tolist(), ends[stops].tolist(), strict=True
+        ):
+            self._add(mode, first, end)
+
     def specify(self, rows: Ints) -> int:
         """Make recorded calls of vertices; returns how many: all, or none."""
         may = not self.bitmaps and self._may_defer()
@@ -210,9 +243,7 @@ class ImmediateState:
         """Make recorded calls of matrices and lists; returns how many."""
         return play(self._ctx, rows)
 
-    def append(
-        self, columns: dict[int, Any], modes: list[int], begins: list[int], ends: list[int]
-    ) -> None:
+    def append(self, columns: dict[int, Any], modes: Ints, begins: Ints, ends: Ints) -> None:
         """Add vertices, given by attribute, and the primitives that begin and end before these of
         them: the first may have begun earlier, and the last may not end yet.
         """
@@ -220,19 +251,17 @@ class ImmediateState:
         for slot in columns.keys() - pending.values.keys() - {POS} if count else ():
             self.attribute(slot, self._ctx.arrays.values[slot])
         first = pending.count
-        data = np.empty((count, len(pending.slots), 4))
+        data = np.empty((count, len(pending.slots), 4), np.float32)
         for place, slot in enumerate(pending.slots):
             data[:, place] = columns[slot] if slot in columns else pending.values[slot]
-        pending.data += data.reshape(-1).tolist()
-        pending.count += count
-        begun = [(mode, first + at) for mode, at in zip(modes, begins, strict=True)]
+        pending.add(data)
+        begins = begins + first
         if self.active:
-            begun.insert(0, (self.mode, self._first))
-        for (mode, start), end in zip(begun, ends, strict=False):
-            self._add(mode, start, first + end)
-        self.active = len(begun) > len(ends)
-        if begun:
-            self.busy, (self.mode, self._first) = True, begun[-1]
+            modes, begins = np.append(self.mode, modes), np.append(self._first, begins)
+        self._add_all(modes[: len(ends)], begins[: len(ends)], ends + first)
+        self.active = len(begins) > len(ends)
+        if len(begins):
+            self.busy, self.mode, self._first = True, int(modes[-1]), int(begins[-1])
         if not self.active and pending.count > MOST:
             self.draw_pending()
 
@@ -334,21 +363,12 @@ class ImmediateState:
             set_current(ctx, slot, values)
         if int(VertAttrib.COLOR0) in primitive.last:
             ctx.lighting.track_color(ctx)
-        whole = [(primitive.mode, 0, primitive.count)]
         if primitive.vao is None:
-            buffer = BufferObject(0, ctx)
-            buffer.allocate(primitive.data.nbytes, primitive.data.reshape(-1), GL.STATIC_DRAW)
-            primitive.vao = _interleaved(primitive.slots)
-            primitive.vao.bindings[POS].buffer = buffer
-            primitive.vao.bindings[POS].move(0, 16 * len(primitive.slots))
+            primitive.vao = keep_vertices(ctx, primitive.slots, primitive.data)
+            primitive.vao.in_list = True
         if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
             primitive.user, primitive.vao.layouts = ctx, {}
-        self._draw_from(primitive.vao, whole)
-
-    def draw_vertices(self, slots: list[int], data: Any, draws: list[tuple[int, int, int]]) -> None:
-        """Draw vertices that are already in an array: `[vertex, attribute, 4]` floats."""
-        if draws:
-            self._draw_array(slots, data, {}, draws)
+        self.draw_from(primitive.vao, partial(draw, ctx, primitive.mode, 0, primitive.count))
 
     def _draw_array(
         self, slots: list[int], data: Any, last: dict[int, Values],
@@ -361,22 +381,24 @@ class ImmediateState:
         vao = self._arrays.get(tuple(slots))
         if vao is None:
             vao = self._arrays[tuple(slots)] = _interleaved(slots)
+        vao.in_list = self.in_list
         vao.bindings[POS].move(0, 16 * len(slots), data.ctypes.data, data)
         if self.materials:
             ctx.dirty |= Dirty.PROGRAM
         try:
-            self._draw_from(vao, draws)
+            self.draw_from(vao, partial(draw_parts, ctx, draws))
         finally:
             vao.bindings[POS].keep = None
             if self.materials:
                 self.materials = ()
                 ctx.dirty |= Dirty.PROGRAM
 
-    def _draw_from(self, vao: VertexArray, draws: list[tuple[int, int, int]]) -> None:
+    def draw_from(self, vao: VertexArray, made: Callable[[], None]) -> None:
+        """Draw with another vertex array than the application's."""
         arrays = self._ctx.arrays
         saved, types, arrays.current = arrays.current, arrays.types, vao
         try:
-            draw_parts(self._ctx, draws)
+            made()
         finally:
             arrays.current, arrays.types = saved, types
 
@@ -387,6 +409,21 @@ def _interleaved(slots: list[int]) -> VertexArray:
     for index, slot in enumerate(slots):
         vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
     return vao
+
+
+def keep_vertices(ctx: Context, slots: list[int], data: Any) -> VertexArray:
+    """A vertex array with `[vertex, attribute, 4]` floats in a buffer."""
+    vao, buffer = _interleaved(slots), BufferObject(0, ctx)
+    buffer.allocate(data.nbytes, data.reshape(-1), GL.STATIC_DRAW)
+    vao.bindings[POS].buffer = buffer
+    vao.bindings[POS].move(0, 16 * len(slots))
+    return vao
+
+
+def release_vertices(vao: VertexArray) -> None:
+    buffer = vao.bindings[POS].buffer
+    if buffer is not None:
+        buffer.release()
 
 
 @entry

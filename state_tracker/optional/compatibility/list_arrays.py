@@ -131,6 +131,7 @@ def _copy(ctx: Context, first: int, last: int, whole: bool) -> VertexArray:
     `whole`: an index refers to an element of every array, including those with a divisor.
     """
     source, vao = ctx.arrays.current, VertexArray(0)
+    vao.in_list = True
     if first < 0:  # an error, or outside the arrays
         return vao
     for slot, attrib in enumerate(source.attribs):

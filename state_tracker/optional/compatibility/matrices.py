@@ -25,7 +25,7 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FACTORS", "MatrixState", "coordinate_unit", "inverse", "product", "rounded"]
+__all__ = ["FACTORS", "MatrixState", "coordinate_unit", "factors", "inverse", "product", "rounded"]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
@@ -170,15 +170,16 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double")):
 _LAST = (0.0, 0.0, 0.0, 1.0)
 
 
-Rows = tuple[tuple[float, float, float, float], ...]
+Rows = tuple[tuple[Any, Any, Any, Any], ...]
+"""A matrix of numbers, or of arrays with the numbers of many matrices."""
 _IDENTITY: Rows = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), _LAST
 
 
-def translation(x: float, y: float, z: float) -> Rows:
+def translation(x: Any, y: Any, z: Any) -> Rows:
     return (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
 
 
-def scaling(x: float, y: float, z: float) -> Rows:
+def scaling(x: Any, y: Any, z: Any) -> Rows:
     return (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
 
 
@@ -186,8 +187,14 @@ def rotation(angle: float, x: float, y: float, z: float) -> Rows:
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or not math.isfinite(angle) or not math.isfinite(length):
         return _IDENTITY
-    x, y, z = x / length, y / length, z / length
-    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    return _turn(*_turned(angle), x / length, y / length, z / length)
+
+
+def _turned(angle: float) -> tuple[float, float]:
+    return math.cos(math.radians(angle)), math.sin(math.radians(angle))
+
+
+def _turn(c: Any, s: Any, x: Any, y: Any, z: Any) -> Rows:
     a, b, d = (1 - c) * x, (1 - c) * y, (1 - c) * z
     return (
         (c + a * x, a * y - s * z, a * z + s * y, 0.0),
@@ -203,6 +210,25 @@ FACTORS: dict[str, Callable[..., Rows]] = {
     "Rotate": rotation,
 }
 """By function, without the type's letter: the matrix by which it multiplies."""
+
+
+def factors(name: str, values: Matrix) -> Matrix:
+    """The matrices by which several calls of a function multiply: the bits of single calls."""
+    with np.errstate(all="ignore"):
+        if name == "Rotate":
+            angle, x, y, z = values.T
+            length = np.sqrt(x * x + y * y + z * z)
+            turns = (length != 0.0) & np.isfinite(angle) & np.isfinite(length)
+            x, y, z = np.where(turns, values[:, 1:].T / np.where(turns, length, 1.0), 0.0)
+            c, s = np.array([_turned(each) for each in np.where(turns, angle, 0.0).tolist()]).T
+            rows = _turn(c, s, x, y, z)
+        else:
+            rows = FACTORS[name](*values.T)
+    found = np.empty((len(values), 4, 4))
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            found[:, i, j] = cell
+    return found
 
 
 def _multiplying(factor: Callable[..., Rows]) -> Callable[..., None]:

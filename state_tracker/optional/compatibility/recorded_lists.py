@@ -8,6 +8,8 @@ are given to the driver together, with a row of uniforms for each.
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     DEPTHS,
     FACTORS,
     Matrix,
+    factors,
     product,
     rounded,
 )
@@ -78,41 +81,66 @@ class _Stack:
     """The modelview matrices during some calls, and the lists that are called with them."""
 
     def __init__(self, ctx: Context, rows: Ints) -> None:
-        before = ctx.matrices.modelview
-        self.left = list(range(len(before)))  # the stack, after the calls: indices of matrices
-        self.lists: list[DisplayList] = []
-        self.nodes: list[int] = []  # and the matrix of each
-        self.end = 0  # the first call that is not made here
-        parents, levels = [-1] * len(before), [0] * len(before)
-        places = [-1] * len(before)
-        stack, names = self.left, rows[:, 1].tolist()
-        for self.end, number in enumerate([*rows[:, 0].tolist(), -1]):
-            if number == _PUSH and len(stack) < DEPTHS["modelview"]:
-                stack.append(stack[-1])
-            elif number == _POP and len(stack) > 1:
-                stack.pop()
-            elif number == _CALL:
-                found = ctx.lists.names.get(names[self.end])
-                if found is not None and found.calls:
-                    if not found.is_primitive:
-                        break
-                    self.lists.append(found)
-                    self.nodes.append(stack[-1])
-            elif number in (_PUSH, _POP, -1):
-                break
-            else:
-                parent = -1 if number in (_IDENTITY, _LOAD) else stack[-1]
-                stack[-1] = len(parents)
-                parents.append(parent)
-                levels.append(levels[parent] + 1 if parent >= 0 else 0)
-                places.append(self.end)
-        self.matrices = np.array([*before, *_factors(rows[: self.end])[places[len(before) :]]])
-        parent_of, level_of = np.array(parents), np.array(levels)
-        loaded = (level_of == 0).nonzero()[0]
+        before, names = ctx.matrices.modelview, ctx.lists.names
+        course = _course(rows[:, 0].tobytes(), len(before))
+        found = map(names.get, rows[course.calls, 1].tolist())
+        drawn = [(n, each) for n, each in enumerate(found) if each is not None and each.calls]
+        other = next((n for n, each in drawn if not each.is_primitive), -1)
+        if other >= 0:
+            course = _course(rows[: course.calls[other], 0].tobytes(), len(before))
+            drawn = [each for each in drawn if each[0] < other]
+        self.end, self.left = course.end, course.left
+        self.lists: list[DisplayList] = [each for _, each in drawn]
+        self.nodes = course.nodes[[n for n, _ in drawn]]  # and the matrix of each
+        self.matrices = np.array([*before, *_factors(rows[: self.end])[course.places]])
+        loaded = course.loaded
         self.matrices[loaded] = rounded(self.matrices[loaded])
-        for level in range(1, max(levels) + 1):
-            some = (level_of == level).nonzero()[0]
-            self.matrices[some] = product(self.matrices[parent_of[some]], self.matrices[some])
+        for some, parents in course.levels:
+            self.matrices[some] = product(self.matrices[parents], self.matrices[some])
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """What calls do to the matrix stack, whatever their arguments."""
+
+    end: int  # the first call that is not made, because it fails
+    left: list[int]  # the stack after the calls: numbers of matrices
+    calls: Ints  # of lists
+    nodes: Ints  # the matrix of each
+    places: Ints  # the call of each matrix that was not there before
+    loaded: Ints  # matrices that follow from no other
+    levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
+
+
+@functools.lru_cache(maxsize=16)
+def _course(numbers: bytes, depth: int) -> _Course:
+    """The course of the functions with these numbers: programs repeat it in each frame."""
+    left, end = list(range(depth)), 0
+    parents, levels = [-1] * depth, [0] * depth
+    places: list[int] = []
+    calls: list[tuple[int, int]] = []
+    for end, number in enumerate([*np.frombuffer(numbers, np.int64).tolist(), -1]):
+        if number == _CALL:
+            calls.append((end, left[-1]))
+        elif number == _PUSH and len(left) < DEPTHS["modelview"]:
+            left.append(left[-1])
+        elif number == _POP and len(left) > 1:
+            left.pop()
+        elif number in (_PUSH, _POP, -1):
+            break
+        else:
+            parent = -1 if number in (_IDENTITY, _LOAD) else left[-1]
+            left[-1] = len(parents)
+            parents.append(parent)
+            levels.append(levels[parent] + 1 if parent >= 0 else 0)
+            places.append(end)
+    parent_of, level_of = np.array(parents), np.array(levels)
+    by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
+    at = np.array(calls, np.int64).reshape(-1, 2)
+    return _Course(
+        end, left, at[:, 0], at[:, 1], np.array(places, np.int64), by_level[0],
+        [(some, parent_of[some]) for some in by_level[1:]],
+    )  # fmt: skip
 
 
 def _factors(rows: Ints) -> Matrix:
@@ -120,9 +148,8 @@ def _factors(rows: Ints) -> Matrix:
     found = np.zeros((len(rows), 4, 4))
     for number in np.unique(rows[:, 0]).tolist():
         call, some = CALLS[number], (rows[:, 0] == number).nonzero()[0]
-        factor = FACTORS.get(call.name[:-1])
-        if factor is not None:
-            found[some] = [factor(*values) for values in _arguments(call, rows[some])]
+        if call.name[:-1] in FACTORS:
+            found[some] = factors(call.name[:-1], _arguments(call, rows[some]))
         elif number in (_LOAD, _MULTIPLY):
             first = PAYLOAD // 4
             columns = rows[some].view(np.float32)[:, first : first + 16].reshape(-1, 4, 4)
@@ -133,11 +160,11 @@ def _factors(rows: Ints) -> Matrix:
     return found
 
 
-def _arguments(call: Call, rows: Ints) -> list[list[float]]:
+def _arguments(call: Call, rows: Ints) -> Matrix:
     words = rows[:, 1 : 1 + call.words]
-    values = np.ascontiguousarray(words).view(np.float64 if call.name[-1] == "d" else np.float32)
-    given: list[list[float]] = values[:, :: 1 if call.name[-1] == "d" else 2].tolist()
-    return given
+    if call.name[-1] == "d":
+        return np.ascontiguousarray(words).view(np.float64)
+    return np.ascontiguousarray(words).view(np.float32)[:, ::2].astype(np.float64)
 
 
 def _draw(ctx: Context, lists: list[DisplayList], matrices: Matrix) -> None:

@@ -77,14 +77,14 @@ def specify(ctx: Context, rows: Ints) -> bool:
             return False
         slots[units] += chosen
     depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
-    modes = rows[begins, 1].tolist()
+    modes = rows[begins, 1]
     vertices = (slots == POS).nonzero()[0]
     if (
         ctx.lists.recorder is not None
         or depth.min() < 0
         or depth.max() > 1
         or not depth[vertices].all()
-        or not all(GL.POINTS <= mode <= GL.POLYGON for mode in modes)
+        or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
     ):
         return False
     values = np.empty((len(rows), 4))
@@ -105,8 +105,8 @@ def specify(ctx: Context, rows: Ints) -> bool:
     immediate.append(
         columns,
         modes,
-        vertices.searchsorted(begins.nonzero()[0]).tolist(),
-        vertices.searchsorted(ends.nonzero()[0]).tolist(),
+        vertices.searchsorted(begins.nonzero()[0]),
+        vertices.searchsorted(ends.nonzero()[0]),
     )
     for slot, setter in setters.items():
         set_current(ctx, slot, tuple(values[setter[-1]].tolist()))

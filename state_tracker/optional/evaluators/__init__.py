@@ -1,7 +1,8 @@
 """Evaluators of the compatibility profile: glMap, glEvalCoord, glEvalMesh."""
 
 from .maps import EvaluatorState
+from .meshes import MeshState
 
 __all__ = ["STATES"]
 
-STATES = {"evaluators": EvaluatorState}
+STATES = {"evaluators": EvaluatorState, "meshes": MeshState}

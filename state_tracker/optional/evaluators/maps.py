@@ -1,26 +1,25 @@
 """Evaluators: polynomial maps from one or two parameters to vertices and their attributes.
 
 `glEvalCoord` emits a vertex with the values of the enabled maps; the current attribute values do
-not change. Grids (`glMapGrid`, `glEvalMesh`) are loops over `glEvalCoord`.
+not change. Meshes are in `meshes`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
-    out_of_memory,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, dtype_of, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
@@ -31,7 +30,7 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["EvaluatorState"]
+__all__ = ["EvaluatorState", "Grid", "evaluate"]
 
 MAX_ORDER = 30
 Array = npt.NDArray[np.float64]
@@ -76,20 +75,30 @@ def control_points(ctx: Context, args: dict[str, Any]) -> int:
     return int(max(found, 0))
 
 
-@dataclass(slots=True)
 class Map:
     """Control points `[u, (v,) component]` over a domain."""
 
-    points: Array
-    domain: tuple[float, ...]
+    def __init__(self, points: Any, domain: tuple[float, ...]) -> None:
+        self.points: Array = points.astype(np.float64)
+        self.domain = domain
+        self.key = domain, points.shape, points.tobytes()
+        """Equal for maps that are alike: programs define the same ones for each frame."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Grid:
     """The points at which glEvalPoint and glEvalMesh evaluate."""
 
-    segments: list[int] = field(default_factory=lambda: [1, 1])
-    domain: list[float] = field(default_factory=lambda: [0.0, 1.0, 0.0, 1.0])
+    segments: tuple[int, ...] = (1, 1)
+    domain: tuple[float, ...] = (0.0, 1.0, 0.0, 1.0)
+
+    def coordinates(self, axis: int, numbers: Any) -> Array:
+        """The parameters of points; the last one is the end of the domain, exactly."""
+        low, high = self.domain[2 * axis : 2 * axis + 2]
+        n = self.segments[axis]
+        number = np.asarray(numbers, np.float64)
+        with np.errstate(all="ignore"):
+            return np.where(number == n, high, low + number * (high - low) / n)
 
 
 class EvaluatorState:
@@ -98,7 +107,7 @@ class EvaluatorState:
     def __init__(self, ctx: Context) -> None:
         self.__dict__.update(dict.fromkeys(_ENABLES.values(), False))
         self.maps = {
-            target: Map(np.array(first).reshape(*[1] * dims, -1), (0.0, 1.0) * dims)
+            target: Map(np.array([first]).reshape(*[1] * dims, -1), (0.0, 1.0) * dims)
             for target, (dims, _, _, first) in _MAPS.items()
         }
         self.grids = {1: Grid(), 2: Grid()}
@@ -132,33 +141,27 @@ def slope(order: int, t: Array) -> list[Array]:
     return [(order - 1) * (before - after) for before, after in steps]
 
 
-def _parameter(value: Array, low: float, high: float) -> Array:
-    return (value - low) / (high - low)
-
-
-def _sum(weights: list[Array], points: Any) -> Array:
-    """The sum of one weight for each point, whose last axis are its components.
+def _sum(weights: list[Array], points: Array) -> Array:
+    """For each point of an axis of parameters the sum of one weight for each `points[i]`.
 
     The terms are added in order, so that an edge is the same in each mesh that has it.
     """
-    result: Array = weights[0][..., None] * points[0]
+    shape = -1, *[1] * (points.ndim - 1)
+    result: Array = weights[0].reshape(shape) * points[0]
     for weight, point in zip(weights[1:], points[1:], strict=True):
-        result = result + weight[..., None] * point
+        result = result + weight.reshape(shape) * point
     return result
 
 
 def _at(found: Map, parameters: tuple[Array, ...], along: int = -1) -> Array:
-    """The map, or its derivative along one parameter, at parameters that broadcast together."""
-    ways = [slope if axis == along else bernstein for axis in range(len(parameters))]
-    weights = [
-        way(order, _parameter(value, *found.domain[2 * axis : 2 * axis + 2]))
-        for axis, (way, order, value) in enumerate(
-            zip(ways, found.points.shape, parameters, strict=False)
-        )
-    ]
-    if len(weights) == 1:
-        return _sum(weights[0], found.points)
-    return _sum(weights[0], [_sum(weights[1], row) for row in found.points])
+    """The map, or its derivative along one parameter, for each pair of parameters."""
+    result = found.points
+    for axis in reversed(range(len(parameters))):
+        low, high = found.domain[2 * axis : 2 * axis + 2]
+        way = slope if axis == along else bernstein
+        weights = way(found.points.shape[axis], (parameters[axis] - low) / (high - low))
+        result = _sum(weights, result.swapaxes(0, axis)).swapaxes(0, axis)
+    return result
 
 
 def _surface_normal(found: Map, parameters: tuple[Array, ...]) -> Array:
@@ -173,8 +176,10 @@ def _surface_normal(found: Map, parameters: tuple[Array, ...]) -> Array:
     return np.asarray(normal / np.where(length, length, 1.0))
 
 
-def _evaluate(ctx: Context, *parameters: Array) -> dict[VertAttrib, Array]:
-    """The values of the enabled maps, in the order in which a vertex sets them."""
+def evaluate(ctx: Context, *parameters: Array) -> dict[VertAttrib, Array]:
+    """The values of the enabled maps for each pair of parameters, in the order in which a vertex
+    sets them.
+    """
     state = ctx.evaluators
     maps = state.enabled(len(parameters))
     position = maps.pop(VertAttrib.POS, None)
@@ -189,8 +194,8 @@ def _evaluate(ctx: Context, *parameters: Array) -> dict[VertAttrib, Array]:
 
 def _vertex(ctx: Context, *parameters: float) -> None:
     """glEvalCoord: a vertex of the primitive being specified."""
-    found = _evaluate(ctx, *(np.array(p, np.float64) for p in parameters))
-    values = {slot: tuple(value.tolist()) for slot, value in found.items()}
+    found = evaluate(ctx, *(np.array([p], np.float64) for p in parameters))
+    values = {slot: tuple(value.reshape(-1).tolist()) for slot, value in found.items()}
     position = values.pop(VertAttrib.POS, None)
     saved = {slot: ctx.arrays.values[slot] for slot in values}
     for slot, value in values.items():
@@ -226,11 +231,16 @@ def _define(ctx: Context, target: int, dims: int, domain: tuple[float, ...],
         flat = np.array(points, dtype).reshape(-1)
     else:
         flat = read_bytes(points, count * dtype.itemsize).view(dtype)
+    ctx.evaluators.maps[target] = Map(flat[_places(size, orders, strides)], domain)
+
+
+@lru_cache(maxsize=64)
+def _places(size: int, orders: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Where the components of control points are."""
     index = np.arange(size)
     for order, stride in zip(reversed(orders), reversed(strides), strict=True):
         index = np.arange(order).reshape(-1, *[1] * index.ndim) * stride + index[None]
-    found = ctx.evaluators.maps[target]
-    found.points, found.domain = flat[index].astype(np.float64), domain
+    return index
 
 
 for _letter, _type in (("f", "float"), ("d", "double")):
@@ -265,15 +275,13 @@ for _letter, _type in (("f", "float"), ("d", "double")):
 def _grid1(ctx: Context, un: int, u1: float, u2: float) -> None:
     if un < 1:
         raise invalid_value("a grid has at least one segment")
-    grid = ctx.evaluators.grids[1]
-    grid.segments[0], grid.domain[:2] = un, [float(u1), float(u2)]
+    ctx.evaluators.grids[1] = Grid((un,), (float(u1), float(u2)))
 
 
 def _grid2(ctx: Context, un: int, u1: float, u2: float, vn: int, v1: float, v2: float) -> None:
     if un < 1 or vn < 1:
         raise invalid_value("a grid has at least one segment")
-    grid = ctx.evaluators.grids[2]
-    grid.segments[:], grid.domain[:] = [un, vn], [float(u1), float(u2), float(v1), float(v2)]
+    ctx.evaluators.grids[2] = Grid((un, vn), (float(u1), float(u2), float(v1), float(v2)))
 
 
 for _letter in "fd":
@@ -281,88 +289,15 @@ for _letter in "fd":
     register(f"map_grid2{_letter}", _grid2)
 
 
-def _coordinates(grid: Grid, axis: int, numbers: Any) -> Array:
-    """The parameters of points of a grid; the last one is the end of the domain, exactly."""
-    low, high = grid.domain[2 * axis : 2 * axis + 2]
-    n = grid.segments[axis]
-    number = np.asarray(numbers, np.float64)
-    with np.errstate(all="ignore"):
-        return np.where(number == n, high, low + number * (high - low) / n)
-
-
 @entry
 def eval_point1(ctx: Context, i: int) -> None:
-    _vertex(ctx, float(_coordinates(ctx.evaluators.grids[1], 0, i)))
+    _vertex(ctx, float(ctx.evaluators.grids[1].coordinates(0, i)))
 
 
 @entry
 def eval_point2(ctx: Context, i: int, j: int) -> None:
     grid = ctx.evaluators.grids[2]
-    _vertex(ctx, float(_coordinates(grid, 0, i)), float(_coordinates(grid, 1, j)))
-
-
-MOST_POINTS = 1 << 18
-"""Limit on the vertices of one mesh: a call may ask for billions."""
-
-
-def _check_mesh(points: int) -> None:
-    if points > MOST_POINTS:
-        raise out_of_memory(f"a mesh of {points} points; {MOST_POINTS} are evaluated at most")
-
-
-def _draw_strips(
-    ctx: Context, mode: int, values: dict[VertAttrib, Array], strips: npt.NDArray[np.int64]
-) -> None:
-    """Draw strips of vertices; each row has the numbers of the points of one."""
-    slots = [VertAttrib.POS, *(slot for slot in values if slot is not VertAttrib.POS)]
-    number, length = strips.shape
-    data = np.empty((number * length, len(slots), 4), np.float32)
-    data[:] = (0.0, 0.0, 0.0, 1.0)
-    for column, slot in enumerate(slots):
-        value = values[slot]
-        size = value.shape[-1]
-        data[:, column, :size] = value.reshape(-1, size)[strips.reshape(-1)]
-    draws = [(mode, row * length, length) for row in range(number)] if length else []
-    ctx.immediate.draw_vertices([int(slot) for slot in slots], data, draws)
-
-
-@entry
-def eval_mesh1(ctx: Context, mode: int, i1: int, i2: int) -> None:
-    if mode not in (GL.POINT, GL.LINE):
-        raise invalid_enum(mode, "evaluator mesh mode")
-    check_mode(ctx, GL.POINTS)
-    if VertAttrib.POS not in ctx.evaluators.enabled(1):
-        return
-    _check_mesh(i2 + 1 - i1)
-    us = np.arange(i1, i2 + 1)
-    values = _evaluate(ctx, _coordinates(ctx.evaluators.grids[1], 0, us))
-    primitive = GL.POINTS if mode == GL.POINT else GL.LINE_STRIP
-    _draw_strips(ctx, primitive, values, np.arange(us.size)[None])
-
-
-@entry
-def eval_mesh2(ctx: Context, mode: int, i1: int, i2: int, j1: int, j2: int) -> None:
-    if mode not in (GL.POINT, GL.LINE, GL.FILL):
-        raise invalid_enum(mode, "evaluator mesh mode")
-    check_mode(ctx, GL.POINTS)
-    if VertAttrib.POS not in ctx.evaluators.enabled(2):
-        return
-    columns, rows = max(i2 + 1 - i1, 0), max(j2 + 1 - j1, 0)
-    _check_mesh(columns * rows * (1 if mode == GL.POINT else 2))
-    grid = ctx.evaluators.grids[2]
-    us = _coordinates(grid, 0, np.arange(i1, i1 + columns))[:, None]
-    vs = _coordinates(grid, 1, np.arange(j1, j1 + rows))[None]
-    values = _evaluate(ctx, us, vs)
-    numbers = np.arange(columns * rows).reshape(columns, rows)
-    if mode == GL.POINT:
-        _draw_strips(ctx, GL.POINTS, values, numbers.reshape(1, -1))
-    elif mode == GL.LINE:
-        _draw_strips(ctx, GL.LINE_STRIP, values, numbers.T)
-        _draw_strips(ctx, GL.LINE_STRIP, values, numbers)
-    elif columns and rows:
-        pairs = np.stack([numbers[:, :-1], numbers[:, 1:]], axis=-1)  # column, strip, side
-        strips = pairs.transpose(1, 0, 2).reshape(rows - 1, 2 * columns)
-        _draw_strips(ctx, GL.QUAD_STRIP, values, strips)
+    _vertex(ctx, float(grid.coordinates(0, i)), float(grid.coordinates(1, j)))
 
 
 def _get_map(ctx: Context, target: int, query: int) -> list[float]:
@@ -395,10 +330,10 @@ register("getn_mapdv", lambda c, t, q, n: _sized(c, t, q, n // 2))
 gets(
     {
         "MAX_EVAL_ORDER": lambda c: MAX_ORDER,
-        "MAP1_GRID_DOMAIN": lambda c: c.evaluators.grids[1].domain[:2],
+        "MAP1_GRID_DOMAIN": lambda c: list(c.evaluators.grids[1].domain[:2]),
         "MAP1_GRID_SEGMENTS": lambda c: c.evaluators.grids[1].segments[0],
-        "MAP2_GRID_DOMAIN": lambda c: c.evaluators.grids[2].domain,
-        "MAP2_GRID_SEGMENTS": lambda c: c.evaluators.grids[2].segments,
+        "MAP2_GRID_DOMAIN": lambda c: list(c.evaluators.grids[2].domain),
+        "MAP2_GRID_SEGMENTS": lambda c: list(c.evaluators.grids[2].segments),
     },
     profiles="compat",
 )

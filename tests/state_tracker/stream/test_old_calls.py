@@ -81,12 +81,12 @@ class Old:
             self.vertex()
         self.gl.end()
 
-    def primitives(self, count: int) -> None:
+    def primitives(self, count: int, most: int = 14) -> None:
         for _ in range(count):
             if self.random.random() < 0.3:
                 self.attribute()
             self.gl.begin(self.pick(MODES))
-            for _ in range(int(self.random.integers(14))):
+            for _ in range(int(self.random.integers(most))):
                 if self.random.random() < 0.3:
                     self.attribute()
                 self.vertex()
@@ -139,6 +139,8 @@ class Old:
                 (gl.enable if self.random.random() < 0.5 else gl.disable)(capability)
             if turn % 2:
                 self.primitives(60)
+                if turn == 1:
+                    self.primitives(1, 5000)  # more than a batch of calls
             else:
                 gl.enable(GL.LIGHTING)
                 gl.disable(GL.COLOR_MATERIAL)

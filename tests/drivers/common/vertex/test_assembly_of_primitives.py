@@ -53,8 +53,10 @@ def provoking(mode: Primitive, polygon: tuple[int, ...], index: int, first: bool
         return polygon[1] if first else polygon[2]
     if mode in (P.TRIANGLE_STRIP, P.TRIANGLE_STRIP_ADJACENCY):
         return min(polygon) if first else max(polygon)
-    if mode is P.QUAD_STRIP:
-        return polygon[0] if first else polygon[2]
+    if mode is P.QUAD_STRIP:  # quads need not follow the convention (section 13.4)
+        return polygon[2]
+    if mode is P.QUADS:
+        return polygon[3]
     return polygon[0] if first else polygon[-1]
 
 
@@ -66,12 +68,13 @@ def rotations(corners: tuple[int, ...]) -> set[tuple[int, ...]]:
     mode=st.sampled_from([m for m in Primitive if m is not P.PATCHES]),
     lengths=st.lists(st.integers(0, 11), min_size=1, max_size=4),
     first=st.booleans(),
+    plain=st.booleans(),
 )
 def test_every_mode_matches_the_specification(
-    mode: Primitive, lengths: list[int], first: bool
+    mode: Primitive, lengths: list[int], first: bool, plain: bool
 ) -> None:
     starts = np.cumsum([0, *lengths[:-1]])
-    made = assemble(mode, Runs(starts, np.array(lengths)), first)
+    made = assemble(mode, Runs(starts, np.array(lengths)), first, plain)
     at = 0
     for start, length in zip(starts.tolist(), lengths, strict=True):
         for index, polygon in enumerate(spelt_out(mode, length)):
