@@ -18,7 +18,7 @@ from gallette.drivers.jit.shader.chunk import Column, Input
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
-from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
+from gallette.pipe.state import DrawInfo, RasterizerState, VertexBuffer, VertexElement
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.stream.worlds import World
@@ -26,7 +26,7 @@ from tests.state_tracker.stream.worlds import World
 
 def _streams(memory: PlanMemory, info: DrawInfo) -> tuple[Stream | None, ...]:
     """The streams of a draw without other stages."""
-    raster = SimpleNamespace(state=SimpleNamespace(flatshade_first=False))
+    raster = SimpleNamespace(state=RasterizerState())
     facts = SimpleNamespace(facts=SimpleNamespace(outputs={}))
     selection = SimpleNamespace(stages={Stage.VERTEX: facts})
     state: Any = SimpleNamespace(
