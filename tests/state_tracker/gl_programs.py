@@ -13,7 +13,7 @@ import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ class Line:
     kept: str = ""  # the name that later lines have for the answer
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Program:
     """A program with the values of one of its rows."""
 
@@ -72,9 +72,7 @@ class Program:
 
     @property
     def lines(self) -> list[Line]:
-        """The calls; what is drawn by chance is the same in every run."""
-        chance = random.Random(zlib.crc32(self.name.encode()))
-        return [_line(*call) for call in _unrolled(self.body, chance)]
+        return _lines(self)
 
     @property
     def reference(self) -> str:
@@ -94,7 +92,7 @@ class Program:
 def _line(number: int, text: str) -> Line:
     text, _, error = text.partition(" ! ")
     call, arrow, answer = text.partition(" -> ")
-    words = shlex.split(call)
+    words = shlex.split(call) if "'" in call or '"' in call else call.split()
     kept = words[0] if words[1:2] == ["="] else ""
     words = words[2 if kept else 0 :]
     if not words or (not arrow and "->" in words):
@@ -104,17 +102,15 @@ def _line(number: int, text: str) -> Line:
 
 def _drawn(found: re.Match[str], chance: random.Random) -> str:
     """The words of `?3(0.1..0.7)` or `?(LESS,GREATER)`, drawn by chance."""
+    count = int(found[1] or 1)
     words = [word.strip() for word in found[2].split(",")]
     low, dots, high = words[0].partition("..")
-
-    def one() -> str:
-        if not dots:
-            return chance.choice(words)
-        if "." in words[0].replace("..", ""):
-            return f"{chance.uniform(float(low), float(high)):.5g}"
-        return str(chance.randint(int(low), int(high)))
-
-    return ",".join(one() for _ in range(int(found[1] or 1)))
+    if dots and "." in low + high:
+        first, last = float(low), float(high)
+        return ",".join([f"{chance.uniform(first, last):.5g}" for _ in range(count)])
+    if dots:
+        words = list(map(str, range(int(low), int(high) + 1)))
+    return ",".join(chance.choices(words, k=count))
 
 
 def _inner(body: list[tuple[int, str]], at: int) -> list[tuple[int, str]]:
@@ -154,6 +150,13 @@ def _unrolled(body: list[tuple[int, str]], chance: random.Random) -> Iterator[tu
             yield from _unrolled(inner, chance)
         else:
             raise ProgramError(f"line {number}: no block begins with {text.strip()!r}")
+
+
+@lru_cache(maxsize=2)
+def _lines(program: Program) -> list[Line]:
+    """The calls of a program; what is drawn by chance is the same in every run."""
+    chance = random.Random(zlib.crc32(program.name.encode()))
+    return [_line(*call) for call in _unrolled(program.body, chance)]
 
 
 def _filled(

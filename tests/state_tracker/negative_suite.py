@@ -28,6 +28,7 @@ ARRAYS = {
     "w": "u2", "q": "i8", "U": "u8",
 }  # fmt: skip
 _ITEM = re.compile(r"(?:\(([^)]*)\)|([^,*()]+))(?:\*(\d+))?")
+_PLAIN = re.compile(r"[-.,\d]*\d")
 _BIG = 1 << 24
 # Numbers that may be absurdly large without anybody reading that much memory.
 _SIZES = ("width", "height", "depth", "level", "levels", "layer", "index", "unit", "samples")
@@ -64,7 +65,10 @@ def value(word: str) -> Any:
     """The argument that a word stands for."""
     kind, colon, rest = word.partition(":")
     if colon and kind in ARRAYS:
-        numbers = list(_items(rest))
+        if _PLAIN.fullmatch(rest) and ".." not in rest:
+            numbers = [float(n) if "." in n else int(n) for n in rest.split(",")]
+        else:
+            numbers = list(_items(rest))
         exact = all(isinstance(number, int) for number in numbers)
         kept = np.array(numbers, object if exact else np.float64)
         return kept.astype(ARRAYS[kind])
