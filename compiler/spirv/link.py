@@ -12,6 +12,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl.link.layout import (
+    block_leaves,
     counter,
     counter_buffer,
     leaves,
@@ -190,7 +191,7 @@ class _Linker:
             first = len(tables)
             indices = []
             name = type.name
-            for leaf in leaves("", type):
+            for leaf in block_leaves(type, mode):
                 indices.append(len(members))
                 members.append(leaf.uniform(block.stages, prefix=f"{name}.", block=first))
             size = align(max(explicit_size(type), 1), 16)

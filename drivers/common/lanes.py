@@ -31,6 +31,7 @@ __all__ = [
     "TextureUnit",
     "Value",
     "VertexLanes",
+    "by_lane",
 ]
 
 SYSTEM_VALUES = (
@@ -71,6 +72,17 @@ BARYCENTRICS = ("pixel", "centroid", "sample", "at_offset", "at_sample")
 """The positions at which a shader may interpolate a fragment's inputs."""
 
 Value = npt.NDArray[Any]
+
+
+def by_lane(value: Any, lanes: int) -> Value:
+    """A value by lane, for reading only, of one that may be equal for all lanes.
+
+    NumPy's broadcasting takes longer than what shaders do with a few lanes.
+    """
+    array: Value = np.asarray(value)
+    if array.shape == (lanes,):
+        return array
+    return array.reshape(1) if lanes == 1 else np.broadcast_to(array, (lanes,))
 
 
 class TextureUnit(Protocol):

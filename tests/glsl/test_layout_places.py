@@ -30,7 +30,7 @@ PLACES = sections(Path(__file__).with_name("layout_places.txt"))["places"].cases
 
 
 def source(declaration: str, name: str) -> str:
-    valued = any(row.value for row in LAYOUTS[name])
+    valued = any(row.least is not None for row in LAYOUTS[name])
     word = f"{name} = {VALUES.get(name, 4)}" if valued else name
     return f"#version 450\n{declaration.replace('{}', word)}\nvoid main() {{}}\n"
 

@@ -155,6 +155,49 @@ def test_what_modules_capture(case: Case, from_glsl: bool, tmp_path: Path) -> No
     gl.release()
 
 
+BLOCK_PROPERTIES = ("BUFFER_BINDING", "BUFFER_DATA_SIZE", "NUM_ACTIVE_VARIABLES")
+PLACE = ("TYPE", "ARRAY_SIZE", "OFFSET", "ARRAY_STRIDE", "MATRIX_STRIDE", "IS_ROW_MAJOR")
+TOP = ("TOP_LEVEL_ARRAY_SIZE", "TOP_LEVEL_ARRAY_STRIDE")
+INTERFACES = {
+    "UNIFORM": PLACE,
+    "BUFFER_VARIABLE": (*PLACE, *TOP),
+    "UNIFORM_BLOCK": BLOCK_PROPERTIES,
+    "SHADER_STORAGE_BLOCK": BLOCK_PROPERTIES,
+}
+
+
+def described(gl: Any, text: str, folder: Path | None) -> dict[str, list[list[int]]]:
+    """The properties of what is in the blocks of a program of one shader, without the names."""
+    name = gl.create_program()
+    gl.attach_shader(name, shader(gl, GL.VERTEX_SHADER, text, folder))
+    gl.link_program(name)
+    found = {}
+    for interface, properties in INTERFACES.items():
+        kind = getattr(GL, interface)
+        (count,) = gl.get_program_interfaceiv(name, kind, GL.ACTIVE_RESOURCES)
+        asked = [[getattr(GL, p)] for p in properties]
+        found[interface] = sorted(
+            [int(gl.get_program_resourceiv(name, kind, i, 1, p)[0]) for p in asked]
+            for i in range(count)
+        )
+    assert errors(gl) == []
+    return found
+
+
+@pytest.mark.native
+@each(FILE, "blocks")
+def test_blocks_of_modules_are_described_as_those_of_glsl(case: Case, tmp_path: Path) -> None:
+    text = f"{case.text}\nvoid main() {{ gl_Position = vec4({case.answer}); }}"
+    native = native_context(profile="core", version=(4, 5), size=(2, 2))
+    gl = create_context("numpipe", profile="core", version=(4, 6), size=(2, 2))
+    wanted = described(native, text, None)
+    assert sum(map(len, wanted.values())) > 2
+    for folder in (None, tmp_path):
+        assert described(gl, text, folder) == wanted, folder
+    native.release()
+    gl.release()
+
+
 NAMED = """#version 450
 out B { vec2 a[2]; float f; } x[2];
 out vec2 k[2][3];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import block_layout, buffer_leaves, leaves
+from gallette.compiler.glsl.link.layout import block_layout, block_leaves
 from gallette.compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
 from gallette.compiler.glsl.link.stage import same_block
 from gallette.compiler.glsl.link.unit import StageUnit
@@ -105,8 +105,9 @@ class BlockLinker:
         all_stages = frozenset(u.stage for u in units)
         stages = live or all_stages
         prefix = name + "." if block.instance_name else ""
+        mode = Mode.UBO if storage == "uniform" else Mode.SSBO
         index_list: list[int] = []
-        for leaf in leaves("", type_) if storage == "uniform" else buffer_leaves(type_):
+        for leaf in block_leaves(type_, mode):
             index_list.append(len(members))
             members.append(leaf.uniform(live, prefix=prefix, block=first))
         offset = 1 if storage == "uniform" else 0
@@ -128,7 +129,6 @@ class BlockLinker:
             arrayed: Type = t.stored_type(type_)
             for length in reversed(dims):
                 arrayed = t.array(arrayed, length)
-            mode = Mode.UBO if storage == "uniform" else Mode.SSBO
             self.variables[unit.stage].blocks[own.instance] = Variable(
                 name,
                 arrayed,

@@ -19,13 +19,13 @@ from gallette.compiler.nir.ir.layout import (
     explicit_type,
     size_align,
 )
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.types import Field, Type
 
 __all__ = [
     "Leaf",
     "block_layout",
-    "buffer_leaves",
+    "block_leaves",
     "counter",
     "counter_buffer",
     "leaves",
@@ -181,10 +181,13 @@ def opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, st
     return found
 
 
-def buffer_leaves(type_: Type) -> Iterator[Leaf]:
-    """Enumerate the leaves of a storage block; of a member that is an array of structures or arrays
-    only the first element, which represents the others.
+def block_leaves(type_: Type, mode: Mode) -> Iterator[Leaf]:
+    """Enumerate the leaves of a block. Of a member of a storage block that is an array of
+    structures or arrays only the first element is one, which represents the others.
     """
+    if mode is Mode.UBO:
+        yield from leaves("", type_)
+        return
     for field in type_.fields:
         element, offset = field.type.element, max(field.offset, 0)
         if element is None or not (element.is_array or element.is_struct):

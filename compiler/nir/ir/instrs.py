@@ -243,20 +243,24 @@ class Deref(Instr):
     def path(self) -> list[Deref]:
         """The chain from its root to this deref."""
         chain = [self]
-        at = self.parent
-        while at is not None:
+        at: Instr = self
+        while at.srcs:
+            at = at.srcs[0].value.instr
+            if at.__class__ is not Deref:
+                break
             chain.append(at)
-            at = at.parent
         chain.reverse()
         return chain
 
     @property
     def root_var(self) -> Variable | None:
         """The variable at the root, if the chain starts at one."""
-        at: Deref | None = self
-        while at is not None and at.form != "var":
-            at = at.parent
-        return at.var if at is not None else None
+        at: Instr = self
+        while at.srcs:
+            at = at.srcs[0].value.instr
+            if at.__class__ is not Deref:
+                return None
+        return at.var  # type: ignore[attr-defined, no-any-return]
 
 
 class Intrinsic(Instr):

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.lanes import by_lane
+
 from .atomics import apply_atomic, compare_and_swap
 
 __all__ = ["buffer_atomic", "buffer_load", "buffer_load_same", "buffer_store"]
@@ -77,10 +79,6 @@ def buffer_load_same(
     return loaded
 
 
-def _by_lane(value: Array, lanes: int) -> Array:
-    return np.broadcast_to(np.asarray(value), (lanes,))
-
-
 def buffer_store(
     data: Bytes | None,
     offset: Array,
@@ -92,10 +90,10 @@ def buffer_store(
     """Write consecutive elements (None: skip that one) for the active lanes."""
     elements = _elements(data, bits)
     stored = [i for i, value in enumerate(values) if value is not None]
-    at = _by_lane(offset, lanes)
+    at = by_lane(offset, lanes)
     if len(stored) == 1 and active is None:
         where, inside = _locate(elements, at, stored[0], bits)
-        bits_ = _by_lane(_bits(np.asarray(values[stored[0]]), elements.dtype), lanes)
+        bits_ = by_lane(_bits(np.asarray(values[stored[0]]), elements.dtype), lanes)
         if inside.all():
             elements[where] = bits_
         else:
@@ -129,15 +127,15 @@ def buffer_atomic(
 ) -> Array:
     """An atomic on one element per active lane; returns the old bits (zero if it is outside)."""
     elements = _elements(data, bits)
-    index, inside = _locate(elements, _by_lane(offset, lanes), 0, bits)
+    index, inside = _locate(elements, by_lane(offset, lanes), 0, bits)
     if active is not None:
         inside = inside & active
     result = np.zeros(lanes, elements.dtype)
     where = index[inside]
-    operand = np.ascontiguousarray(_by_lane(value, lanes)[inside]).view(elements.dtype)
+    operand = np.ascontiguousarray(by_lane(value, lanes)[inside]).view(elements.dtype)
     if compare is None:
         result[inside] = apply_atomic(op, elements, where, operand)
     else:
-        expected = np.ascontiguousarray(_by_lane(compare, lanes)[inside]).view(elements.dtype)
+        expected = np.ascontiguousarray(by_lane(compare, lanes)[inside]).view(elements.dtype)
         result[inside] = compare_and_swap(elements, where, expected, operand)
     return result

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.lanes import by_lane
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.texture.fetch import fetch, locate, size_of
 from gallette.drivers.common.texture.image import Image, Planes, image_of_view
@@ -67,7 +68,7 @@ class ImageUnit:
         )
 
     def _coords(self, coords: Sequence[Array], lanes: int) -> list[Array]:
-        return [np.broadcast_to(np.asarray(c), (lanes,)).astype(np.int32) for c in coords]
+        return [by_lane(c, lanes).astype(np.int32, copy=False) for c in coords]
 
     def load(self, coords: Sequence[Array], lanes: int, sample: Array | None = None) -> Planes:
         """Four components; zero outside the image, or if it may not be read."""
@@ -80,12 +81,12 @@ class ImageUnit:
     ) -> tuple[npt.NDArray[np.intp], Mask]:
         """Texel indices of the lanes that touch a texel, and which those are."""
         index, inside = locate(self.image, self._coords(coords, lanes), None, _HERE, sample)
-        inside = np.broadcast_to(inside, (lanes,))
+        inside = by_lane(inside, lanes)
         if active is not None:
             inside = inside & active
         if not self.view.writable:
             inside = np.zeros(lanes, np.bool_)
-        return np.broadcast_to(index, (lanes,))[inside].astype(np.intp), inside
+        return by_lane(index, lanes)[inside].astype(np.intp), inside
 
     def store(
         self,
@@ -100,7 +101,7 @@ class ImageUnit:
         if not index.size:
             return
         dtype = self.image.format.rgba_dtype
-        planes = [np.broadcast_to(np.asarray(v), (lanes,))[inside] for v in values]
+        planes = [by_lane(v, lanes)[inside] for v in values]
         planes = [p.view(dtype) if p.dtype.itemsize == 4 else p.astype(dtype) for p in planes]
         planes += [np.zeros(index.size, dtype)] * (4 - len(planes))
         self.image.texels()[index] = pack_planes(self.image.format, planes)
@@ -127,7 +128,7 @@ class ImageUnit:
         texels = self.image.texels().view(result.dtype).reshape(-1)
 
         def operand(given: Array) -> Array:
-            lane_values = np.broadcast_to(np.asarray(given), (lanes,))[inside]
+            lane_values = by_lane(given, lanes)[inside]
             bits: Array = np.ascontiguousarray(lane_values).view(texels.dtype)
             return bits
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.lanes import by_lane
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -61,14 +62,14 @@ class AnisotropicUnit(Unit):
         **other: Any,
     ) -> list[Array]:
         """Four components, or the size or level (see `TextureUnit.sample`)."""
-        spread = [np.broadcast_to(np.asarray(c), (lanes,)) for c in coords[:2]]
+        spread = [by_lane(c, lanes) for c in coords[:2]]
         if op in ("tex", "txb") and quads:
             x, y = quad_derivatives(spread)
             along = [np.repeat(d, 4) for d in x], [np.repeat(d, 4) for d in y]
         elif op == "txd" and ddx is not None and ddy is not None:
             along = (
-                [np.broadcast_to(np.asarray(d, F32), (lanes,)) for d in ddx[:2]],
-                [np.broadcast_to(np.asarray(d, F32), (lanes,)) for d in ddy[:2]],
+                [by_lane(np.asarray(d, F32), lanes) for d in ddx[:2]],
+                [by_lane(np.asarray(d, F32), lanes) for d in ddy[:2]],
             )
         else:
             return super().sample(op, coords, lanes, ddx=ddx, ddy=ddy, quads=quads, **other)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.lanes import by_lane
 from gallette.pipe.enums import Target
 
 from .image import Image, Planes
@@ -96,11 +97,11 @@ def fetch(
     """The texels at integer coordinates of a level (and sample)."""
     index, inside = locate(image, coords, lod, offset, sample)
     lanes = coords[0].shape[0]
-    inside = np.broadcast_to(inside, (lanes,))
+    inside = by_lane(inside, lanes)
     if not inside.any():
         return image.zeros(lanes)
     everywhere = bool(inside.all())
-    index = np.broadcast_to(index, (lanes,)) if everywhere else np.where(inside, index, 0)
+    index = by_lane(index, lanes) if everywhere else np.where(inside, index, 0)
     planes = image.gather(index)
     if everywhere:
         return planes

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import layer
+from gallette.drivers.common.lanes import by_lane
 from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -100,7 +101,7 @@ class Unit:
         given = (*coords, lod, bias, compare, sample_index, min_lod, *(ddx or ()), *(ddy or ()))
         uniform = not any(np.ndim(c) for c in (*given, *(offset or ())) if c is not None)
         count = lanes if not uniform else 4 if quads else 1
-        spread = [c if np.ndim(c) else np.broadcast_to(np.asarray(c), (count,)) for c in coords]
+        spread = [c if np.ndim(c) else by_lane(c, count) for c in coords]
         moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
         if op in ("txf", "txf_ms"):
             found = fetch(self.image, spread, lod, moved, sample_index)
@@ -112,7 +113,8 @@ class Unit:
                 return _of_one_lane(found) if uniform else found
             place, at = self._place(spread, moved, compare)
             if op == "tg4":
-                found = self.floats.gather(place, gather_component)
+                only = self.reading(1 << gather_component).floats  # decodes no other components
+                found = only.gather(place, gather_component)
             else:
                 level_of_detail = None
                 if self.needs_lod:
@@ -184,12 +186,12 @@ class Unit:
         else:
             value = np.zeros((), F32)
         if bias is not None:
-            value = _by_lane(value, bias) + bias
+            value = _repeated(value, bias) + bias
         sampler = self.sampler
         if sampler.lod_bias:
             value = value + F32(sampler.lod_bias)
         value = limited(value, F32(sampler.min_lod), F32(sampler.max_lod))
-        return value if min_lod is None else np.maximum(_by_lane(value, min_lod), min_lod)
+        return value if min_lod is None else np.maximum(_repeated(value, min_lod), min_lod)
 
     def _lod_query(
         self, coords: list[Array], at: Projection | None, quads: bool, bias: Array | None
@@ -290,7 +292,7 @@ def _layer(coordinate: Array, layers: int) -> Array:
     return found[0].view(np.int32)
 
 
-def _by_lane(value: Array, other: Array) -> Array:
+def _repeated(value: Array, other: Array) -> Array:
     """A value per quad, repeated for its lanes if the other operand is per lane."""
     if np.ndim(other) == 1 and value.ndim == 1 and value.shape[0] * 4 == np.shape(other)[0]:
         return np.repeat(value, 4)
@@ -300,7 +302,7 @@ def _by_lane(value: Array, other: Array) -> Array:
 def _spread(value: Array, lanes: int) -> Array:
     """A value per quad, per lane or for all, by lane."""
     if value.ndim == 0 or value.shape[0] == 1:
-        return np.broadcast_to(value.reshape(-1), (lanes,))
+        return by_lane(value, lanes)
     return value if value.shape[0] == lanes else np.repeat(value, 4)
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError, print_message
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of, reading
@@ -75,6 +76,7 @@ class ShaderObject(Generic[Key, Code]):
         "variants",
     )
 
+    @gc_paused
     def __init__(
         self,
         shader: Shader,
@@ -175,6 +177,7 @@ class ShaderObject(Generic[Key, Code]):
             print_message(self.compiler.text(program))
         return variant
 
+    @gc_paused
     def _generate(self, key: Key, lowered: bool, log: PassLog) -> tuple[Shader, Code, bool]:
         """The variant's shader (one reference), its code, and whether its draws may be merged."""
         shader = self.shader.ref()

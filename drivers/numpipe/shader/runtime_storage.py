@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.lanes import ShaderResources, by_lane
 from gallette.drivers.common.storage import (
     buffer_atomic,
     buffer_load,
@@ -57,7 +57,7 @@ def writers(
 
 def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
     """Byte offsets by lane."""
-    offset = _lanes(address[0], count)
+    offset = by_lane(address[0], count)
     if not isinstance(state, SharedMemory):
         return offset
     return state.offsets(offset)
@@ -65,10 +65,6 @@ def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
 
 def _bound(bindings: Sequence[Any], index: int) -> Any:
     return bindings[index] if 0 <= index < len(bindings) else None
-
-
-def _lanes(value: Any, count: int) -> Array:
-    return np.broadcast_to(np.asarray(value), (count,))
 
 
 def _each(
@@ -161,7 +157,7 @@ def ssbo_size(
     table = np.array([*sizes, 0], kind)
     at = np.asarray(index)
     safe = np.where((at >= 0) & (at < len(sizes)), at, len(sizes))
-    return [np.broadcast_to(table[safe], (count,)).copy()]
+    return [by_lane(table[safe], count).copy()]
 
 
 # -- images ------------------------------------------------------------------------------------
@@ -189,7 +185,7 @@ def image_load(
         if unit is None:
             return
         for whole, part in zip(loaded, unit.load(coords, count, at_sample), strict=False):
-            bits = np.broadcast_to(part, (count,)).view(np.uint32)
+            bits = by_lane(part, count).view(np.uint32)
             whole[...] = bits if mine is None else np.where(mine, bits, whole)
 
     _each(index, count, None, run)

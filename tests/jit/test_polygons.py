@@ -1,0 +1,88 @@
+"""Points, lines and smooth primitives that machine code fills: the same bits as those of the shared
+rasterizer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gallette
+
+VERTEX = """#version 330
+in vec4 place; in vec3 value; in float size;
+out vec3 smoothly; noperspective out vec3 straight; flat out vec3 one; centroid out vec3 centre;
+void main() {
+    smoothly = straight = one = centre = value;
+    gl_PointSize = size;
+    gl_Position = place;
+}
+"""
+FRAGMENT = """#version 330
+in vec3 smoothly; noperspective in vec3 straight; flat in vec3 one; centroid in vec3 centre;
+out vec4 color;
+void main() {
+    vec3 mean = smoothly * 0.4 + straight * 0.3 + one * 0.1 + centre * 0.2;
+    color = vec4(mean + vec3(gl_PointCoord * 0.2, gl_FragCoord.w * 0.1),
+                 gl_FragCoord.z * 0.5 + float(gl_PrimitiveID & 3) / 6.0);
+}
+"""
+POINT_SMOOTH, LINE_SMOOTH, POLYGON_SMOOTH, PROGRAM_POINT_SIZE = 0x0B10, 0x0B20, 0x0B41, 0x8642
+STATES = [
+    (moderngl.POINTS, 1.0, None),
+    (moderngl.POINTS, 5.3, None),
+    (moderngl.POINTS, 1.0, PROGRAM_POINT_SIZE),
+    (moderngl.POINTS, 9.4, POINT_SMOOTH),
+    (moderngl.LINES, 1.0, None),
+    (moderngl.LINE_STRIP, 3.5, None),
+    (moderngl.LINE_LOOP, 7.0, None),
+    (moderngl.LINES, 2.5, LINE_SMOOTH),
+    (moderngl.TRIANGLES, 1.0, POLYGON_SMOOTH),
+]
+
+
+def drawn(driver: str, state: tuple[int, float, int | None], samples: int, seed: int) -> Any:
+    """The picture and the number of samples that passed."""
+    mode, width, enabled = state
+    ctx = moderngl.create_context(
+        standalone=True, context=gallette.moderngl_context(driver, profile="compat")
+    )
+    random = np.random.default_rng(seed)
+    count = 120
+    w = random.uniform(0.3, 3, (count, 1)) if seed % 2 else np.ones((count, 1))
+    xy = random.uniform(-1.2, 1.2, (count, 2))
+    if seed % 3 == 0:  # on the borders and centres of pixels
+        xy = np.round(xy * 32) / 32
+    z = random.uniform(-1.1, 1.1, (count, 1))
+    columns = [xy * w, z * w, w, random.random((count, 3)), random.uniform(0, 20, (count, 1))]
+    data = ctx.buffer(np.concatenate(columns, 1).astype(np.float32).tobytes())
+    names = "place", "value", "size"
+    array = ctx.vertex_array(ctx.program(VERTEX, FRAGMENT), [(data, "4f 3f 1f", *names)])
+    size = 101, 97
+    target = ctx.framebuffer(
+        [ctx.renderbuffer(size, 4, samples=samples)], ctx.depth_renderbuffer(size, samples=samples)
+    )
+    target.use()
+    target.clear(0.1, 0.2, 0.3, 0.4, depth=1.0)
+    ctx.enable_only(moderngl.DEPTH_TEST if seed % 2 else moderngl.BLEND)
+    if enabled is not None:
+        ctx.enable_direct(enabled)
+    ctx.point_size = ctx.line_width = width
+    query = ctx.query(samples=True)
+    with query:
+        array.render(mode)
+    single = ctx.framebuffer([ctx.renderbuffer(size, 4)])
+    ctx.copy_framebuffer(single, target)
+    return single.read(components=4), query.samples
+
+
+@pytest.mark.parametrize("samples", [0, 4])
+@pytest.mark.parametrize("state", STATES)
+def test_jit_draws_what_numpipe_draws(state: tuple[int, float, int | None], samples: int) -> None:
+    for seed in range(4):
+        wanted = drawn("numpipe", state, samples, seed)
+        assert wanted[1] > 40
+        assert drawn("jit", state, samples, seed) == wanted, seed
