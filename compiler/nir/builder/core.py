@@ -481,13 +481,6 @@ class Builder:
     def deref_array_imm(self, parent: Deref, index: int) -> Deref:
         return self.deref_array(parent, self.imm_int(index))
 
-    def deref_wildcard(self, parent: Deref) -> Deref:
-        """All elements at once (for copies)."""
-        deref = Deref("array_wildcard", parent.modes, parent.type.indexed())
-        deref.add_src(parent.result)
-        self.insert(deref)
-        return deref
-
     def deref_struct(self, parent: Deref, index: int) -> Deref:
         deref = Deref("struct", parent.modes, parent.type.fields[index].type)
         deref.add_src(parent.result)

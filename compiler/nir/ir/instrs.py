@@ -206,9 +206,9 @@ class Undef(Instr):
 class Deref(Instr):
     """One step of a chain that names a variable or a part of it.
 
-    `form` is var, array, array_wildcard, struct, cast or ptr_as_array. All but `var` have the
-    parent deref as `srcs[0]`; array forms have the index as `srcs[1]`. `modes` says which
-    storage classes the result may point into, `type` what it points to.
+    `form` is var, array, struct, cast or ptr_as_array. All but `var` have the parent deref as
+    `srcs[0]`; array forms have the index as `srcs[1]`. `modes` says which storage classes the
+    result may point into, `type` what it points to.
     """
 
     __slots__ = ("field", "form", "modes", "stride", "type", "var")
