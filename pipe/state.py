@@ -383,7 +383,9 @@ class TextureWrite:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """The begin or end of a query of samples, between the draws of a series."""
+    """The begin or end of a query of samples, between the draws of a series, where begins and ends
+    of a query alternate.
+    """
 
     query: Any
     begins: bool

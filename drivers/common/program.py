@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.drivers.common.draw.emissions import Expanded, strips_of
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -40,7 +41,11 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
+    from gallette.drivers.common.raster.interpolate import PlaneSource
+    from gallette.drivers.common.raster.lanes import PrimitiveInfo
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
@@ -222,8 +227,16 @@ class BoundProgram:
         raise NotImplementedError
 
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
-        """Run one chunk of primitives; `geometry.expand` makes vertices of the result."""
+        """Run one chunk of primitives."""
         raise NotImplementedError
+
+    def strips(
+        self, lanes: GeometryLanes, places: tuple[tuple[int, int, int], ...], limit: int
+    ) -> dict[int, Expanded]:
+        """Run one chunk of primitives; returns the vertices of each stream, always including the
+        first stream. Each lane emits at most `limit` of them.
+        """
+        return strips_of(self.geometry(lanes), places, limit)
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
         """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches).
@@ -246,8 +259,22 @@ class BoundProgram:
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+    ) -> int:
+        """Clip and fill triangles; returns how many of the first ones are done. The shared
+        rasterizer draws the others.
+        """
+        return 0
+
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
     ) -> bool:
-        """Fill triangles; returns false, having drawn nothing, if the shared rasterizer has to."""
+        """The same for what points and lines cover; `pattern` are the samples that count."""
         return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:

@@ -1,14 +1,14 @@
 """The blocks of words passed to tile functions: targets, textures, triangles and their lists.
 
-`begin_block` makes a draw's block, `set_up` writes records of its triangles, `lists` bins them into
-tiles, and `complete_block` adds what only shading needs.
+`begin_block` makes a draw's block for set-up and binning, and `complete_block` adds what only
+shading needs.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.output.smooth import SmoothEngine
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
@@ -31,8 +32,8 @@ from .shader.setup import TILE, setup_text
 from .shader.texture_keys import Description
 
 if TYPE_CHECKING:
-    from .fill import TileFunction
     from .program import BoundJit
+    from .tile_functions import TileFunction
 
 __all__ = [
     "WORTH_THREADS",
@@ -44,9 +45,8 @@ __all__ = [
     "describe",
     "describe_textures",
     "grid",
-    "lists",
-    "set_up",
     "setup_functions",
+    "smooths",
     "texels_of",
 ]
 
@@ -87,49 +87,6 @@ def begin_block(
     return block
 
 
-def set_up(
-    bound: BoundJit,
-    block: Array,
-    engine: FragmentEngine,
-    context: RasterContext,
-    batch: Batch,
-    records: Array,
-    starts: Array,
-    across: int,
-) -> int | None:
-    """Write a record of each visible triangle, and count in `starts` the triangles of each tile.
-    Returns the number of records, or None if a triangle exceeds the range of their numbers.
-    """
-    corners = np.ascontiguousarray(batch.corners)
-    provoking = np.ascontiguousarray(batch.provoking)
-    identity = np.ascontiguousarray(batch.identity)
-    for word, array in (
-        (TileWords.RECORDS, records),
-        (TileWords.STARTS, starts),
-        (TileWords.CORNERS, corners),
-        (TileWords.PROVOKING, provoking),
-        (TileWords.IDENTITY, identity),
-    ):
-        block[word] = array.ctypes.data
-    block[TileWords.ACROSS] = across
-    block[TileWords.TRIANGLES] = len(corners)
-    setup, _ = setup_functions(engine, context, bound.program.cache)
-    setup(block.ctypes.data)
-    return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
-
-
-def lists(
-    bound: BoundJit, block: Array, engine: FragmentEngine, context: RasterContext, starts: Array
-) -> Array:
-    """The triangle numbers of every tile; `starts` then has the end of each tile's list."""
-    np.cumsum(starts, out=starts)
-    items = np.empty(max(1, int(starts[-1])), np.int32)
-    block[TileWords.ITEMS] = items.ctypes.data
-    _, bin = setup_functions(engine, context, bound.program.cache)
-    bin(block.ctypes.data)
-    return items
-
-
 def complete_block(
     bound: BoundJit,
     function: TileFunction,
@@ -152,11 +109,22 @@ def complete_block(
         block[Words.INPUTS + number] = array.ctypes.data
 
 
-def setup_functions(
-    engine: FragmentEngine, context: RasterContext, cache: Any
-) -> tuple[Function, Function]:
-    """The functions `setup` and `bin` for a rasterizer state."""
-    sampled = isinstance(engine, MultisampleEngine)
+class SetupFunctions(NamedTuple):
+    """The functions of `shader.setup`."""
+
+    set_up: Function
+    count_tiles: Function
+    fill_lists: Function
+
+
+def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether triangles are smooth."""
+    return type(engine) is SmoothEngine and context.state.poly_smooth
+
+
+def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
+    """The set-up functions for a rasterizer state."""
+    sampled = isinstance(engine, MultisampleEngine) or smooths(engine, context)
     return _setup_functions(_setup_state(context.state), sampled, cache)
 
 
@@ -166,9 +134,7 @@ def begin_setup(cache: Any) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _setup_functions(
-    state: RasterizerState, sampled: bool, cache: Any
-) -> tuple[Function, Function]:
+def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> SetupFunctions:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
@@ -178,8 +144,9 @@ def _setup_functions(
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, ("setup", "bin"), cache)
-    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
+    names = "setup", "count", "bin"
+    code = compile_module(text, names, cache)
+    return SetupFunctions(*(code.function(name, ctypes.c_void_p) for name in names))
 
 
 @functools.lru_cache(maxsize=256)

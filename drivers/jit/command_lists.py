@@ -24,7 +24,7 @@ import numpy.typing as npt
 from gallette.drivers.common.bound import COUNTING
 from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.queries import Query, Samples
+from gallette.drivers.common.queries import Samples
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
@@ -119,8 +119,8 @@ class CommandLists:
         self._found = edges.reshape(-1, 2)[::-1].tolist()
 
     def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:
-        """Which entries can be executed in sequence: draws must belong to the bound state's epoch,
-        and queries must neither begin nor end twice.
+        """Which entries can be executed in sequence: draws must belong to the bound state's
+        epoch.
         """
         count = len(self._series.kinds)
         expected = np.full(count, -1)
@@ -129,25 +129,7 @@ class CommandLists:
         changes = self._steps[which]
         epochs = epoch + COUNTING * (changes.cumsum() - changes)
         good: Bools = (expected[which] < 0) | (expected[which] == epochs)
-        entries = changes.nonzero()[0]
-        if entries.size:
-            good[self._in_order(which[entries], entries) :] = False
         return good
-
-    def _in_order(self, which: Ints, entries: Ints) -> int:
-        """The index of the first of these changes of queries that has no effect, or the end."""
-        places: dict[Query, int] = {}
-        kinds = np.zeros(len(self._steps), np.int64)
-        for number, change in self._changes.items():
-            kinds[number] = places.setdefault(change.query, len(places))
-        running = np.array([query.active for query in places])
-        order = kinds[which].argsort(kind="stable")
-        queries, active = kinds[which][order], self._steps[which][order] > 0
-        first = np.ones(len(order), np.bool_)
-        np.not_equal(queries[1:], queries[:-1], out=first[1:])
-        before = np.where(first, running[queries], np.roll(active, 1))
-        idle = entries[order[active == before]]
-        return int(idle.min()) if idle.size else self._end
 
     def _plans(
         self, kinds: dict[int, Any], draws: list[int]
@@ -238,8 +220,9 @@ class CommandLists:
         if changes.size:
             changes = changes[: changes.searchsorted(done)]
             some = [self._changes[number] for number in kinds[changes].tolist()]
-            for change, samples in zip(some, (passed + before).tolist(), strict=False):
-                change.query.change(change.begins, Samples(samples))
+            counts = map(Samples, (passed + before).tolist())
+            for change, samples in zip(some, counts, strict=False):
+                change.query.change(change.begins, samples)
         more = int(steps[:done].sum()) if changes.size else None
         if state:
             plan, _, stream = draws[int(kinds[done])]

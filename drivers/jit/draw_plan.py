@@ -1,13 +1,14 @@
-"""Plans: small draws by one native call, with everything about them prepared.
+"""Plans: draws by one native call for each part, with everything about them prepared.
 
 A draw of a few triangles costs less than the Python code that leads to it. So a plan computes once
 what follows from bound state: blocks of words with the addresses of vertices, targets and textures.
 Memory for data between the stages is shared by all draws of a context (`plan_memory`). A draw then
-stores its first vertex and its constants, and makes one call: `draw` of `shader.plan_code`, which
-calls the vertex shader, the viewport transform, clipping, set-up, binning and the tile function.
+stores its first vertex and its constants, and makes one call for each of its parts
+(`splitting.assemblies`): `draw` of `shader.plan_code`, which calls the vertex shader, the viewport
+transform, clipping, set-up, binning and the tile function.
 
-A plan computes the same bits and counts as the shared stages. It declines draws that it cannot make
-(too many triangles, other stages, call-outs), which the shared stages then execute.
+A plan computes the same bits and counts as the shared stages. It leaves to these what it cannot
+make: draws with other stages or call-outs, and parts from the first one on that is too large.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import operator
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,38 +26,31 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.snapshot import Plan
-from gallette.drivers.common.draw.splitting import are_plain
+from gallette.drivers.common.draw.splitting import WORTHWHILE, are_plain
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
-from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo, ViewportState
 
 from .blocks import (
-    WORTH_THREADS,
-    begin_block,
-    complete_block,
     describe_textures,
-    grid,
-    setup_functions,
     texels_of,
 )
 from .calls import clock_of, raise_failure
 from .command_lists import CommandLists
-from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
 from .plan_inputs import Columns, columns_of
-from .plan_memory import CONSTANTS, MOST_LANES, PlanMemory, Stream
+from .plan_memory import CONSTANTS, ROOM, PlanMemory, Stream, Streams, contents_of
 from .program import BoundJit
-from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_functions, clip_planes, placing_text
-from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
-from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS, plan_text
-from .shader.setup import TILE
+from .rasterization import Rasterization, StandIn, draw_function, six_of
+from .shader.clip_code import placing_text
+from .shader.layout import DrawWords, PlaceWords, Words
+from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS
+from .tile_functions import TileFunction, tile_function_for, touches_nothing
 
 __all__ = ["DrawPlan", "begin_placing", "make_plan"]
 
@@ -77,41 +70,16 @@ _MODES = frozenset(
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 
 
-class _Vertices:
-    """The addresses of shaded vertices, in place of the vertices, while a plan is made."""
-
-    def __init__(self, memory: PlanMemory, outputs: dict[tuple[int, int], int]) -> None:
-        self.count = MOST_LANES
-        self.window = memory.window
-        self.varyings: dict[int, Any] = {}
-        self.memory, self._outputs = memory, outputs
-
-    def component(self, slot: int, component: int) -> Array:
-        """The row of a varying; the default value if the vertex shader does not write it."""
-        row = self._outputs.get((slot, component))
-        if row is None:
-            return self.memory.ones if component == 3 else self.memory.zeros
-        found: Array = self.memory.outputs[row]
-        return found
-
-
 @functools.lru_cache(maxsize=16)
 def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
     code = compile_module(placing_text(near, far, halfz), ("place",), cache)
     return code.function("place", ctypes.c_void_p)
 
 
-@functools.lru_cache(maxsize=32)
-def _draw(planes: tuple[int, ...], halfz: bool, first: bool, plain: bool, cache: Any) -> Function:
-    worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(plan_text(planes, halfz, first, plain, worth), ("draw",), cache)
-    return code.function("draw", ctypes.c_void_p)
-
-
 def begin_placing(cache: Any) -> None:
     """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
-    _draw((0, 1, 2, 3, 4, 5), False, False, False, cache)
+    draw_function((0, 1, 2, 3, 4, 5), False, False, False, False, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
@@ -142,7 +110,7 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
     if outputs is None or not _constants_fit(vertex, vertex.program.chunk.least):
         return None
     memory = PlanMemory.of(fixed.engine.scratch, draw.counters)
-    stand_in: Any = _Vertices(memory, outputs)
+    stand_in: Any = StandIn(memory, outputs)
     function = tile_function_for(fragment, fixed.engine, context, stand_in)
     if (
         function is None
@@ -157,7 +125,7 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
     columns = columns_of(vertex.program.chunk.inputs, draw.elements, draw.buffers, memory)
     if columns is None:
         return None
-    return DrawPlan(draw, mode, vertex, fragment, function, outputs, columns, memory, stand_in)
+    return DrawPlan(draw, mode, vertex, fragment, function, outputs, columns, memory)
 
 
 def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
@@ -167,7 +135,7 @@ def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
         return None
     places = [(slot, component) for (slot, component, _), _ in chunk.outputs]
     found: dict[tuple[int, int], int] = {(VaryingSlot.POS, i): i for i in range(4)}
-    if not all(place in places for place in found) or len(places) > PlanMemory.ROWS:
+    if not all(place in places for place in found):
         return None
     if any(kind != "i32" or slot in _UNPLACED for (slot, _, _), kind in chunk.outputs):
         return None
@@ -190,19 +158,7 @@ def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
     return True
 
 
-def _kind(slot: int, context: RasterContext) -> int:
-    """How clipping computes the values of new vertices."""
-    if slot in context.flat or slot in INTEGERS:
-        return FLAT
-    return LINEAR if slot in context.linear else SMOOTH
-
-
-def _six(viewport: ViewportState) -> Array:
-    six = np.array((*viewport.scale, *viewport.translate), np.float32)
-    return six.view(np.uint64)
-
-
-class DrawPlan:
+class DrawPlan(Rasterization):
     """Everything known about draws in one state, and the blocks passed to their code."""
 
     def __init__(
@@ -215,28 +171,31 @@ class DrawPlan:
         rows: dict[tuple[int, int], int],
         columns: Columns,
         memory: PlanMemory,
-        stand_in: Any,
     ) -> None:
         fixed = draw.fixed
-        self._keep: list[Any] = []
-        self._draw, self._mode, self.memory = draw, mode, memory
-        self._vertex, self._fragment, self._function = vertex, fragment, function
-        self._rows, self._columns = rows, columns
-        self._engine, self._context = fixed.engine, fixed.raster
-        self.work, self.cache = draw.work, fragment.program.cache
+        plain = mode is Primitive.QUADS and are_plain(fixed.raster)
+        viewport = fixed.viewport
+        assert isinstance(viewport, ViewportState)
+        super().__init__(
+            fragment, function, fixed.engine, fixed.raster, rows, memory, viewport, plain=plain
+        )
+        self._draw, self._mode = draw, mode
+        self._vertex, self._columns = vertex, columns
         self.touched: list[Any] = fixed.engine.written
-        self._first = fixed.raster.state.flatshade_first
-        self._plain = mode is Primitive.QUADS and are_plain(fixed.raster)
         self._info: DrawInfo | None = None  # of the draw made last
         self._start = 0  # where it began
-        self._stream: Stream | None = None
+        self._streams: Streams = ()
+        self._contents: object = None  # of its indices
         self._steady = False  # whether it has but to be given other constants
-        self._size, self._room = -1, 0  # of its constants, and of the lists of tiles
+        self._size = -1  # of its constants
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
-        self._place_block(fixed.viewport)
-        self._tile_block(stand_in)
-        self._draw_block(fixed.viewport, shade_vertices)
+        self._place_block(viewport)
+        planes = fixed.raster.planes
+        placing = _place(planes.near, planes.far, planes.halfz, self.cache)
+        self._functions += [(DrawWords.SHADE, shade_vertices), (DrawWords.PLACING, placing)]
+        self._words[DrawWords.CHUNK] = self._chunk_at
+        self._words[DrawWords.PLACE] = self._place_at
         used = fragment.program.facts.textures
         self._units = [
             (unit, unit.view.resource)
@@ -251,9 +210,9 @@ class DrawPlan:
         block = self._vertex.block_for(chunk.least, self._keep)
         for number, address in enumerate(self._columns.addresses):
             block[Words.INPUTS + number] = address
-        outputs = self.memory.outputs
         for number, ((slot, component, _), _) in enumerate(chunk.outputs):
-            block[Words.OUTPUTS + number] = outputs[self._rows[slot, component]].ctypes.data
+            row = self.memory.row(self._rows[slot, component])
+            block[Words.OUTPUTS + number] = row.ctypes.data
         block[Words.CONSTANTS] = self.memory.constants_at[0]
         self._chunk, self._chunk_at = block, int(block.ctypes.data)
         self._chunk_words = block.data
@@ -262,153 +221,79 @@ class DrawPlan:
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
         for axis in range(4):
-            row = self.memory.outputs[self._rows[VaryingSlot.POS, axis]]
+            row = self.memory.row(self._rows[VaryingSlot.POS, axis])
             block[PlaceWords.CLIP + axis] = row.ctypes.data
         block[PlaceWords.WINDOW] = self.memory.window.ctypes.data
-        block[PlaceWords.STRIDE] = MOST_LANES
-        block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = _six(viewport)
+        block[PlaceWords.STRIDE] = ROOM
+        block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = six_of(viewport)
         self._placing, self._place_at = block, int(block.ctypes.data)
-
-    def _tile_block(self, stand_in: Any) -> None:
-        bound, function, memory = self._fragment, self._function, self.memory
-        block = begin_block(bound, function, self._context, stand_in, self._keep)
-        complete_block(bound, function, block, self._engine, self._context, stand_in, self._keep)
-        across, down = grid(self._context.target)
-        self._starts = memory.starts(across * down + 1)
-        block[TileWords.RECORDS] = memory.records.ctypes.data
-        block[TileWords.STARTS] = self._starts.ctypes.data
-        block[TileWords.ACROSS] = across
-        self._tiles = across * down
-        block[TileWords.RESULTS] = memory.counters.ctypes.data
-        block[TileWords.NEXT] = memory.counters.ctypes.data + 16
-        self._block = block
-        self._tile, self._tile_at = block.data, int(block.ctypes.data)
-        self._counted = memory.counters.data
-        self._tile_least = function.code.least.get(0, 0)
-
-    def _clip_block(self, viewport: ViewportState, planes: tuple[int, ...]) -> Array:
-        """The block of the clipping functions: new vertices follow those of the draw, in the same
-        arrays.
-        """
-        memory, context = self.memory, self._context
-        block = np.zeros(ClipWords.SIZE, np.uint64)
-        table = clip_planes(planes, context.planes.halfz)
-        varyings = [
-            (place, row) for place, row in self._rows.items() if place[0] != VaryingSlot.POS
-        ]
-        arrays = np.array([memory.outputs[row].ctypes.data for _, row in varyings], np.uint64)
-        kinds = np.array([_kind(slot, context) for (slot, _), _ in varyings], np.int64)
-        self._keep += [table, arrays, kinds]
-        named: tuple[tuple[int, Array], ...] = (
-            (ClipWords.PLACES, memory.outputs),
-            (ClipWords.WINDOW, memory.window),
-            (ClipWords.PLANES, table),
-            (ClipWords.ARRAYS, arrays),
-            (ClipWords.KINDS, kinds),
-            *memory.cutting.items(),
-        )
-        for word, array in named:
-            block[word] = array.ctypes.data
-        block[ClipWords.ROOM] = block[ClipWords.STRIDE] = MOST_LANES
-        block[ClipWords.PLANE_COUNT] = len(table)
-        block[ClipWords.ARRAY_COUNT] = len(arrays)
-        block[ClipWords.SCALE : ClipWords.SCALE + 3] = _six(viewport)
-        return block
-
-    def _draw_block(self, viewport: ViewportState, shade_vertices: Function) -> None:
-        """The block of the draw function, and the functions it calls."""
-        memory, planes, cache = self.memory, self._context.planes, self._fragment.program.cache
-        numbers = tuple(planes.numbers())
-        clip = self._clip_block(viewport, numbers)
-        block = np.zeros(DrawWords.SIZE, np.uint64)
-        setup, bin = setup_functions(self._engine, self._context, cache)
-        cut, extend = clip_functions(cache)
-        self._functions = [
-            (DrawWords.SHADE, shade_vertices),
-            (DrawWords.PLACING, _place(planes.near, planes.far, planes.halfz, cache)),
-            (DrawWords.CUT, cut),
-            (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, setup),
-            (DrawWords.BIN, bin),
-            (DrawWords.FILL, self._function.call),
-        ]
-        self._whole = _draw(numbers, planes.halfz, self._first, self._plain, cache)
-        self._loads, self._quick = -1, list[Function]()
-        for word, address in (
-            (DrawWords.COUNTERS, memory.counters.ctypes.data),
-            (DrawWords.CHUNK, self._chunk_at),
-            (DrawWords.PLACE, self._place_at),
-            (DrawWords.CLIP, clip.ctypes.data),
-            (DrawWords.TILE, self._tile_at),
-            (DrawWords.CODES, memory.codes.ctypes.data),
-            (DrawWords.KINDS, memory.kinds.ctypes.data),
-            (DrawWords.TALLY, memory.tally.ctypes.data),
-            *((DrawWords.MERGED + k, each.ctypes.data) for k, each in enumerate(memory.merged)),
-        ):
-            block[word] = address
-        block[DrawWords.TILES] = self._tiles
-        self._keep += [clip, self._chunk, self._placing, block]
-        self._words, self._at = block.data, int(block.ctypes.data)
-
-    def _point(self) -> None:
-        """Update addresses of functions that were loaded or moved, and which of them are still
-        quickly compiled.
-        """
-        self._loads = loads()
-        for word, function in self._functions:
-            self._words[word] = function.address
-        self._quick = [function for _, function in self._functions if function.quick]
 
     # -- a draw ----------------------------------------------------------------------------------
 
-    def draw(self, info: DrawInfo, row: Row) -> bool:
-        """Make a draw with these constant blocks 0; returns false, having done nothing, if it
-        cannot.
+    def draw(self, info: DrawInfo, row: Row) -> int | None:
+        """Make a draw with these constant blocks 0, part by part; returns the number of the first
+        part that it cannot make, if there is one.
         """
-        stream = self._described(info, info.start)
-        return stream is not None and self._constants(row) and self._made(stream)
+        streams = self._streams_of(info)
+        if not streams or not self._constants(row):
+            return 0
+        for number, stream in enumerate(streams):
+            if stream is None or not self._described(stream, info, info.start):
+                return number
+            if not self._made(stream):
+                return number
+        return None
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
         """Draw from another vertex on, with one block for both stages; fast if nothing else
         differs.
         """
-        stream = self._stream
         if info is not self._info or not self._steady or start != self._start:
-            stream = self._described(info, start)
+            streams = self._streams_of(info)
+            if len(streams) != 1 or not self._described(streams[0], info, start):
+                return False
         size = self.memory.put(0, data)
-        if stream is None or size < 0:
+        if size < 0:
             return False
         if size != self._size:
             self._store_sizes(size, size, 0)
+        stream = self._streams[0]
+        assert stream is not None
         return self._made(stream)
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
         """The command lists that execute parts of a series."""
         return CommandLists(self, series, planned)
 
-    def _described(self, info: DrawInfo, start: int) -> Stream | None:
-        """Describe a draw's vertices in the block; returns None if that is impossible."""
-        stream = self._stream
-        if info is not self._info or info.index_size:
+    def _streams_of(self, info: DrawInfo) -> Streams:
+        """The parts of a draw; none if that is to be shortened (`splitting.without_excess`)."""
+        self._steady = False
+        contents = contents_of(info) if info.index_size else None
+        if info is not self._info or (info.index_size and contents != self._contents):
             self._info = None
-            stream = self.memory.stream(info, self._mode, self._first, self._plain)
-            if stream is None:
-                return None
-            self._stream = stream
-            self._words[DrawWords.STREAM] = stream.at
-        assert stream is not None
-        if not self._columns.begin(stream, info, start):
-            return None
+            if (
+                not info.index_size
+                and info.count >= WORTHWHILE
+                and info.start + info.count > self.least
+            ):
+                return ()
+            self._streams = self.memory.streams(self._draw, info, self._mode, self._plain)
+            self._info, self._contents = info, contents
+        return self._streams
+
+    def _described(self, stream: Stream | None, info: DrawInfo, start: int) -> bool:
+        """Describe the vertices of a part in the block; returns false if that is impossible."""
+        if stream is None or not self._columns.begin(stream, info, start):
+            return False
+        self._words[DrawWords.STREAM] = stream.at
         self._start = start
-        self._info, self._steady = info, self._columns.steady and not info.index_size
-        return stream
+        self._steady = self._columns.steady and not info.index_size and len(self._streams) == 1
+        return True
 
     def _made(self, stream: Stream) -> bool:
         """Execute the described draw; returns false, having done nothing, if it is too large."""
         if self._units:
             self._refresh_textures()
-        if self._room != self.memory.room:
-            self._point_at_lists()
         return self.ended(self._call(), stream)
 
     def ended(self, state: int, stream: Stream) -> bool:
@@ -416,9 +301,7 @@ class DrawPlan:
         draw is too large for a plan.
         """
         if state:
-            if state == LISTS:
-                self.memory.make_room(self._words[DrawWords.TOUCHED])
-                self._point_at_lists()
+            if state == LISTS:  # of a draw in a run
                 state = self._call()
             if state == LARGE:
                 return False
@@ -426,7 +309,7 @@ class DrawPlan:
                 raise_failure(clock_of(self.work).failures)
         counted = self._counted
         if state == THREADS:
-            self._shade_tiles(thread_count())
+            self.shade_tiles(thread_count())
             counters = self._draw.counters
             counters.samples_passed += counted[0]
             counters.fs_invocations += counted[1]
@@ -438,13 +321,9 @@ class DrawPlan:
             resource.writes += 1
         return True
 
-    def _shade_tiles(self, threads: int) -> None:
-        """Shade the tiles; several threads need blocks and callbacks of their own."""
-        if threads > 1:
-            shade(self._fragment, self._function, self._block, threads)
-        else:
-            self._function.call(self._tile_at)
-            raise_failure(clock_of(self.work).failures)
+    def _call(self) -> int:
+        self.work.begin()
+        return super()._call()
 
     # -- many draws in one call (see `runs`) -----------------------------------------------------
 
@@ -452,8 +331,8 @@ class DrawPlan:
         """The words of a draw's command, if draws differ only in constants and `start`; without the
         data that is copied.
         """
-        columns, self._info = self._columns, None
-        stream = self.memory.stream(info, self._mode, self._first, self._plain)
+        columns, streams, self._info = self._columns, self._streams_of(info), None
+        stream = streams[0] if len(streams) == 1 else None
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None
         start = stream.first if info.index_size else -1
@@ -507,28 +386,6 @@ class DrawPlan:
             yield resource
 
     # -- one draw ----------------------------------------------------------------------------------
-
-    def _point_at_lists(self) -> None:
-        """Update the addresses of the tile lists, which may have moved or grown."""
-        memory = self.memory
-        self._room = self._words[DrawWords.ITEMS] = memory.room
-        self._tile[TileWords.ITEMS] = memory.items_at
-
-    def _call(self) -> int:
-        """Make the call; returns the state in which it ended."""
-        self.work.begin()
-        if self._loads != loads():
-            self._point()
-        if not self._quick:
-            self._whole(self._at)
-        else:
-            start = time.perf_counter()
-            self._whole(self._at)
-            share = (time.perf_counter() - start) / len(self._quick)
-            for function in self._quick:
-                function.charge(share)
-        state: int = self._words[DrawWords.STATE]
-        return state
 
     def _constants(self, row: Row) -> bool:
         """Copy blocks 0 to the memory that both shaders read; returns false if they are too

@@ -1,4 +1,4 @@
-"""Memory between the stages of small draws, shared by all plans of a context (see `draw_plan`)."""
+"""Memory between the stages of planned draws, shared by a context's plans (see `draw_plan`)."""
 
 from __future__ import annotations
 
@@ -8,39 +8,52 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.draw.splitting import (
+    LEAST_LANES,
+    MOST_LANES,
+    Assembly,
+    assemblies,
+    lanes_at_once,
+)
+from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import LONGEST_BLOCK
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.vertex.assembly import assemble
-from gallette.drivers.common.vertex.stream import indices_of, submitted, vertex_stream
+from gallette.drivers.common.vertex.stream import indices_of, submitted
 from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .shader.layout import ClipWords, DrawWords, Record, StreamWords, TallyWords
 
-__all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "PlanMemory", "Stream"]
+__all__ = ["CONSTANTS", "ROOM", "PlanMemory", "Stream", "Streams"]
 
 Array = npt.NDArray[Any]
 
-MOST_LANES = 1 << 14
+ROOM = MOST_LANES + DrawWords.MOST_PIECES + 16
+"""Elements of arrays by vertex: the last ones are for vertices made by clipping. It is no multiple
+of a page, so that values of one vertex do not displace one another in the cache.
+"""
 MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = LONGEST_BLOCK
 """Bytes a constant block 0 has at most."""
 
+_ROWS = 16  # outputs that are allocated at a time
 _LAST_ROW = (1 << 31) - 1
-_MOST_COMPARED = 1 << 10  # bytes of indices
-_MOST_KEPT, _MOST_BYTES = 1024, 1 << 25
+_MOST_COMPARED, _MOST_MOVED = 1 << 10, 1 << 16  # bytes of indices
+_MOST_KEPT, _MOST_BYTES = 1024, 1 << 26
 """Limits on the streams and rows that are kept for later draws."""
 
 
 @dataclass(slots=True)
 class Stream:
-    """The triangles of a draw and their vertices, numbered from its first vertex."""
+    """The triangles of a part of a draw and their vertices, numbered from its first vertex."""
 
-    first: int  # number of the first vertex, of draws with indices; else 0: where the draw starts
+    first: int  # number of the first vertex, without indices counted from where the draw starts
+    instance: int  # number of the first instance
     count: int  # vertices of an instance
     lanes: int
     cost: int  # of its vertices and triangles (see `common.work`)
@@ -48,16 +61,18 @@ class Stream:
     arrays: tuple[Array, ...]  # the words, and what they point at
 
 
+Streams = tuple[Stream | None, ...]
+"""The parts of a draw, up to the first one that has no stream (None)."""
+
+
 class PlanMemory:
     """The arrays that all plans of a context share, and the vertex streams of recent draws."""
 
-    ROWS = 64  # outputs of a vertex shader
-
     def __init__(self) -> None:
-        self.outputs = np.zeros((self.ROWS, MOST_LANES), np.float32)
-        self.window = np.zeros((4, MOST_LANES), np.float32)
-        self.zeros, self.ones = np.zeros(MOST_LANES, np.float32), np.ones(MOST_LANES, np.float32)
-        self.ids = np.zeros((2, MOST_LANES), np.int32)
+        self._outputs: list[Array] = []  # blocks of rows
+        self.window = np.zeros((4, ROOM), np.float32)
+        self.zeros, self.ones = np.zeros(ROOM, np.float32), np.ones(ROOM, np.float32)
+        self.ids = np.zeros((2, ROOM), np.int32)
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
         self.tally = np.zeros(TallyWords.SIZE, np.int64)
@@ -81,6 +96,14 @@ class PlanMemory:
             found = scratch.own["plan memory"] = cls()
             counters.apart.append(found)
         assert isinstance(found, PlanMemory)
+        return found
+
+    def row(self, number: int) -> Array:
+        """The values of an output by vertex. The first four lie one after the other."""
+        block, place = divmod(number, _ROWS)
+        while len(self._outputs) <= block:
+            self._outputs.append(np.zeros((_ROWS, ROOM), np.float32))
+        found: Array = self._outputs[block][place]
         return found
 
     @property
@@ -108,7 +131,7 @@ class PlanMemory:
         """Arrays for clipping, large enough for any plan."""
         most = DrawWords.MOST_PIECES
         every = MOST_TRIANGLES + most
-        self.codes = np.empty(MOST_LANES, np.int32)
+        self.codes = np.empty(ROOM, np.int32)
         self.kinds = np.empty(MOST_TRIANGLES, np.int32)
         self.merged: list[Array] = [
             np.empty((every, 3), np.int64),
@@ -121,11 +144,11 @@ class PlanMemory:
             ClipWords.PROVOKING: np.empty(MOST_TRIANGLES, np.int64),
             ClipWords.PIECES: np.empty((most, 3), np.int64),
             ClipWords.ROWS: np.empty(most, np.int64),
-            ClipWords.CUTS: np.empty(MOST_LANES, np.float32),
-            ClipWords.CUTS + 1: np.empty(MOST_LANES, np.int64),
-            ClipWords.CUTS + 2: np.empty(MOST_LANES, np.int64),
-            ClipWords.CUTS + 3: np.empty(MOST_LANES, np.int64),
-            ClipWords.SCREEN: np.empty(MOST_LANES, np.float32),
+            ClipWords.CUTS: np.empty(ROOM, np.float32),
+            ClipWords.CUTS + 1: np.empty(ROOM, np.int64),
+            ClipWords.CUTS + 2: np.empty(ROOM, np.int64),
+            ClipWords.CUTS + 3: np.empty(ROOM, np.int64),
+            ClipWords.SCREEN: np.empty(ROOM, np.float32),
         }
 
     def starts(self, size: int) -> Array:
@@ -163,141 +186,131 @@ class PlanMemory:
 
     # -- streams -----------------------------------------------------------------------------------
 
-    def stream(
-        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool = False
-    ) -> Stream | None:
-        """The draw's vertices and triangles; None if there are too many or indices are far
-        apart.
-
-        Streams are kept for later draws of the same mode and counts.
+    def streams(self, draw: DrawState, info: DrawInfo, mode: Primitive, plain: bool) -> Streams:
+        """The vertices and triangles of a draw, kept for later draws of the same mode and counts,
+        and with the same indices.
         """
-        if info.index_size:
-            return self._indexed(info, mode, first, plain)
-        key = mode, first, plain, info.count, info.instance_count
-        if key in self._kept:
-            return self._stream(key)
-        return self._keep_stream(key, self._made(info, mode, first, plain))
-
-    def _stream(self, key: Any) -> Stream | None:
-        found: Stream | None = self._kept[key]
+        first = draw.fixed.raster.state.flatshade_first
+        key: tuple[Any, ...] = mode, first, plain, info.instance_count
+        if info.count * info.instance_count > LEAST_LANES:  # how it is cut depends on the shader
+            key = *key, lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
+        if not info.index_size:
+            return self._kept_streams((*key, info.count), draw, info, plain)
+        restart = info.restart_index if info.primitive_restart else None
+        contents = contents_of(info)
+        if contents is None:
+            return _made(draw, info, plain)
+        key = *key, info.index_size, restart
+        found = self._kept.get((*key, info.index_bias, contents))
+        if found is None:
+            moved = self._moved(key, draw, info, plain)
+            found = self._keep_streams((*key, info.index_bias, contents), moved)
         return found
 
-    def _indexed(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
-        """The stream of an indexed draw; equal bytes of an index buffer find an earlier one."""
-        if info.count > MOST_LANES * 3:
-            return None
-        raw = _stored_indices(info)
-        if raw is None:
-            return self._of_indices(info, mode, first, plain)
-        restart = info.restart_index if info.primitive_restart else None
-        words = info.instance_count, info.index_size, info.index_bias, restart
-        key = mode, first, plain, *words, raw
-        if key in self._kept:
-            return self._stream(key)
-        return self._keep_stream(key, self._of_indices(info, mode, first, plain))
-
-    def _of_indices(
-        self, info: DrawInfo, mode: Primitive, first: bool, plain: bool
-    ) -> Stream | None:
-        """The stream of an index buffer with new contents."""
+    def _moved(self, key: Any, draw: DrawState, info: DrawInfo, plain: bool) -> Streams:
+        """The streams of new indices; those that differ in the first vertex only share arrays."""
+        if info.count * info.index_size > _MOST_MOVED:
+            return _made(draw, info, plain)
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
-        low, high = low + info.index_bias, high + info.index_bias
-        if low < 0 or high >> 32:
-            return self._made(info, mode, first, plain)  # it wraps
-        if info.primitive_restart and high - info.index_bias >= info.restart_index:
-            return self._made(info, mode, first, plain)
-        key = (
-            mode,
-            first,
-            plain,
-            info.instance_count,
-            (indices - (low - info.index_bias)).tobytes(),
-            info.index_size,
-        )
-        found = (
-            self._stream(key)
-            if key in self._kept
-            else self._keep_stream(key, self._made(info, mode, first, plain))
-        )
-        return found if found is None or found.first == low else replace(found, first=low)
+        first = low + info.index_bias
+        if first < 0 or (high + info.index_bias) >> 32:
+            return _made(draw, info, plain)  # it wraps
+        if info.primitive_restart and high >= info.restart_index:
+            return _made(draw, info, plain)
+        found = self._kept_streams((*key, (indices - low).tobytes()), draw, info, plain)
+        if not found or found[0] is None or found[0].first == first:
+            return found
+        shift = first - found[0].first
+        return tuple(each and replace(each, first=each.first + shift) for each in found)
+
+    def _kept_streams(self, key: Any, draw: DrawState, info: DrawInfo, plain: bool) -> Streams:
+        found: Streams | None = self._kept.get(key)
+        return self._keep_streams(key, _made(draw, info, plain)) if found is None else found
 
     def rows(self, stream: Stream, divisor: int, start: int) -> Array:
         """The row of a vertex buffer that each lane reads: its vertex, or with a divisor the row of
         its instance, from that of instance `start` on.
         """
-        key = "rows", stream.count, stream.lanes, divisor, start
+        key = "rows", stream.count, stream.lanes, divisor, stream.instance, start
         rows: Array | None = self._kept.get(key)
         if rows is None:
             lanes = np.arange(stream.lanes)
-            found = lanes // stream.count // divisor + start if divisor else lanes % stream.count
+            found = lanes % stream.count
+            if divisor:
+                found = (lanes // stream.count + stream.instance) // divisor + start
             if int(found.max()) > _LAST_ROW:
                 found = np.where(found > _LAST_ROW, -1, found)
             rows = found.astype(np.int32)
             self._keep(key, rows, rows.nbytes)
         return rows
 
-    def _keep_stream(self, key: Any, stream: Stream | None) -> Stream | None:
+    def _keep_streams(self, key: Any, streams: Streams) -> Streams:
         size = sum(len(part) for part in key if isinstance(part, bytes))
-        if stream is not None:
-            size += sum(each.nbytes for each in stream.arrays)
-        self._keep(key, stream, size)
-        return stream
+        size += sum(array.nbytes for each in streams if each for array in each.arrays)
+        self._keep(key, streams, size)
+        return streams
 
     def _keep(self, key: Any, value: Any, size: int) -> None:
-        """Keep a value of so many bytes. Its user needs a reference, since the next may drop it."""
+        """Keep a value of so many bytes, unless it would displace most others. Its user needs a
+        reference, since the next may drop it.
+        """
+        if size > _MOST_BYTES // 2:
+            return
         if len(self._kept) >= _MOST_KEPT or self._kept_bytes + size > _MOST_BYTES:
             self._kept.clear()
             self._kept_bytes = 0
         self._kept[key] = value
         self._kept_bytes += size
 
-    def _made(self, info: DrawInfo, mode: Primitive, first: bool, plain: bool) -> Stream | None:
-        if info.count * info.instance_count > MOST_LANES * 3:
-            return None
-        stream, runs, source = vertex_stream(info)
-        instances = source.instances
-        if source.ids is not None or not source.count or source.lanes > MOST_LANES:
-            return None
-        made = assemble(mode, runs, first, plain)
-        triangles = len(made.corners)
-        if triangles * instances > MOST_TRIANGLES:
-            return None
-        corners, provoking = stream[made.corners], stream[made.provoking]
-        identity = np.arange(triangles, dtype=np.int32)
-        if mode in (Primitive.QUADS, Primitive.QUAD_STRIP):
-            identity //= 2  # both halves of a quad have its number
-        if instances > 1:
-            shift = np.repeat(np.arange(instances) * source.count, triangles)
-            corners = np.tile(corners, (instances, 1)) + shift[:, None]
-            provoking = np.tile(provoking, instances) + shift
-            identity = np.tile(identity, instances)
-        arrays = [np.ascontiguousarray(each) for each in (corners, provoking, identity)]
-        words = np.zeros(StreamWords.SIZE, np.uint64)
-        words[StreamWords.LANES] = source.lanes
-        words[StreamWords.TRIANGLES] = triangles * instances
-        words[StreamWords.VERTICES] = submitted(info) * instances
-        words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
-        return Stream(
-            source.first if info.index_size else 0,
-            source.count,
-            source.lanes,
-            LANE * info.count * instances + PRIMITIVE * triangles * instances,
-            int(words.ctypes.data),
-            (words, *arrays),
-        )
+
+def _made(draw: DrawState, info: DrawInfo, plain: bool) -> Streams:
+    """The streams of a draw's parts."""
+    parts = list(assemblies(draw, info))
+    vertices, made = submitted(info) * info.instance_count, list[Stream | None]()
+    cost = -(-LANE * info.count * info.instance_count // max(1, len(parts)))
+    for part in parts:
+        made.append(_stream(part, info, plain, vertices, cost))
+        if made[-1] is None:
+            break
+        vertices = 0  # the first part counts those of all
+    return tuple(made)
 
 
-def _stored_indices(info: DrawInfo) -> bytes | None:
-    """The bytes of a draw's indices, for comparison with a later draw's.
+def _stream(part: Assembly, info: DrawInfo, plain: bool, vertices: int, cost: int) -> Stream | None:
+    source = part.source
+    if source.ids is not None or source.lanes > MOST_LANES:
+        return None
+    corners, provoking, identity, _ = part.make(np.full(source.instances, plain))
+    triangles = len(corners)
+    if triangles > MOST_TRIANGLES:
+        return None
+    arrays = [np.ascontiguousarray(each) for each in (corners, provoking, identity)]
+    words = np.zeros(StreamWords.SIZE, np.uint64)
+    words[StreamWords.LANES], words[StreamWords.TRIANGLES] = source.lanes, triangles
+    words[StreamWords.VERTICES] = vertices
+    words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
+    return Stream(
+        source.first if info.index_size else source.first - info.start,
+        source.first_instance,
+        source.count,
+        source.lanes,
+        cost + PRIMITIVE * triangles,
+        int(words.ctypes.data),
+        (words, *arrays),
+    )
 
-    None if there are too many for comparing to pay, or if the buffer ends before them.
+
+def contents_of(info: DrawInfo) -> object | None:
+    """Stands for a draw's indices, to be compared with a later draw's: the bytes if they are few,
+    else an object for the contents of the buffer. None if they may change at any time, or if the
+    buffer ends before them.
     """
     buffer, size = info.index_buffer, info.index_size
     start = info.index_offset + info.start * size
     end = start + info.count * size
-    if end - start > _MOST_COMPARED or not isinstance(buffer, HostResource):
+    if not isinstance(buffer, HostResource) or start < 0 or end > buffer.desc.width:
         return None
-    if start < 0 or end > buffer.desc.width:
-        return None
-    return buffer.memory[start:end].tobytes()
+    if end - start <= _MOST_COMPARED:
+        return buffer.memory[start:end].tobytes()
+    return None if buffer.live else (buffer.derive("contents", object), start, end)

@@ -21,6 +21,7 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.text.lazy_shader import digest_of, reading
+from gallette.drivers.common.draw.emissions import Expanded
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -35,13 +36,16 @@ from gallette.drivers.common.program import (
     HELD,
     PER_SAMPLE,
     BoundProgram,
-    Emission,
     FragmentOutputs,
     InputUse,
     Outputs,
     ProgramFacts,
 )
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.raster.setup import Edges
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
@@ -51,16 +55,18 @@ from gallette.pipe.enums import Primitive
 
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
-from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
+from .polygons import fill_polygons
+from .rasterization import fill
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
-from .shader.chunk_stages import GeometryRows
+from .shader.chunk_stages import strips_of_rows
 from .shader.images import image_unit_key
 from .shader.layout import LONGEST_RANGE, Words
 from .shader.texture_keys import Missing, UnitKey, texture_key
 from .shader.tile_emit import TileCode, emit_tiles
 from .shader.tile_keys import ImageUnitKey, TileKey
+from .tile_functions import TileFunction
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
@@ -74,7 +80,12 @@ TextureKeys = tuple[UnitKey, ...]
 UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
-_LANES = {Stage.VERTEX: 1 << 18, Stage.COMPUTE: 1 << 16}  # their arrays take longer to pass
+_LANES = {  # their arrays take longer to pass
+    Stage.VERTEX: 1 << 18,
+    Stage.TESS_EVAL: 1 << 17,
+    Stage.GEOMETRY: 1 << 16,
+    Stage.COMPUTE: 1 << 16,
+}
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
 
 
@@ -288,12 +299,26 @@ class BoundJit(BoundProgram):
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
-    ) -> bool:
-        """Fill triangles with a tile function; false if there is none for the bound state."""
+    ) -> int:
+        """Clip and fill triangles, if there is a tile function for the bound state; returns how
+        many of the first ones are done.
+        """
         return fill(self, engine, context, vertices, batch)
 
+    def fill_polygons(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill what points and lines cover; false if there is no tile function."""
+        return fill_polygons(self, engine, context, edges, source, info, pattern)
+
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
-        """The fast path of small draws in a state; None if there is none."""
+        """The fast path of draws in a state; None if there is none."""
         from .draw_plan import make_plan
 
         return make_plan(draw, mode)
@@ -383,37 +408,17 @@ class BoundJit(BoundProgram):
         alive = arrays[-1].astype(np.bool_) if self.program.chunk.discards else None
         return FragmentOutputs(outputs, alive, dual)
 
-    def geometry(self, lanes: GeometryLanes) -> list[Emission]:
+    def strips(
+        self, lanes: GeometryLanes, places: tuple[tuple[int, int, int], ...], limit: int
+    ) -> dict[int, Expanded]:
         """Run one chunk of primitives."""
         count = lanes.count
-        most = max(1, self.program.shader.info.vertices_out)
-        rows: list[Array] = [np.zeros(count, np.int32), np.zeros((most + 1, count), np.uint8)]
-        rows.append(np.zeros((most + 1, count), np.uint8))
-        rows += [np.zeros((most + 1, count), _DTYPES[t]) for _, t in self.program.chunk.outputs]
+        shape = max(1, self.program.shader.info.vertices_out) + 1, count
+        rows: list[Array] = [np.zeros(count, np.int32), np.zeros(shape, np.uint8)]
+        rows.append(np.zeros(shape, np.uint8))
+        rows += [np.zeros(shape, _DTYPES[t]) for _, t in self.program.chunk.outputs]
         self._run(lanes, count, outputs=rows)
-        counts, cuts, streams = rows[: GeometryRows.VALUES]
-        values = [row.view(f"f{row.dtype.itemsize}") for row in rows[GeometryRows.VALUES :]]
-        events: list[Emission] = []
-        several = bool(streams.any()) or bool((cuts > 1).any())
-        every = np.arange(count)
-        cut_at: list[bool] = (cuts != 0).any(axis=1).tolist()
-        least, last = int(counts.min(initial=most)), int(counts.max(initial=0))
-        for k in range(most + 1):
-            for stream in range(4 if several else 1) if cut_at[k] else ():
-                cut = np.flatnonzero(cuts[k] >> stream & 1)
-                if cut.size:
-                    events.append((stream, cut, None))
-            if k >= last:
-                continue
-            if k < least and not several:
-                events.append((0, every, [row[k] for row in values]))
-                continue
-            for stream in range(4 if several else 1):
-                emitting = np.flatnonzero((counts > k) & (streams[k] == stream))
-                if emitting.size:
-                    taken = [row[k, emitting] for row in values]
-                    events.append((stream, emitting, taken))
-        return events
+        return strips_of_rows(rows, places)
 
     # -- calling ---------------------------------------------------------------------------------
 

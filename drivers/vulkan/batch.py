@@ -142,21 +142,17 @@ class Batch:
         if not self.done and self.submitted:
             device, fence = self.kit.device, ctypes.c_uint64(self.kit.fence)
             device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
-            self._look()
-        return self.done
+        return self.is_done()
 
     def is_done(self) -> bool:
         """Whether the device has executed it."""
-        if not self.done and self.submitted:
-            self._look()
-        return self.done
-
-    def _look(self) -> None:
         device = self.kit.device
-        if not self.done and device.vk.vkGetFenceStatus(device.handle, self.kit.fence) == 0:
-            self.done = True
-            self.keeps.clear()
-            self.stream.recycle(self)
+        if self.submitted and not self.done:
+            if device.vk.vkGetFenceStatus(device.handle, self.kit.fence) == 0:
+                self.done = True
+                self.keeps.clear()
+                self.stream.recycle(self)
+        return self.done
 
 
 class Stream:

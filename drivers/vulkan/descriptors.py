@@ -152,10 +152,8 @@ class Descriptors:
         return [self._texture(batch, slot) if kind == "tex" else self._image(batch, slot)]
 
     def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
-        block, known = (
-            bindings.constants[0] if bindings.constants else None,
-            self._blocks.get(stage),
-        )
+        block = bindings.constants[0] if bindings.constants else None
+        known = self._blocks.get(stage)
         buffer = None if block is None else block.buffer
         if known is None or known[0] is not block or buffer is not None:
             data: Any = b"" if block is None else block.raw
@@ -194,15 +192,11 @@ class Descriptors:
         return buffer.gpu.handle, buffer.gpu.offset + offset, size
 
     def _parameter_block(self, batch: Batch) -> Row:
-        bound = self.context.bound
-        state = (bound.clip_planes, bound.polygon_stipple)
-        if self._parameters is None or self._parameters[0] != state:
-            words = np.zeros(64, np.uint32)
-            planes = np.array(bound.clip_planes, np.float32).reshape(-1)[:32]
-            words[: len(planes)] = planes.view(np.uint32)
-            words[32:] = np.array(bound.polygon_stipple, np.uint64).astype(np.uint32)
-            buffer, offset = batch.upload(words.view(np.uint8))
-            self._parameters = state, (buffer, offset, 256)
+        planes = self.context.bound.clip_planes
+        if self._parameters is None or self._parameters[0] != planes:
+            words = np.zeros(32, np.float32)
+            words[: 4 * len(planes)] = np.array(planes, np.float32).reshape(-1)
+            self._parameters = planes, (*batch.upload(words.view(np.uint8)), words.nbytes)
         return self._parameters[1]
 
     # -- textures and images ---------------------------------------------------------------------

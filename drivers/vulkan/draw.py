@@ -9,13 +9,14 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.vertex.stream import resolved
-from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.enums import Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
 from .descriptors import Descriptors
 from .dynamic import DynamicState, Row, State, push_row, vertex_row
 from .feedback import Feedback
-from .indices import Indexed, prepared
+from .host import HostDraws, is_for_host
+from .indices import prepared
 from .memory.resources import VulkanBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES, pipeline_key
@@ -41,6 +42,7 @@ class Draws:
         self.descriptors = Descriptors(context)
         self.dynamic = DynamicState(context)
         self.feedback = Feedback(context)
+        self.host = HostDraws(context)
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
         self.plans: dict[Any, tuple[Any, ...]] = {}
         self.made: Any = None  # the last draw, if it may be made again (see `series`)
@@ -55,6 +57,7 @@ class Draws:
         self._known.clear()
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
+        self.host.forget_shader(shader)
 
     # -- draws -----------------------------------------------------------------------------------
 
@@ -71,12 +74,14 @@ class Draws:
                 context.on_host(info.indirect.count_buffer)
         if info.count_from_stream_output is not None:
             self.feedback.count(info.count_from_stream_output)
+        for_host, self.made = is_for_host(bound, info.mode), None
         for single in resolved(info):
             if single.count > 0 and single.instance_count > 0:
-                self._draw(single)
+                (self.host.draw if for_host else self.record)(single)
 
-    def _draw(self, info: DrawInfo) -> None:
-        context, raster = self.context, self.context.bound.rasterizer.state
+    def record(self, info: DrawInfo) -> None:
+        """Record the commands of a single draw."""
+        context = self.context
         width, height, _ = context.bound.viewports[0].scale
         if width <= 0 or not height:
             return  # nothing can be visible
@@ -84,18 +89,7 @@ class Draws:
         if indexed is not None and not indexed.count:
             return
         mode = info.mode if indexed is None else indexed.mode
-        fills = [raster.fill_front]
-        if raster.fill_front is not raster.fill_back:
-            fills = [raster.fill_front, raster.fill_back]
-        for number, fill in enumerate(fills):
-            side = 0 if len(fills) == 1 else 2 - number  # which faces the pass leaves out
-            self._pass(info, indexed, mode, fill, side)
-
-    def _pass(
-        self, info: DrawInfo, indexed: Indexed | None, mode: Primitive, fill: PolygonMode, side: int
-    ) -> None:
-        context = self.context
-        pipeline, selection = self._prepared(info, mode, fill)
+        pipeline, selection = self._prepared(info, mode)
         self.descriptors.reside(pipeline.link)
         sources = vertex_inputs(context, pipeline.link)
         context.rendering.begin()
@@ -104,7 +98,7 @@ class Draws:
             batch.uses(what.gpu, write=False)
         restarts = indexed is not None and indexed.restarts
         state: State = {"pipeline": ("vkCmdBindPipeline", (0, pipeline.handle))}
-        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode], side, fill))
+        state.update(self.dynamic.state(restarts, TOPOLOGIES[mode]))
         state["push"] = push_row(pipeline.link.layout.handle, self._pushed(info))
         draw: Row = "vkCmdDraw", (info.count, info.instance_count, info.start, info.start_instance)
         if sources:
@@ -118,21 +112,18 @@ class Draws:
         self.descriptors.bind(batch, pipeline.link, 0)
         self.feedback.begin(selection)
         getattr(self.vk, draw[0])(batch.commands, *draw[1])
-        self.made = None
-        if not side and not selection.writes_memory:
+        if not selection.writes_memory:
             self.made = info, pipeline, sources, indexed, state, draw
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
 
-    def _prepared(
-        self, info: DrawInfo, mode: Primitive, fill: PolygonMode
-    ) -> tuple[Pipeline, Selection]:
+    def _prepared(self, info: DrawInfo, mode: Primitive) -> tuple[Pipeline, Selection]:
         """The pipeline for the bound state."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         whole = (
-            mode, info.mode, fill, patch, vertex_layout(bound), texture_facts(bound),
+            mode, info.mode, patch, vertex_layout(bound), texture_facts(bound),
             self.feedback.wanted, bound.blend, bound.rasterizer, bound.depth_stencil_alpha,
             bound.elements, bound.framebuffer, bound.sample_mask, bound.min_samples,
             *bound.shaders.values(),
@@ -144,7 +135,7 @@ class Draws:
             if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
                 programs = with_control(programs, patch)
             link = pipelines.link(programs)
-            key = pipeline_key(self.context, selection, link, mode, fill, patch)
+            key = pipeline_key(self.context, selection, link, mode, patch)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             found = self._known[whole] = pipelines.pipeline(programs, key), selection

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.enums import CullFace, PolygonMode
+from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 
 from .api.binding import address, array, struct
 from .memory.resources import VulkanBuffer
 from .memory.storage import DeviceBuffer
 from .pipeline.keys import STENCIL_OPS
+from .variants import polygon_mode
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -94,8 +95,8 @@ class DynamicState:
                 current[slot] = row
                 getattr(vk, row[0])(commands, *row[1])
 
-    def state(self, restarts: bool, topology: int, side: int, fill: PolygonMode) -> State:
-        """The dynamic state of a draw; `side` is a face that the pass leaves out, or 0."""
+    def state(self, restarts: bool, topology: int) -> State:
+        """The dynamic state of a draw."""
         bound = self.context.bound
         cso, framebuffer = bound.rasterizer, bound.framebuffer
         raster = cso.state
@@ -105,7 +106,7 @@ class DynamicState:
         for name, key, rows in (
             ("areas", areas, lambda: self._areas(raster)),
             ("draw", (topology, restarts), lambda: _primitives(topology, restarts)),
-            ("raster", (cso, side, fill), lambda: self._raster(raster, side, fill)),
+            ("raster", cso, lambda: self._raster(raster)),
             ("depth", (depth, bound.stencil_ref), lambda: _tests(depth.state, bound.stencil_ref)),
             ("blend", bound.blend_color, lambda: _blending(bound.blend_color)),
         ):
@@ -131,10 +132,8 @@ class DynamicState:
         count = min(len(bound.viewports), self.context.screen.caps.max_viewports)
         viewports, scissors = [], []
         for index in range(count):
-            (sx, sy, sz), (tx, ty, tz) = (
-                bound.viewports[index].scale,
-                bound.viewports[index].translate,
-            )
+            view = bound.viewports[index]
+            (sx, sy, sz), (tx, ty, tz) = view.scale, view.translate
             near, far = (tz, tz + sz) if raster.clip_halfz else (tz - sz, tz + sz)
             if not self._unrestricted:
                 near, far = min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0)
@@ -149,17 +148,14 @@ class DynamicState:
         yield "vkCmdSetViewportWithCount", (count, pointer(array(viewports)))
         yield "vkCmdSetScissorWithCount", (count, pointer(array(scissors)))
 
-    def _raster(self, raster: RasterizerState, side: int, fill: PolygonMode) -> Iterable[Row]:
-        cull = int(raster.cull_face)
-        if side:  # the pass for one face leaves the other out
-            cull |= int(CullFace.BACK if side == 2 else CullFace.FRONT)
-        yield "vkCmdSetCullMode", (cull,)
+    def _raster(self, raster: RasterizerState) -> Iterable[Row]:
+        yield "vkCmdSetCullMode", (int(raster.cull_face),)
         yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
         least, most = self._widths
         yield "vkCmdSetLineWidth", (float(min(max(raster.line_width, least), most)),)
         yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
-        offset = {PolygonMode.FILL: raster.offset_tri, PolygonMode.LINE: raster.offset_line,
-                  PolygonMode.POINT: raster.offset_point}[fill]  # fmt: skip
+        lines = polygon_mode(raster) is PolygonMode.LINE
+        offset = raster.offset_line if lines else raster.offset_tri
         yield "vkCmdSetDepthBiasEnable", (int(offset),)
         bias = raster.offset_units, raster.offset_clamp, raster.offset_scale
         yield "vkCmdSetDepthBias", tuple(map(float, bias))

@@ -64,6 +64,10 @@ class Feedback:
             found[1].wait(write=False)
             target.written = int(found[1].bytes[:4].view(np.uint32)[0])
 
+    def go_on(self, target: StreamOutputTarget) -> None:
+        """Continue after what the host has written to a target."""
+        self._counter(target).bytes[:4].view(np.uint32)[0] = target.written
+
     def update_sizes(self) -> None:
         """Update the number of bytes written to each target, after waiting for the device."""
         for target, counter in self._counters.values():

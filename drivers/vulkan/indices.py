@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
 from gallette.drivers.common.vertex.stream import indices_of
-from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .batch import Batch
@@ -23,10 +23,10 @@ from .memory.resources import VulkanBuffer
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Indexed", "prepared"]
+__all__ = ["CONVERTED", "Indexed", "prepared"]
 
 Indices = npt.NDArray[np.uint32]
-_CONVERTED = frozenset(
+CONVERTED = frozenset(
     {Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON, Primitive.LINE_LOOP}
 )
 _SIZES = {Primitive.POINTS: 1, Primitive.LINES: 2, Primitive.TRIANGLES: 3,
@@ -61,7 +61,7 @@ class Indexed:
 
 def _needs_conversion(info: DrawInfo) -> bool:
     """Whether the device cannot draw it as it is."""
-    if info.mode in _CONVERTED:
+    if info.mode in CONVERTED:
         return True
     if not info.index_size:
         return False
@@ -86,7 +86,6 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
         at = buffer.gpu.handle, buffer.gpu.offset + info.index_offset, _TYPES[size]
         restarts, bias = info.primitive_restart, info.index_bias
         return Indexed(info.mode, info.count, bias, info.start, restarts, buffer, at)
-    raster = context.bound.rasterizer.state
     if size:
         assert buffer is not None
         context.on_host(buffer)
@@ -94,19 +93,13 @@ def prepared(context: VulkanContext, info: DrawInfo) -> Indexed | None:
         bias = info.index_bias
     else:
         indices, bias = np.arange(info.start, info.start + info.count, dtype=np.uint32), 0
-    if info.mode not in _CONVERTED:
+    if info.mode not in CONVERTED:
         return _widened(info, indices, bias)
     runs = Runs.whole(len(indices))
     if info.index_size and info.primitive_restart:
         kept, runs = cut_runs(indices, info.restart_index)
         indices = indices[kept]
-    made = assemble(info.mode, runs, raster.flatshade_first)
-    corners = made.corners
-    outline = raster.fill_front is raster.fill_back is PolygonMode.LINE and not raster.cull_face
-    if made.edges is not None and outline and corners.shape[1] == 3:
-        real = [made.edges >> i & 1 == 1 for i in range(3)]
-        pairs = [corners[mask][:, [i, (i + 1) % 3]] for i, mask in enumerate(real)]
-        corners = np.concatenate(pairs)
+    corners = assemble(info.mode, runs, context.bound.rasterizer.state.flatshade_first).corners
     chosen = indices[corners.reshape(-1)] if corners.size else indices[:0]
     return _converted(_ASSEMBLED[corners.shape[1]], chosen, bias)
 

@@ -51,21 +51,6 @@ def texel_type(format: Format) -> str:
     return "int32" if format.is_signed_integer else "uint32"
 
 
-@cache
-def _source(name: str, type: str) -> str:
-    """The fragment shader that writes one value, or a part of samples from a buffer."""
-    if name == "constant":
-        return source("constant", type=type)
-    if name == "stencil":
-        return source("samples", slot=4, rest=source("discard"), discards=True)
-    where, slot = f"write_mask=xyzw, location=FRAG.DATA0, src_type={type}", 4
-    if name == "depth":
-        where, slot = "write_mask=x, location=FRAG.DEPTH", 0
-    value = "%12.x" if name == "depth" else "%12"
-    rest = f"@store_output ({value}, %2) ({where})"
-    return source("samples", slot=slot, rest=rest, discards=False)
-
-
 _RASTER = Cso(RasterizerState(multisample=True))
 _NO_ELEMENTS: Cso[tuple[VertexElement, ...]] = Cso(())
 
@@ -131,7 +116,7 @@ class Internal:
         with self.aside() as bound:
             bound.blend, bound.depth_stencil_alpha = _blend(mask), _tests(False, stencil[1])
             bound.stencil_ref = stencil[0], stencil[0]
-            self._cover(surface, rect, _source("constant", type), words)
+            self._cover(surface, rect, source("constant", type=type), words)
 
     def write(self, surface: Surface, data: ShaderBuffer, what: str) -> None:
         """Write the "color", "depth" or "stencil" of each sample of a surface from a buffer.
@@ -143,6 +128,7 @@ class Internal:
         whole = ScissorState(0, 0, width, height)
         type = texel_type(surface.format) if what == "color" else ""
         samples = max(1, surface.resource.desc.samples)
+        text = source("samples", rest=source(what, type=type), discards=what == "stencil")
         bits = [1 << bit for bit in range(8)] if what == "stencil" else [0]
         with self.aside() as bound:
             bound.min_samples = samples
@@ -153,7 +139,7 @@ class Internal:
                     bound.depth_stencil_alpha = _tests(what == "depth", bit)
                     facts = np.array([width, height, layer * samples, bit], np.uint32)
                     one = Surface(surface.resource, surface.format, surface.level, layer, layer)
-                    self._cover(one, whole, _source(what, type), facts.tobytes())
+                    self._cover(one, whole, text, facts.tobytes())
 
     def _cover(self, surface: Surface, rect: ScissorState, text: str, uniforms: bytes) -> None:
         """Draw a rectangle over each layer of a surface. The viewport bounds it, because devices

@@ -9,29 +9,23 @@ from typing import Any
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.copying import Remap, clone_instr
 from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, Tex
-from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import (
     all_intrinsics_of,
     const_int,
-    intrinsics_of,
     textures_of,
 )
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 from gallette.compiler.nir.text.parser import parse
-from gallette.drivers.common.raster.samples import STANDARD
 
-__all__ = ["PARAMETERS", "SMOOTH_RIM", "control_shader", "numbers_of", "source"]
+__all__ = ["PARAMETERS", "control_shader", "numbers_of", "source"]
 
-SMOOTH_RIM = 2.0
-"""By how much smooth points are drawn larger: all pixels the circle touches are to be covered."""
 PARAMETERS = 31
-"""The storage block with user clip planes (eight vectors) and the polygon stipple (32 words)."""
-_STIPPLE = 128  # bytes
+"""The storage block with the user clip planes."""
 _MOST = 32
 """Textures that an index which is not known may choose among."""
 _INDEX = {
@@ -103,9 +97,8 @@ def _choose(b: Builder, instr: Instr, index: Def, choices: list[int]) -> None:
         made = clone_instr(instr, remap)
         b.insert(made)
         if isinstance(made, Tex):
-            made.texture_index, made.sampler_index = (
-                first + number for first in (made.texture_index, made.sampler_index)
-            )
+            made.texture_index += number
+            made.sampler_index += number
             for kind in ("texture_offset", "sampler_offset"):
                 if made.src(kind) is not None:
                     made.remove_src(kind)
@@ -123,55 +116,6 @@ def _choose(b: Builder, instr: Instr, index: Def, choices: list[int]) -> None:
         instr.replace_by(found)
     else:
         instr.remove()
-
-
-@nir_pass("vulkan_polygon_stipple", preserves=Metadata.CONTROL_FLOW)
-def polygon_stipple(shader: Shader) -> bool:
-    """Discard where the polygon stipple has a zero: row by row, bit 31 leftmost."""
-    impl = shader.entry
-    b = Builder(impl).at_start(impl.body[0])  # type: ignore[arg-type]
-    place = b.f2u32(b.trim(b.intrinsic("load_frag_coord"), 2))
-    x, y = b.channels(b.iand(place, b.imm_ivec(31, 31)))
-    at = b.iadd(b.ishl(y, b.imm_int(2)), b.imm_int(_STIPPLE))
-    row = b.intrinsic("load_ssbo", [b.imm_int(PARAMETERS), at], num_components=1)
-    bit = b.iand(b.ushr(row, b.isub(b.imm_int(31), x)), b.imm_int(1))
-    b.intrinsic("discard_if", [b.ieq(bit, b.imm_int(0))])
-    return True
-
-
-@nir_pass("vulkan_smooth_points", preserves=Metadata.CONTROL_FLOW)
-def smooth_points(shader: Shader) -> bool:
-    """Multiply alpha by the share of a pixel inside a smooth point, of sixteen samples; without
-    any, discard.
-
-    The size is what the point coordinate's slope says, less the rim.
-    """
-    impl = shader.entry
-    b = Builder(impl).at_start(impl.body[0])  # type: ignore[arg-type]
-    coord = b.intrinsic("load_point_coord")
-    x, y = b.channels(coord)
-    steps = b.frcp(b.fddx(x)), b.frcp(b.fddy(y))  # pixels, negative where y counts downwards
-    size = b.fabs(steps[0])
-    radius = b.fmul(b.fsub(size, b.imm_float(SMOOTH_RIM)), b.imm_float(0.5))
-    limit = b.fmul(radius, radius)
-    x, y = (
-        b.fmul(b.fsub(part, b.imm_float(0.5)), step)
-        for part, step in zip((x, y), steps, strict=True)
-    )
-    share = b.imm_float(0.0)
-    for at in STANDARD[3]:
-        dx, dy = (b.fadd(part, b.imm_float(to - 0.5)) for part, to in zip((x, y), at, strict=True))
-        inside = b.fge(limit, b.fadd(b.fmul(dx, dx), b.fmul(dy, dy)))
-        share = b.fadd(share, b.bcsel(inside, b.imm_float(1 / 16), b.imm_float(0.0)))
-    b.intrinsic("discard_if", [b.feq(share, b.imm_float(0.0))])
-    for store in intrinsics_of(impl, "store_output"):
-        value, alpha = store.srcs[0].value, 3 - store["component"]
-        is_color = store["location"] == FragResult.COLOR or store["location"] >= FragResult.DATA0
-        if is_color and store["src_type"].startswith("float") and alpha < value.num_components:
-            b.at_before(store)
-            part = b.fmul(b.channel(value, alpha), share)
-            store.srcs[0].rewrite(b.replace_channel(value, alpha, part))
-    return True
 
 
 @cache

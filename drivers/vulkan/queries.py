@@ -96,6 +96,7 @@ class VulkanQuery:
     index: int = 0
     active: bool = False
     segments: list[Segment] = field(default_factory=list)
+    by_host: list[tuple[int, ...]] = field(default_factory=list)  # values, as of segments
     before: int = 0  # nanoseconds
     after: int = 0
 
@@ -118,16 +119,22 @@ class VulkanQuery:
             return self.after
         if self.type is QueryType.TIME_ELAPSED:
             return self.after - self.before
-        found = [segment.values() for segment in self.segments]
+        found = [*self.by_host, *[segment.values() for segment in self.segments]]
         if self.type is QueryType.PIPELINE_STATISTICS:
             sums = [sum(column) for column in zip(*found, strict=True)] or [0] * 11
             return dict(zip(_STATISTICS, sums, strict=True))
         if self.type in _OVERFLOW:
             return int(any(needed > written for written, needed in found))
         total = sum(values[0] for values in found)
-        if self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION:
-            return total
-        return int(total > 0)
+        counts = self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION
+        return total if counts else int(total > 0)
+
+    def add(self, more: int | dict[str, int]) -> None:
+        """Add what the host has counted."""
+        if isinstance(more, int):
+            self.by_host.append((0, more) if self.type in _OVERFLOW else (more,))
+        else:
+            self.by_host.append(tuple(more[name] for name in _STATISTICS))
 
 
 class Queries:
@@ -141,6 +148,7 @@ class Queries:
 
     def _begin(self, query: VulkanQuery) -> None:
         query.segments.clear()
+        query.by_host.clear()
         query.active = True
         if query.type is QueryType.TIME_ELAPSED:
             self._finish()

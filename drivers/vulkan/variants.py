@@ -18,9 +18,9 @@ from gallette.compiler.spirv.disassembler import disassemble
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.standard import FragmentKey, VertexKey
-from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive, Wrap
-from gallette.pipe.keys import lowered, lowered_by, steers
-from gallette.pipe.state import StreamOutputInfo
+from gallette.pipe.enums import POINTS_AND_LINES, CullFace, PolygonMode, Primitive, Wrap
+from gallette.pipe.keys import lowered, steers
+from gallette.pipe.state import RasterizerState, StreamOutputInfo
 
 from .lowering import control_shader
 from .pipeline.textures import wraps
@@ -28,8 +28,8 @@ from .spirv.emitter import emit
 from .spirv.program import Program
 
 __all__ = [
-    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey", "lookups",
-    "select", "texture_facts", "with_control",
+    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey",
+    "lookups", "polygon_mode", "rasterized", "select", "texture_facts", "with_control",
 ]  # fmt: skip
 
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
@@ -40,7 +40,6 @@ _FOLDS = {
 }
 """What becomes of coordinates before a sampler clamps them to the border."""
 _RED: tuple[int, ...] = (0, 1, 2, 3)
-_QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,6 @@ class VulkanVertexKey(VertexKey):
     snap_points: bool = steers(False, "positions of points are rounded as OpenGL does it")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
-    smooth_points: bool = steers(False, "points are larger by what smoothing takes")
     lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
@@ -65,12 +63,7 @@ class VulkanFragmentKey(FragmentKey):
     upper_left: bool = steers(True, "point coordinates begin at the upper left")
     color_buffers: int = steers(1, "where a colour for every buffer goes")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
-    stipple: bool = lowered_by(False, "polygon stipple", "vulkan_polygon_stipple")
-    quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
-    smooth_points: bool = lowered_by(
-        False, "points are circles, of whose pixels alpha tells the share", "vulkan_smooth_points"
-    )
     lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
@@ -133,7 +126,7 @@ class Selection:
     last: Any  # the shader object whose outputs are captured
 
 
-def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
+def rasterized(bound: Bound, mode: Primitive) -> Primitive:
     """The kind of primitive that the last stage before the rasterizer emits."""
     geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
     if geometry is not None:
@@ -147,18 +140,19 @@ def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
     return mode
 
 
+def polygon_mode(raster: RasterizerState) -> PolygonMode:
+    """The polygon mode of the faces that the device draws, which is one (see `host`)."""
+    return raster.fill_back if raster.cull_face & CullFace.FRONT else raster.fill_front
+
+
 def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
     """Variants for the bound state."""
     raster, samples = bound.rasterizer.state, max(1, bound.framebuffer.samples)
     chain = [bound.shaders[stage] for stage in _BEFORE if bound.shaders.get(stage) is not None]
     fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
-    out = _rasterized(bound, mode)
-    polygons = out not in POINTS_AND_LINES
-    fills = {raster.fill_front, raster.fill_back}
-    points = out is Primitive.POINTS or (polygons and PolygonMode.POINT in fills)
-    smooth = raster.point_smooth and points and (not polygons or len(fills) == 1)
+    out = rasterized(bound, mode)
+    points = out is Primitive.POINTS
     several = raster.multisample and samples > 1
-    smooth = smooth and not several
     last = chain[-1]
     programs: list[Program] = []
     for shader in chain:
@@ -174,19 +168,16 @@ def select(bound: Bound, mode: Primitive, capturing: bool) -> Selection:
                 clip_mask=raster.clip_plane_enable if own else 0,
                 point_size=size if points else "",
                 # Devices differ in whether they draw such points, and lavapipe says it does not.
-                clip_points=out is Primitive.POINTS
-                and raster.point_clip_sides
-                and not raster.rasterizer_discard,
-                snap_points=points and not (raster.point_quad_rasterization or smooth or several),
+                clip_points=points and raster.point_clip_sides and not raster.rasterizer_discard,
+                snap_points=points and not (raster.point_quad_rasterization or several),
                 stream_output=shader.stream_output if capturing else None,
-                smooth_points=smooth,
             )
         programs.append(_linked(bound, shader, key, programs))
     if fragment is not None:
         wanted = _fragment_key(bound, fragment, out, samples)
-        wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
         programs.append(_linked(bound, fragment, wanted, programs))
-    lines = not polygons and out is not Primitive.POINTS
+    outlined = polygon_mode(raster) is PolygonMode.LINE
+    lines = outlined if out not in POINTS_AND_LINES else not points
     writes_memory = any(program.writes_memory for program in programs)
     return Selection(tuple(programs), lines, writes_memory, last)
 
@@ -206,7 +197,6 @@ def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> Vu
         two_sided_color=key.two_sided_color and out not in POINTS_AND_LINES,
         upper_left=raster.sprite_coord_upper_left,
         color_buffers=max(1, len(framebuffer.cbufs)),
-        stipple=raster.poly_stipple_enable and out not in POINTS_AND_LINES,
         alpha_to_red=alpha,
         flat_by_state=key.flat_colors,
     )

@@ -91,7 +91,7 @@ class Batch:
         self._add_known(roles)
         self._add_writes((roles == _ROLE[Role.WRITE]).nonzero()[0])
         self._add_texels((roles == _ROLE[Role.TEXELS]).nonzero()[0])
-        self._add_queries((roles == _ROLE[Role.QUERY]).nonzero()[0].tolist())
+        self._add_queries((roles == _ROLE[Role.QUERY]).nonzero()[0])
         unknown = np.array([kind is None for kind in self._kinds], bool)
         self._blocked = unknown[self._which] if len(unknown) else np.zeros(0, bool)
         self._pieces = self._where_bytes_are(roles)
@@ -149,30 +149,37 @@ class Batch:
                 self._kinds.append(texture_write(self._ctx, *row))
             self._which[entry] = found[row]
 
-    def _add_queries(self, some: list[int]) -> None:
-        """Add queries of samples: each begin and end is a kind of its own."""
-        if not some:
+    def _add_queries(self, some: Ints) -> None:
+        """Add queries of samples: each begin and end is a kind of its own. They are followed as
+        long as begins alternate with ends of the query that was begun.
+        """
+        if not len(some):
             return
         state, target = self._ctx.queries, int(GL.SAMPLES_PASSED)
         self._which[some] = len(self._kinds) + np.arange(len(some))
-        query = state.active.get((target, 0))
-        good = len(state.active) == (query is not None)
-        rows = self._rows[self._entries[some], :3].tolist()
-        for entry, (number, given, name) in zip(some, rows, strict=True):
-            begins = number == _BEGIN
-            good = good and given == target and (query is None) == begins
-            if good and begins:
-                query = state.names.get(name)
-                good = query is not None and query.target == target
-            changes = query.changes if good and query is not None else None
-            kind: QueryChange | None = None if changes is None else changes[not begins]
-            good = kind is not None
-            self._kinds.append(kind)
-            if good and query is not None:
-                self._asked.append(entry)
-                self._changes.append(query)
-            if not begins:
-                query = None
+        running = state.active.get((target, 0))
+        at = self._entries[some]
+        begins, given = self._numbers[at] == _BEGIN, self._rows[at, 1]
+        turns = (np.arange(len(some)) + (running is not None)) % 2 == 0
+        wrong = (begins != turns) | (given != target)
+        last = int(wrong.argmax()) if wrong.any() else len(some)
+        if len(state.active) != (running is not None) or (running and not running.changes):
+            last, running = 0, None
+        queries: list[QueryObject] = [] if running is None else [running]
+        for name in self._rows[at[:last][begins[:last]], 2].tolist():
+            query = state.names.get(name)
+            if query is None or query.target != target or query.changes is None:
+                break
+            queries.append(query)
+        kinds: list[QueryChange] = []
+        for query in queries:
+            kinds += query.changes or ()
+        first = int(running is not None)  # which was begun before
+        changes = [each for each in queries for _ in range(2)][first:][:last]
+        last = len(changes)
+        self._changes += changes
+        self._asked += some[:last].tolist()
+        self._kinds += [*kinds[first:][:last], *[None] * (len(some) - last)]
 
     def _unaccepted(self) -> list[int]:
         """The commands that set a slot to a value for the first time, which may be errors."""

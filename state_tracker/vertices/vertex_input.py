@@ -3,11 +3,15 @@
 The program defines the attribute of each vertex element; its source is either an enabled array or
 the current value (a buffer with stride 0). Layouts are cached per vertex array object and program
 inputs until the object, or some buffer's storage, changes.
+
+Client arrays are copied for each draw. All those with one divisor go into one buffer, row by row,
+and small draws write the same buffer again and again: to a driver they are draws from one buffer
+that the application updates, for which it keeps what it has derived, and which it can merge.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +41,40 @@ _CURRENT: dict[str, tuple[Format, str]] = {
     "double": (FORMATS["R64G64B64A64_FLOAT"], "<f8"),
 }
 _CURRENT_BYTES = 32  # size of one current value
+_LEAST, _MOST = 1 << 8, 1 << 16
+"""Bytes of the buffers that client arrays are copied to again and again. A driver copies such a
+buffer if it is written while draws are pending, so larger copies have a buffer of their own.
+"""
+
+
+@dataclass(slots=True)
+class ClientRows:
+    """Client arrays with one divisor, and the rows of the buffer that they are copied to."""
+
+    index: int  # of the buffer
+    divisor: int
+    bytes: int = 0  # of a row
+    arrays: list[tuple[VertexBinding, int, int]] = field(default_factory=list)
+    """Each array's place in a row and its bytes there."""
+
+    def add(self, binding: VertexBinding, size: int) -> int:
+        """Add an array; returns its place in a row."""
+        place = self.bytes
+        self.arrays.append((binding, place, size))
+        self.bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
+        return place
+
+    def read(self, first: int, count: int) -> npt.NDArray[np.uint8]:
+        """Rows of the application's arrays."""
+        rows = np.zeros((count, self.bytes), np.uint8)
+        for binding, place, size in self.arrays:
+            stride = binding.stride
+            raw = binding.client_bytes(first * stride, (count - 1) * stride + size)
+            rows[:, place : place + size] = np.ndarray((count, size), np.uint8, raw, 0, (stride, 1))
+        return rows.reshape(-1)
+
+
+_ALIGNMENT = 8  # of arrays in a row: the largest component is a double
 
 
 @dataclass(slots=True)
@@ -46,9 +84,11 @@ class Layout:
     epoch: int
     elements: Handle
     buffers: tuple[VertexBuffer | None, ...]
-    clients: tuple[tuple[int, VertexBinding, int], ...]  # buffer index, binding, bytes per vertex
+    clients: tuple[ClientRows, ...]
     blocked: bool  # a source buffer is mapped
     current: tuple[int, ...]  # attributes whose current values are read
+    copies: tuple[Resource, ...] = ()  # of client arrays: those in `copied`
+    copied: tuple[VertexBuffer | None, ...] = ()
 
 
 def create_upload(ctx: Context, size: int, bind: Bind) -> Resource:
@@ -81,6 +121,7 @@ class VertexInput:
         self._bound: tuple[Any, ...] | None = None
         self._elements: Handle = None
         self._temporary: list[Resource] = []
+        self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
         self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
 
@@ -146,6 +187,8 @@ class VertexInput:
         if self._current is not None:
             self._current.unref()
             self._current = None
+        while self._reused:
+            self._reused.popitem()[1].unref()
 
     def _mapped(self, vao: VertexArray) -> bool:
         return any(
@@ -168,8 +211,8 @@ class VertexInput:
         ctx = self._ctx
         elements: list[VertexElement] = []
         buffers: list[VertexBuffer | None] = []
-        clients: list[tuple[int, VertexBinding, int]] = []
-        by_binding: dict[int, int] = {}
+        clients: dict[int, ClientRows] = {}  # by divisor
+        by_binding: dict[int, tuple[int, int]] = {}  # index of the buffer, offset in it
         current: list[int] = []
         current_index = -1
         for slot, _used in inputs:
@@ -185,22 +228,25 @@ class VertexInput:
                 continue
             attrib = vao.attribs[source]
             binding = vao.bindings[attrib.binding]
-            index = by_binding.get(attrib.binding)
-            if index is None:
-                index = by_binding[attrib.binding] = len(buffers)
-                if binding.buffer is None:
-                    buffers.append(None)
-                    if binding.address:
-                        clients.append((index, binding, self._vertex_bytes(vao, attrib.binding)))
-                elif binding.buffer.resource is None:
+            if attrib.binding not in by_binding:
+                by_binding[attrib.binding] = len(buffers), 0
+                if binding.buffer is None and binding.address:
+                    rows = clients.get(binding.divisor)
+                    if rows is None:
+                        rows = clients[binding.divisor] = ClientRows(len(buffers), binding.divisor)
+                        buffers.append(None)
+                    size = self._vertex_bytes(vao, attrib.binding)
+                    by_binding[attrib.binding] = rows.index, rows.add(binding, size)
+                elif binding.buffer is None or binding.buffer.resource is None:
                     buffers.append(None)
                 else:
                     buffers.append(
                         VertexBuffer(binding.buffer.resource, binding.offset, binding.stride)
                     )
+            index, offset = by_binding[attrib.binding]
             elements.append(
                 VertexElement(
-                    attrib.relative_offset,
+                    offset + attrib.relative_offset,
                     index,
                     vertex_format(attrib),
                     binding.divisor,
@@ -210,7 +256,12 @@ class VertexInput:
         handle = ctx.caches.vertex_elements.get(tuple(elements))
         blocked = any(b.buffer is not None for b in vao.bindings)
         return Layout(
-            ctx.group.epoch, handle, tuple(buffers), tuple(clients), blocked, tuple(current)
+            ctx.group.epoch,
+            handle,
+            tuple(buffers),
+            tuple(clients.values()),
+            blocked,
+            tuple(current),
         )
 
     def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:
@@ -256,18 +307,31 @@ class VertexInput:
         """Upload the part of each client array that the draw reads, so that vertex 0 keeps its
         address.
         """
-        buffers = list(layout.buffers)
-        for index, binding, size in layout.clients:
-            low, high = elements_read(binding.divisor, first, last, instances, base_instance)
-            at = low * binding.stride
-            length = (high - low) * binding.stride + size if high >= low else 0
-            resource = create_upload(self._ctx, at + length, Bind.VERTEX_BUFFER)
-            self._temporary.append(resource)
-            if length:
-                raw = binding.client_bytes(at, length)
-                self._ctx.pipe.buffer_subdata(resource, at, raw)
-            buffers[index] = VertexBuffer(resource, 0, binding.stride)
-        return tuple(buffers)
+        copies = []
+        for number, rows in enumerate(layout.clients):
+            low, high = elements_read(rows.divisor, first, last, instances, base_instance)
+            count = max(high - low + 1, 0)
+            copy = self._room_for(number, (low + count) * rows.bytes)
+            copies.append(copy)
+            if count:
+                self._ctx.pipe.buffer_subdata(copy, low * rows.bytes, rows.read(low, count))
+        if layout.copies != (found := tuple(copies)):
+            buffers = list(layout.buffers)
+            for rows, copy in zip(layout.clients, copies, strict=True):
+                buffers[rows.index] = VertexBuffer(copy, 0, rows.bytes)
+            layout.copies, layout.copied = found, tuple(buffers)
+        return layout.copied
+
+    def _room_for(self, number: int, size: int) -> Resource:
+        """A buffer for the copies of client arrays of a draw."""
+        if size > _MOST:
+            copy = create_upload(self._ctx, size, Bind.VERTEX_BUFFER)
+            self._temporary.append(copy)
+            return copy
+        room = max(_LEAST, 1 << (size - 1).bit_length())
+        if (number, room) not in self._reused:
+            self._reused[number, room] = create_upload(self._ctx, room, Bind.VERTEX_BUFFER)
+        return self._reused[number, room]
 
 
 def elements_read(

@@ -104,12 +104,12 @@ def of_client(client: Client, folder: Path) -> Card:
 
 def of_page(page: str, folder: Path) -> Card:
     name, _, scene = page.partition("#")
-    what = f"Chromium: {f'three.js, {scene}' if scene else name}"
+    what = f"Chromium: {f'{test_browser.LIBRARIES[name][0]}, {scene}' if scene else name}"
     folder.mkdir()
     shutil.copy(test_browser.PAGES / f"{name}.html", folder)
     if scene:
-        for module in _three().glob("three*.js"):
-            shutil.copy(module, folder)
+        for file in test_browser.find_files(name):
+            shutil.copy(file, folder)
     url = f"file://{folder}/{name}.html#{scene}"
     ours, native = folder / "ours.png", folder / "native.png"
     test_browser.shoot(url, ours, OURS, {})
@@ -117,18 +117,13 @@ def of_page(page: str, folder: Path) -> Card:
     return card(page, what, ours, native)
 
 
-def _three() -> Path:
-    found = test_browser.find_three()
-    assert found is not None
-    return found
-
-
 def pages() -> list[str]:
     """The pages that can be tried here."""
     if shutil.which("chromium") is None:
         return []
-    scenes = test_browser.SCENES if test_browser.find_three() is not None else ()
-    return ["webgl1", "webgl2", *(f"three#{scene}" for scene in scenes)]
+    found = [page for page in test_browser.LIBRARIES if test_browser.find_files(page)]
+    scenes = [scene for scene in test_browser.SCENES if scene.partition("#")[0] in found]
+    return ["webgl1", "webgl2", *scenes]
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import moderngl
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import gallette
+from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.jit import draw_plan, plan_memory
 from gallette.drivers.jit.draw_plan import DrawPlan
@@ -172,6 +174,19 @@ def _beyond(frame: _Frame) -> None:
     array.render(moderngl.TRIANGLES, vertices=24)
 
 
+def _large(frame: _Frame) -> None:
+    """More vertices than are shaded at once: many instances, and many vertices of one."""
+    array = frame.array()
+    array.render(moderngl.TRIANGLES, vertices=24, first=3, instances=5000)
+    frame.program["turn"] = 0.3
+    array.render(moderngl.TRIANGLE_STRIP, vertices=24, instances=6000)
+    indices = frame.rng.integers(0, 40, 130_000).astype(np.uint16)
+    array = frame.array(indices, 2)
+    array.render(moderngl.TRIANGLES)
+    array.render(moderngl.TRIANGLE_STRIP, vertices=120_000, first=7)
+    array.render(moderngl.TRIANGLES)
+
+
 def _states(frame: _Frame) -> None:
     array = frame.array()
     context = frame.context
@@ -198,12 +213,15 @@ def _drawn(draw: Callable[[_Frame], None]) -> tuple[bytes, list[int]]:
         return data, [int(gl.get_query_objectuiv(query, 0x8866)[0]) for query in queries]
 
 
-def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool]:
-    """The method, which notes what it answers."""
+def _noting(method: Callable[..., Any], done: list[bool]) -> Callable[..., Any]:
+    """The method, which notes whether it made the whole draw: `repeat` returns true then, `draw`
+    that no part is left.
+    """
 
-    def noting(*args: Any) -> bool:
-        done.append(method(*args))
-        return done[-1]
+    def noting(*args: Any) -> Any:
+        found = method(*args)
+        done.append(found is None or found is True)
+        return found
 
     return noting
 
@@ -219,6 +237,7 @@ def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool
         _instances,
         _converted,
         _beyond,
+        _large,
         _states,
     ],
 )
@@ -253,6 +272,17 @@ def test_a_query_begins_after_a_single_draw(driver: str) -> None:
         assert query.samples > 0
 
 
+def _streams(memory: PlanMemory, info: DrawInfo) -> tuple[Stream | None, ...]:
+    """The streams of a draw without other stages."""
+    raster = SimpleNamespace(state=SimpleNamespace(flatshade_first=False))
+    facts = SimpleNamespace(facts=SimpleNamespace(outputs={}))
+    selection = SimpleNamespace(stages={Stage.VERTEX: facts})
+    state: Any = SimpleNamespace(
+        fixed=SimpleNamespace(raster=raster, selection=selection), firsts=None
+    )
+    return memory.streams(state, info, info.mode, False)
+
+
 def test_rows_are_those_of_the_draw_being_made() -> None:
     """Two streams may be alike in all numbers: the first one's rows are gone with it."""
     ledger = ResourceLedger()
@@ -264,7 +294,7 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     assert columns is not None
     for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
         info = DrawInfo(mode, 0, 6, instance_count=4)
-        stream = PlanMemory().stream(info, mode, False)
+        (stream,) = _streams(PlanMemory(), info)
         assert stream is not None and columns.begin(stream, info, info.start)
         words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])
         rows = (ctypes.c_int32 * 24).from_address(words[Column.ROWS])
@@ -282,13 +312,13 @@ def test_streams_and_rows_are_kept_within_limits(
     most = 0
     for number in range(100):
         info = DrawInfo(Primitive.TRIANGLES, 0, count + 3 * number, instance_count=4)
-        stream = memory.stream(info, Primitive.TRIANGLES, False)
-        assert memory.stream(info, Primitive.TRIANGLES, False) is stream
+        (stream,) = _streams(memory, info)
+        assert _streams(memory, info)[0] is stream
         assert stream is not None
         rows = memory.rows(stream, 1, number)
         assert memory.rows(stream, 1, number) is rows
         kept = memory._kept.values()
-        streams = [each for each in kept if isinstance(each, Stream)]
+        streams = [each for some in kept if isinstance(some, tuple) for each in some]
         arrays = [each for each in kept if isinstance(each, np.ndarray)]
         assert len(kept) <= 20
         arrays += [array for each in streams for array in each.arrays]

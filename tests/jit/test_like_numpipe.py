@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import pytest
 
-from gallette.drivers.jit import calls, fill
+from gallette.drivers.jit import calls, draw_plan, rasterization
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import (
     FRAGMENT,
@@ -341,10 +341,11 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
         triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
         return bytes(frame.read(components=4))
 
-    monkeypatch.setattr(fill, "WORTH_THREADS", 0)
-    monkeypatch.setattr(fill, "thread_count", lambda: 1)
+    monkeypatch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
+    monkeypatch.setattr(rasterization, "WORTH_THREADS", 0)
+    monkeypatch.setattr(rasterization, "thread_count", lambda: 1)
     alone = picture("jit", draw)
-    monkeypatch.setattr(fill, "thread_count", lambda: 4)
+    monkeypatch.setattr(rasterization, "thread_count", lambda: 4)
     assert np.array_equal(picture("jit", draw), alone)
 
 

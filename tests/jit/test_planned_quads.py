@@ -84,9 +84,10 @@ def test_plans_draw_them_as_the_shared_stages_do(
     made: list[bool] = []
     draw = DrawPlan.draw
 
-    def noting(plan: DrawPlan, *given: Any) -> bool:
-        made.append(draw(plan, *given))
-        return made[-1]
+    def noting(plan: DrawPlan, *given: Any) -> int | None:
+        left = draw(plan, *given)
+        made.append(left is None)
+        return left
 
     monkeypatch.setattr(DrawPlan, "draw", noting)
     planned, counts = drawn(mode, qualifier, reach, convention, indexed)

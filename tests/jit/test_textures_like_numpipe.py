@@ -383,7 +383,7 @@ def test_lookups_of_vertices_and_points(
         array.render(moderngl.LINES, vertices=40)
         return bytes(frame.read(components=4))
 
-    same(draw, monkeypatch, natively=False)
+    natively(draw, monkeypatch)
 
 
 COMPUTE = """

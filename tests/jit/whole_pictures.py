@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.jit import fill
-from gallette.drivers.jit.draw_plan import DrawPlan
+from gallette.drivers.jit.rasterization import Rasterization
 
 Array = npt.NDArray[Any]
 
@@ -53,10 +52,8 @@ def picture(driver: str, draw: Draw) -> Array:
 def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> None:
     """Both pictures are equal, and triangles were filled by machine code (or were not)."""
     calls = []
-    run = fill._run
-    monkeypatch.setattr(fill, "_run", lambda *args: calls.append(1) or run(*args))
-    directly = DrawPlan._call
-    monkeypatch.setattr(DrawPlan, "_call", lambda *args: calls.append(1) or directly(*args))
+    call = Rasterization._call
+    monkeypatch.setattr(Rasterization, "_call", lambda *args: calls.append(1) or call(*args))
     have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL
+from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.context import Context
-from tests.state_tracker.helpers import errors, pixels
+from tests.conftest import native_context
+from tests.state_tracker.helpers import errors, pixels, program
 
 
 @pytest.fixture
@@ -163,3 +164,108 @@ def test_parameters_of_index_and_edge_flag_arrays(gl: Any) -> None:
     found = [int(gl.get_integerv(getattr(GL, name))[0]) for name in names]
     assert found == [GL.SHORT, 6, 5, 0, 0]
     assert errors(gl) == []
+
+
+SPRITES = 16
+DRIVERS = ("numpipe", "jit", pytest.param("native", marks=pytest.mark.native))
+
+
+def context(driver: str) -> Any:
+    options: Any = {"profile": "compat", "version": (3, 3), "size": (SPRITES, SPRITES)}
+    return native_context(**options) if driver == "native" else create_context(driver, **options)
+
+
+def sprites(gl: Any, first: int = 0) -> Any:
+    """Columns of one pixel, each from arrays that the last one has read, too; the picture."""
+    places = np.zeros((first + 4, 2), np.int16)
+    colors = np.zeros((first + 4, 3), np.uint8)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.enable_client_state(GL.COLOR_ARRAY)
+    gl.vertex_pointer(2, GL.SHORT, 0, places.ctypes.data)
+    gl.color_pointer(3, GL.UNSIGNED_BYTE, 0, colors.ctypes.data)
+    gl.matrix_mode(GL.PROJECTION)
+    gl.load_identity()
+    gl.ortho(0, SPRITES, 0, SPRITES, -1, 1)
+    for column in range(SPRITES):
+        right = column + 1
+        places[first:] = [[column, 0], [right, 0], [column, SPRITES], [right, SPRITES]]
+        colors[first:] = column + 1, 2 * column, 255 - column
+        gl.draw_arrays(GL.TRIANGLE_STRIP, first, 4)
+    assert errors(gl) == []
+    return pixels(gl, SPRITES, SPRITES)
+
+
+@pytest.mark.parametrize("first", [0, 3, 9000])
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_each_draw_reads_what_its_arrays_hold_then(driver: str, first: int) -> None:
+    gl = context(driver)
+    found = sprites(gl, first)
+    gl.release()
+    for column in range(SPRITES):
+        assert (found[:, column, :3] == [column + 1, 2 * column, 255 - column]).all(), column
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_small_draws_from_arrays_share_one_buffer(driver: str) -> None:
+    """The driver can keep what it has derived, and merge them."""
+    gl = context(driver)
+    sprites(gl)
+    made: list[Any] = []
+    create = gl.screen.resource_create
+
+    def counted(desc: Any) -> Any:
+        if desc.label == "upload":
+            made.append(desc)
+        return create(desc)
+
+    gl.screen.resource_create = counted
+    sprites(gl)
+    assert not made
+    sprites(gl, 9000)  # too large to be copied while draws are pending
+    assert len(made) == SPRITES
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_arrays_of_instances_and_of_vertices(driver: str) -> None:
+    """Arrays with other divisors are other rows; one of bytes lies between two of doubles."""
+    gl = context(driver)
+    vertex = """
+        #version 150 compatibility
+        in vec2 corner; in vec4 color; in float column; in float scale;
+        out vec4 passed;
+        void main() {
+            passed = color * scale;
+            gl_Position = vec4((corner.x + column) / 8.0 - 1.0, corner.y, 0.0, 1.0);
+        }
+    """
+    fragment = """
+        #version 150 compatibility
+        in vec4 passed;
+        void main() { gl_FragColor = passed; }
+    """
+    made = program(gl, vertex, fragment)
+    corners = np.array([[0, -1], [1, -1], [0, 1], [1, 1]], np.float64)
+    colors = np.array([[255, 0, 51, 255]] * 4, np.uint8)
+    columns = np.array([1, 5, 11, 14], np.float32)
+    scales = np.array([1.0, 0.2], np.float64)
+    for name, array, type, divisor in (
+        ("corner", corners, GL.DOUBLE, 0),
+        ("color", colors, GL.UNSIGNED_BYTE, 0),
+        ("column", columns, GL.FLOAT, 1),
+        ("scale", scales, GL.DOUBLE, 2),
+    ):
+        place = gl.get_attrib_location(made, name)
+        size = array.shape[1] if array.ndim > 1 else 1
+        gl.enable_vertex_attrib_array(place)
+        gl.vertex_attrib_pointer(place, size, type, type == GL.UNSIGNED_BYTE, 0, array.ctypes.data)
+        gl.vertex_attrib_divisor(place, divisor)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4, 4)
+    assert errors(gl) == []
+    expected = np.zeros((SPRITES, 4), np.uint8)
+    expected[[1, 5]] = 255, 0, 51, 255
+    expected[[11, 14]] = 51, 0, 10, 51
+    found = pixels(gl, SPRITES, SPRITES)
+    gl.release()
+    assert (found == expected).all()

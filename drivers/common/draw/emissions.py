@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import Value
-from gallette.drivers.common.program import BoundProgram, Emission, Outputs, Program
 
-__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry"]
+if TYPE_CHECKING:
+    from gallette.drivers.common.program import BoundProgram, Emission, Outputs, Program
+
+__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry", "strips_of"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -79,6 +81,16 @@ class Expanded:
     start: Ints  # first vertex of each strip
     length: Ints
     lane: Ints  # of each vertex
+    order: Ints | None = None  # where the values of each vertex are; None: in the same order
+
+    @classmethod
+    def of(cls, outputs: Outputs, lane: Ints, strip: Ints) -> Expanded:
+        """A strip begins where the lane or the number of its strip changes."""
+        begins = np.ones(len(lane), np.bool_)
+        begins[1:] = (lane[1:] != lane[:-1]) | (strip[1:] != strip[:-1])
+        start = np.flatnonzero(begins)
+        length = np.diff(np.append(start, len(lane)))
+        return cls(outputs, len(lane), start, length, lane)
 
 
 def run_geometry(
@@ -94,25 +106,62 @@ def run_geometry(
     stream, always including the first stream.
     """
     step = max(1, program.facts.chunk_lanes // invocations)
-    events: dict[int, list[Emission]] = {0: []}
+    pieces: dict[int, list[Expanded]] = (
+        {} if len(corners) else {0: [expand([], program.places, limit)]}
+    )
     for start in range(0, len(corners), step):
         stop = start + step
         lanes = Corners(varying, corners[start:stop], identity[start:stop], invocations)
-        for stream, numbers, values in bound.geometry(lanes):
-            event = stream, numbers + start * invocations, values
-            events.setdefault(stream, []).append(event)
-    return {stream: expand(events[stream], program.places, limit) for stream in sorted(events)}
+        for stream, piece in bound.strips(lanes, program.places, limit).items():
+            piece.lane += start * invocations
+            pieces.setdefault(stream, []).append(piece)
+    return {stream: _joined(pieces[stream]) for stream in sorted(pieces)}
+
+
+def _joined(pieces: list[Expanded]) -> Expanded:
+    """The vertices and strips of several chunks."""
+    if len(pieces) == 1:
+        return pieces[0]
+    before = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
+
+    def joined(values: Callable[[Expanded], Array], moves: bool = False) -> Array:
+        return np.concatenate(
+            [values(p) + at if moves else values(p) for p, at in zip(pieces, before, strict=False)]
+        )
+
+    outputs: Outputs = {}
+    for slot, row in pieces[0].outputs.items():
+        outputs[slot] = [
+            None if value is None else np.concatenate([p.outputs[slot][i] for p in pieces])
+            for i, value in enumerate(row)
+        ]
+    order = None
+    if any(piece.order is not None for piece in pieces):
+        order = joined(lambda p: np.arange(p.count) if p.order is None else p.order, True)
+    start, length = joined(lambda p: p.start, True), joined(lambda p: p.length)
+    return Expanded(outputs, before[-1], start, length, joined(lambda p: p.lane), order)
+
+
+def strips_of(
+    events: list[Emission], places: tuple[tuple[int, int, int], ...], limit: int
+) -> dict[int, Expanded]:
+    """Sort emissions into the vertices and strips of each stream."""
+    streams = sorted({0, *(stream for stream, _, _ in events)})
+    return {
+        stream: expand([event for event in events if event[0] == stream], places, limit)
+        for stream in streams
+    }
 
 
 def expand(
     events: list[Emission], places: tuple[tuple[int, int, int], ...], limit: int
 ) -> Expanded:
-    """Sort emissions into vertices and strips."""
+    """Sort the emissions of a stream into vertices and strips."""
     lane = np.concatenate([numbers for _, numbers, _ in events] or [np.zeros(0, np.int64)])
     cut_mask = _cut_mask(events)
     order = np.argsort(lane, kind="stable")
     lane, is_cut = lane[order], cut_mask[order]
-    cuts_before = np.cumsum(is_cut)
+    cuts_before: Ints = np.cumsum(is_cut, dtype=np.int64)
     emits = np.flatnonzero(~is_cut)
     lane, strip = lane[emits], cuts_before[emits]
     rank = _rank(lane)
@@ -127,11 +176,7 @@ def expand(
         pieces = [values[i] for _, _, values in events if values is not None]
         joined = np.concatenate(pieces)[chosen] if pieces else np.zeros(0, np.float32)
         outputs.setdefault(slot, [None] * 4)[component] = joined
-    begins = np.ones(len(lane), np.bool_)
-    begins[1:] = (lane[1:] != lane[:-1]) | (strip[1:] != strip[:-1])
-    start = np.flatnonzero(begins)
-    length = np.diff(np.append(start, len(lane)))
-    return Expanded(outputs, len(lane), start, length, lane)
+    return Expanded.of(outputs, lane, strip)
 
 
 def _cut_mask(events: list[Emission]) -> npt.NDArray[np.bool_]:

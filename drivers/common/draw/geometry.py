@@ -80,9 +80,11 @@ def _primitives(
     )
     first = state.fixed.raster.state.flatshade_first
     assembled = assemble(mode, Runs(emitted.start, emitted.length), first)
-    provoking = assembled.provoking
+    corners, provoking = assembled.corners, assembled.provoking
+    if emitted.order is not None:
+        corners, provoking = emitted.order.take(corners), emitted.order.take(provoking)
     numbers = np.arange(done, done + len(provoking), dtype=np.int32)
     written = emitted.outputs.get(VaryingSlot.PRIMITIVE_ID)
     if written is not None and written[0] is not None:
         numbers = written[0].view(np.int32)[provoking]
-    return Primitives(new, assembled.corners, provoking, numbers, stream=stream)
+    return Primitives(new, corners, provoking, numbers, stream=stream)

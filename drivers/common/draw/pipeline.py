@@ -30,31 +30,34 @@ from .tessellation import tessellated_primitives
 __all__ = ["batch_of", "draw", "rasterize_part", "run", "run_part"]
 
 
-def draw(states: DrawStates, info: DrawInfo) -> None:
-    """Execute a draw call. Infinities and NaNs are legitimate in all code called from here."""
+def draw(states: DrawStates, info: DrawInfo, done: int = 0) -> None:
+    """Execute a draw call, of which some parts may be `done`. Infinities and NaNs are legitimate in
+    all code called from here.
+    """
     states.work.begin()
     with np.errstate(all="ignore"):
         for single in resolved(info):
             if single.count > 0 and single.instance_count > 0:
                 state = states.of(single.mode)
                 if state is not None:
-                    run(state, single)
+                    run(state, single, done=done)
 
 
-def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
+def run(draw: DrawState, info: DrawInfo, merged: bool = False, done: int = 0) -> None:
     """Take a draw through the whole pipeline.
 
     If it is `merged` from several draws, its instances are those draws, and a primitive is
-    identified by the draw it belongs to.
+    identified by the draw it belongs to. The first parts may be `done` by the draw's plan.
     """
-    info = without_excess(draw, info)
+    info = info if done else without_excess(draw, info)
     if draw.recorder is not None and draw.recorder.record(draw, info, merged):
         return
     stages, counters = draw.fixed.selection.stages, draw.counters
-    draw.work.spend(LANE * info.count * info.instance_count)
-    counters.ia_vertices += submitted(info) * info.instance_count
+    if not done:
+        draw.work.spend(LANE * info.count * info.instance_count)
+        counters.ia_vertices += submitted(info) * info.instance_count
     drawn = False
-    for part in parts(draw, info, merged):
+    for part in parts(draw, info, merged, done):
         counters.ia_primitives += len(part.corners)
         pieces = iter((part,))
         if info.mode is Primitive.PATCHES:

@@ -40,7 +40,10 @@ from .snapshot_cache import SnapshotCache
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
 SMALL = 1 << 14
-"""Draws of more vertices than this are executed at once."""
+"""Draws of more vertices than this do not become pending."""
+
+MOST_PLANNED = 1 << 21
+"""Draws of more vertices than this have no plan."""
 
 MOST = 4096
 """Draws of a batch."""
@@ -136,24 +139,27 @@ class DrawQueue:
     def submit(self, info: DrawInfo) -> None:
         """Execute a draw now, or add it to the batch."""
         try:
-            if not (self._is_small(info) and self._submit_small(info)):
-                draw(self._states, info)
+            done = self._submit_small(info) if self._is_small(info) else 0
+            if done is not None:
+                draw(self._states, info, done)
         except BaseException:
             self._spoiled()
             raise
 
-    def _submit_small(self, info: DrawInfo) -> bool:
-        """The draw becomes pending, or follows its state's plan; false if it can do neither."""
+    def _submit_small(self, info: DrawInfo) -> int | None:
+        """The draw becomes pending, or follows its state's plan; returns the number of its first
+        part that is still to be executed, if there is one.
+        """
         snapshot, row = self._snapshot, self._constants()
         assert snapshot is not None
         if not self._can_be_pending(info):
             plan = snapshot.plan(info.mode)
-            return plan is not None and plan.draw(info, row)
+            return 0 if plan is None else plan.draw(info, row)
         self._add(snapshot, info, row)
         for block in row:
             if block is not None and block.buffer is not None:
                 self._copies.note_block(block.buffer)
-        return True
+        return None
 
     def _add(self, snapshot: Snapshot, info: DrawInfo, constants: Constants) -> None:
         """Add a draw to the batch."""
@@ -347,13 +353,15 @@ class DrawQueue:
         return True
 
     def _is_small(self, info: DrawInfo) -> bool:
-        """Whether a draw is small and unobserved. Its snapshot is the current one."""
+        """Whether a draw is small (or may have a plan) and unobserved. Its snapshot is the current
+        one.
+        """
         if info is self._info:
             return True
         if (
             self._states.witness is not None
             or self._states.bound.stream_targets  # others each time: no snapshot would come again
-            or not 0 < info.instance_count * info.count <= SMALL
+            or not 0 < info.instance_count * info.count <= (SMALL if self._defers else MOST_PLANNED)
             or info.indirect is not None
             or info.count_from_stream_output is not None
         ):

@@ -1,8 +1,8 @@
-"""The resources that draws with the vertex and fragment stage read and write."""
+"""The resources that draws read and write, by default those of the vertex and fragment stage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound
@@ -27,19 +27,19 @@ def resources_of(bound: Bound) -> Iterator[Resource]:
     yield from sampled_by(bound)
 
 
-def readable_by(bound: Bound) -> Iterator[Resource]:
+def readable_by(bound: Bound, stages: Iterable[Stage] = MERGED_STAGES) -> Iterator[Resource]:
     """The buffers that draws read, and in whose place a copy can be put."""
     for buffer in bound.vertex_buffers:
         if buffer is not None:
             yield buffer.buffer
-    for stage in MERGED_STAGES:
+    for stage in stages:
         bindings = bound.stages[stage]
         for block in bindings.constants[1:]:
             if block is not None and block.buffer is not None:
                 yield block.buffer
 
 
-def sampled_by(bound: Bound, stages: Sequence[Stage] = MERGED_STAGES) -> Iterator[Resource]:
+def sampled_by(bound: Bound, stages: Iterable[Stage] = MERGED_STAGES) -> Iterator[Resource]:
     """The resources that draws sample in these stages."""
     for stage in stages:
         for view in bound.stages[stage].views:
@@ -47,12 +47,12 @@ def sampled_by(bound: Bound, stages: Sequence[Stage] = MERGED_STAGES) -> Iterato
                 yield view.resource
 
 
-def pinned_by(bound: Bound) -> Iterator[Resource]:
+def pinned_by(bound: Bound, stages: Iterable[Stage] = MERGED_STAGES) -> Iterator[Resource]:
     """The resources that draws may write."""
     for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
         if surface is not None:
             yield surface.resource
-    for stage in MERGED_STAGES:
+    for stage in stages:
         bindings = bound.stages[stage]
         for image in bindings.images:
             if image is not None:

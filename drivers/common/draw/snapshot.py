@@ -72,9 +72,9 @@ _LARGE_BLOCKS = 1 << 12
 class Plan(Protocol):
     """A fast path for single draws in a state, prepared by the code of the programs."""
 
-    def draw(self, info: DrawInfo, row: Row) -> bool:
-        """Make a draw with these constant blocks 0; returns false, having done nothing, if it
-        cannot.
+    def draw(self, info: DrawInfo, row: Row) -> int | None:
+        """Make a draw with these constant blocks 0, part by part (`splitting.assemblies`); returns
+        the number of the first part that it cannot make, if there is one.
         """
         ...
 
@@ -235,7 +235,7 @@ class Snapshot:
                 joiner.rebind(stage)
 
     def plan(self, mode: Primitive) -> Plan | None:
-        """The fast path for single small draws, if the programs have one."""
+        """The fast path for single draws, if the programs have one."""
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]

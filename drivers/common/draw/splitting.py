@@ -10,6 +10,7 @@ are equal, so triangles of them have no area: these are only counted, so that th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -41,11 +42,18 @@ from gallette.pipe.state import DrawInfo, ViewportState
 
 from .state import DrawState
 
+Bools = npt.NDArray[np.bool_]
+
 __all__ = [
     "CALL_VALUES",
+    "LEAST_LANES",
     "LISTS",
+    "MOST_LANES",
+    "WORTHWHILE",
+    "Assembly",
     "Primitives",
     "are_plain",
+    "assemblies",
     "end_to_end",
     "joined_outputs",
     "lanes_at_once",
@@ -53,7 +61,9 @@ __all__ = [
     "without_excess",
 ]
 
-_WORTHWHILE = 1 << 14
+WORTHWHILE = 1 << 14
+"""Vertices past the end of arrays from which on a draw is shortened."""
+
 _TRIANGLES = {
     Primitive.TRIANGLES: 3,
     Primitive.TRIANGLE_STRIP: 1,
@@ -65,12 +75,12 @@ _TRIANGLES = {
 def without_excess(draw: DrawState, info: DrawInfo) -> DrawInfo:
     """The draw without triangles whose vertices are all past the end; they are only counted."""
     step = _TRIANGLES.get(info.mode)
-    if step is None or info.count < _WORTHWHILE or not _depends_on_area_alone(draw, info):
+    if step is None or info.count < WORTHWHILE or not _depends_on_area_alone(draw, info):
         return info
     held = max(0, _vertices_held(draw) - info.start)
     count = -(-(held + 2) // step) * step
     excess = info.count - count
-    if excess < _WORTHWHILE:
+    if excess < WORTHWHILE:
         return info
     triangles, counters = excess // step * info.instance_count, draw.counters
     counters.ia_vertices += excess * info.instance_count
@@ -114,7 +124,7 @@ MOST_LANES = 3 << 15
 """Vertices a part has at most; fewer, if they have many outputs."""
 
 _PART_BYTES = 1 << 24
-_LEAST_LANES = 1 << 16
+LEAST_LANES = 1 << 16
 
 _FEW = 1 << 10
 """Up to so many primitives their numbers are kept."""
@@ -136,13 +146,35 @@ class Primitives:
 def lanes_at_once(facts: ProgramFacts) -> int:
     """How many vertices with a program's outputs are kept at a time."""
     components = sum(mask.bit_count() for mask in facts.outputs.values())
-    return min(MOST_LANES, max(_LEAST_LANES, _PART_BYTES // (4 * components + 64)))
+    return min(MOST_LANES, max(LEAST_LANES, _PART_BYTES // (4 * components + 64)))
 
 
-def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]:
-    """The assembled primitives of a draw, with their shaded vertices."""
+@dataclass(slots=True)
+class Assembly:
+    """A part of a draw before its vertices are shaded."""
+
+    source: VertexSource
+    assembler: _Assembler
+    make: Callable[[Bools], tuple[Ints, Ints, npt.NDArray[np.int32], _Edges]]
+    """Returns corners, provoking vertices, identities and real edges, given which instances are
+    `plain`."""
+
+
+def parts(draw: DrawState, info: DrawInfo, merged: bool, done: int = 0) -> Iterator[Primitives]:
+    """The assembled primitives of a draw, with their shaded vertices; without the first parts, if
+    some are `done`.
+    """
+    for part in itertools.islice(assemblies(draw, info, merged), done, None):
+        source = part.source
+        vertices = _shade(draw, source)
+        plain = part.assembler.plain(vertices, np.full(source.instances, source.count))
+        yield Primitives(vertices, *part.make(plain), source=source)
+
+
+def assemblies(draw: DrawState, info: DrawInfo, merged: bool = False) -> Iterator[Assembly]:
+    """The parts of a draw."""
     instances = info.instance_count
-    if info.count * instances <= _LEAST_LANES:
+    if info.count * instances <= LEAST_LANES:
         yield from _instances(draw, info, 0, merged)
         return
     limit = lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
@@ -168,7 +200,7 @@ def _evenly(count: int, most: int) -> int:
 # -- whole instances -------------------------------------------------------------------------------
 
 
-def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Iterator[Primitives]:
+def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Iterator[Assembly]:
     """All primitives of some instances, beginning with the one numbered `first`."""
     stream, runs, source = vertex_stream(info)
     if not len(stream) or not source.count:
@@ -179,36 +211,40 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
             source.firsts = draw.firsts[first : first + source.instances]
         else:
             source.first = int(draw.firsts[first])
-    vertices = _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
-    plain = assembler.plain(vertices, np.full(source.instances, source.count))
-    corners, provoking, edges = assembler.make(bool(plain[0]))
-    if info.index_size:  # otherwise the stream counts
-        corners, provoking = stream.take(corners), stream.take(provoking)
-    identity = _numbers(len(corners), assembler.pieces)
-    if source.instances > 1:
+
+    def of_stream(plain: bool) -> _Made:
+        corners, provoking, edges = assembler.make(plain)
+        if info.index_size:  # otherwise the stream counts
+            corners, provoking = stream.take(corners), stream.take(provoking)
+        return corners, provoking, edges
+
+    def make(plain: Bools) -> tuple[Ints, Ints, npt.NDArray[np.int32], _Edges]:
+        corners, provoking, edges = of_stream(bool(plain[0]))
         instances, count = source.instances, len(corners)
+        if instances == 1:
+            identity = np.full(count, first, np.int32) if merged else _numbers(count, pieces)
+            return corners, provoking, identity, edges
         shift = np.arange(0, instances * source.count, source.count)
         corners = corners + shift[:, None, None]
         provoking = provoking + shift[:, None]
         edges = None if edges is None else np.tile(edges, (instances, 1))
         others = (plain != plain[0]).nonzero()[0]
         if len(others):
-            made = assembler.make(not plain[0])
-            at = [stream.take(part) if info.index_size else part for part in made[:2]]
-            corners[others] = at[0] + shift[others, None, None]
-            provoking[others] = at[1] + shift[others, None]
+            made = of_stream(not plain[0])
+            corners[others] = made[0] + shift[others, None, None]
+            provoking[others] = made[1] + shift[others, None]
             if edges is not None and made[2] is not None:
                 edges[others] = made[2]
-        corners, provoking = corners.reshape(-1, corners.shape[2]), provoking.reshape(-1)
-        edges = None if edges is None else edges.reshape(-1)
         if merged:
             identity = np.arange(first, first + instances, dtype=np.int32).repeat(count)
         else:
-            identity = np.tile(identity, instances)
-    elif merged:
-        identity = np.full(len(corners), first, np.int32)
-    yield Primitives(vertices, corners, provoking, identity, edges, source=source)
+            identity = np.tile(_numbers(count, pieces), instances)
+        edges = None if edges is None else edges.reshape(-1)
+        return corners.reshape(-1, corners.shape[2]), provoking.reshape(-1), identity, edges
+
+    pieces = assembler.pieces
+    yield Assembly(source, assembler, make)
 
 
 def _numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
@@ -324,7 +360,7 @@ def _piece_of(info: DrawInfo) -> _Piece:
 
 def _one_instance(
     draw: DrawState, info: DrawInfo, instance: int, merged: bool, limit: int
-) -> Iterator[Primitives]:
+) -> Iterator[Assembly]:
     """The primitives of one instance, with at most `limit` corners at a time."""
     stream = IndexStream(info)
     assembler = _Assembler(draw, info, stream.runs)
@@ -332,21 +368,31 @@ def _one_instance(
         limit += limit // 3
     step = _evenly(assembler.units, max(1, limit // assembler.width))
     for start in range(0, assembler.units, step):
-        part = start, min(start + step, assembler.units)
-        positions, provoking, edges = assembler.make(False, part)
-        source, lane_of = stream.source(positions, instance)
-        vertices = _shade(draw, source)
-        if assembler.plain(vertices, np.full(1, source.count))[0]:
-            positions, provoking, edges = assembler.make(True, part)
+        yield _share(
+            assembler, stream, (start, min(start + step, assembler.units)), instance, merged
+        )
+
+
+def _share(
+    assembler: _Assembler, stream: IndexStream, part: Part, instance: int, merged: bool
+) -> Assembly:
+    """The primitives of an instance from one number to another."""
+    cut = assembler.make(False, part)
+    source, lane_of = stream.source(cut[0], instance)
+
+    def make(plain: Bools) -> tuple[Ints, Ints, npt.NDArray[np.int32], _Edges]:
+        positions, provoking, edges = assembler.make(True, part) if plain[0] else cut
         identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
-        identity += np.int32(start)
+        identity += np.int32(part[0])
         if merged:
             identity[:] = instance
-        corners, provoking = lane_of(positions), lane_of(provoking)
-        yield Primitives(vertices, corners, provoking, identity, edges, source=source)
+        return lane_of(positions), lane_of(provoking), identity, edges
+
+    return Assembly(source, assembler, make)
 
 
-_Made = tuple[Ints, Ints, "npt.NDArray[np.uint8] | None"]
+_Edges = npt.NDArray[np.uint8] | None
+_Made = tuple[Ints, Ints, _Edges]
 
 
 class _Assembler:
@@ -380,7 +426,7 @@ class _Assembler:
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
         return 2 if quads else 1
 
-    def plain(self, vertices: VertexSet, sizes: Ints) -> npt.NDArray[np.bool_]:
+    def plain(self, vertices: VertexSet, sizes: Ints) -> Bools:
         """Of each instance, which has so many vertices and may be a draw of its own: whether it
         consists of quads that need nothing but filling.
         """

@@ -6,7 +6,9 @@ point of a patch's domain. Patches with equal levels are subdivided once.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,7 +71,16 @@ class Patches:
 class DomainPoints:
     """`EvaluationLanes`: the domain points of many patches, patch after patch."""
 
-    __slots__ = ("_coordinates", "_corners", "_identity", "_patch", "_patches", "_varying", "count")
+    __slots__ = (
+        "_coordinates",
+        "_corners",
+        "_identity",
+        "_numbers",
+        "_patch",
+        "_patches",
+        "_varying",
+        "count",
+    )
 
     def __init__(
         self,
@@ -87,13 +98,19 @@ class DomainPoints:
         self._identity = identity
         self._patch = patch
         self._coordinates = coordinates
+        self._numbers: dict[int, Ints] = {}  # of each point's corners
 
     def corner(self, slot: int, component: int, corner: int) -> Value:
         """A per-vertex value of the patch."""
         value = self._varying(slot, component)
         if corner >= self._corners.shape[1]:
             return np.zeros((), value.dtype)
-        return value.take(self._corners[self._patch, corner]) if value.ndim else value
+        if not value.ndim:
+            return value
+        numbers = self._numbers.get(corner)
+        if numbers is None:
+            numbers = self._numbers[corner] = self._corners[:, corner].take(self._patch)
+        return value.take(numbers)
 
     def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
         """The values of an input for a vertex number that differs between lanes."""
@@ -219,40 +236,20 @@ def _evaluated(
     """The subdivided patches of these numbers, whose levels are the rows of `table`."""
     selection = state.fixed.selection
     program, info = state.programs[Stage.TESS_EVAL], selection.infos[Stage.TESS_EVAL]
-    distinct, which = np.unique(table, axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    domains = [
-        subdivide(
-            info.tess_primitive or "triangles",
-            tuple(float(x) for x in row[:4]),
-            tuple(float(x) for x in row[4:]),
-            info.tess_spacing or "equal_spacing",
-            info.tess_ccw,
-            info.tess_point_mode,
-        )
-        for row in distinct
-    ]
-    sizes = np.array([0 if d is None else len(d.points) for d in domains], np.int64)[which]
-    starts = np.cumsum(sizes) - sizes
-    patch = np.repeat(numbers, sizes)
-    total = int(sizes.sum())
+    points = _points(
+        table.tobytes(),
+        info.tess_primitive or "triangles",
+        info.tess_spacing or "equal_spacing",
+        info.tess_ccw,
+        info.tess_point_mode,
+    )
+    total, patch, primitives = len(points.patch), points.patch, points.primitives
     state.counters.ds_invocations += total
-    coordinates = np.zeros((total, 3), np.float32)
-    pieces: list[tuple[Ints, Ints]] = []
-    for number, domain in enumerate(domains):
-        if domain is None:
-            continue
-        mine = np.flatnonzero(which == number)
-        places = starts[mine][:, None] + np.arange(len(domain.points))
-        coordinates[places.reshape(-1)] = np.tile(domain.points, (len(mine), 1))
-        rows = starts[mine][:, None, None] + domain.primitives[None]
-        width = domain.primitives.shape[1]
-        pieces.append((np.repeat(mine, len(domain.primitives)), rows.reshape(-1, width)))
-    if not pieces:
+    if not len(primitives):
         return None
-    owner = np.concatenate([mine for mine, _ in pieces])
-    order = np.argsort(owner, kind="stable")
-    primitives = np.concatenate([rows for _, rows in pieces])[order]
+    if numbers[0]:
+        patch = patch + numbers[0]
+    coordinates = points.coordinates
     step = selection.stages[Stage.TESS_EVAL].facts.chunk_lanes
     chunks = []
     for start in range(0, total, step):
@@ -267,4 +264,49 @@ def _evaluated(
         fused=False,
     )
     provoking = primitives[:, 0 if state.fixed.raster.state.flatshade_first else -1]
-    return Primitives(new, primitives, provoking, identity[numbers][owner[order]])
+    return Primitives(new, primitives, provoking, identity[numbers].take(points.owner))
+
+
+@dataclass(slots=True)
+class _Points:
+    """The points that some patches are subdivided into, patch after patch."""
+
+    patch: Ints  # of each point
+    coordinates: npt.NDArray[np.float32]
+    primitives: Ints  # the points of each
+    owner: Ints  # and its patch
+
+
+@functools.lru_cache(maxsize=4)  # of some megabytes each at most
+def _points(table: bytes, primitive: str, spacing: str, ccw: bool, point_mode: bool) -> _Points:
+    """Subdivide patches with these levels, six for each; kept, because most applications subdivide
+    alike in every frame.
+    """
+    levels = np.frombuffer(table, np.float32).reshape(-1, 6)
+    distinct, which = np.unique(levels, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    domains = [
+        subdivide(primitive, tuple(row[:4]), tuple(row[4:]), spacing, ccw, point_mode)
+        for row in distinct.tolist()
+    ]
+    sizes = np.array([0 if d is None else len(d.points) for d in domains], np.int64)[which]
+    starts = np.cumsum(sizes) - sizes
+    coordinates = np.zeros((int(sizes.sum()), 3), np.float32)
+    owners, rows = [np.zeros(0, np.int64)], []
+    for number, domain in enumerate(domains):
+        if domain is None:
+            continue
+        mine = np.flatnonzero(which == number)
+        places = starts[mine][:, None] + np.arange(len(domain.points))
+        coordinates[places.reshape(-1)] = np.tile(domain.points, (len(mine), 1))
+        some = starts[mine][:, None, None] + domain.primitives[None]
+        owners.append(np.repeat(mine, len(domain.primitives)))
+        rows.append(some.reshape(-1, domain.primitives.shape[1]))
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    primitives = np.concatenate(rows)[order] if rows else np.zeros((0, 3), np.int64)
+    patch = np.repeat(np.arange(len(which)), sizes)
+    found = _Points(patch, coordinates, primitives, owner[order])
+    for array in (patch, coordinates, primitives, found.owner):
+        array.flags.writeable = False
+    return found

@@ -58,6 +58,8 @@ from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.samples import SamplePattern
+    from gallette.drivers.common.raster.setup import Edges
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
@@ -106,10 +108,26 @@ class FragmentRun(FragmentSink):
         """Run the fragments of some primitives."""
         self.engine.draw(self.shader, spans, source, info)
 
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill triangles with the program's compiled code, if it has any for them."""
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
+        """Clip and fill triangles with the program's compiled code, if it has any for them; returns
+        how many of the first ones are done.
+        """
         program = self.shader.program
-        return program is not None and program.fill(self.engine, context, vertices, batch)
+        return 0 if program is None else program.fill(self.engine, context, vertices, batch)
+
+    def fill_polygons(
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill what points or lines cover with the program's compiled code, if it has any."""
+        program = self.shader.program
+        return program is not None and program.fill_polygons(
+            self.engine, context, edges, source, info, pattern
+        )
 
 
 class FragmentEngine:

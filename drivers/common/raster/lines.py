@@ -19,11 +19,10 @@ from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
-from .spans import Spans, spans_of
+from .samples import SamplePattern
+from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away
 
-__all__ = ["parallelograms", "rasterize_lines", "rectangles"]
+__all__ = ["parallelograms", "rectangles", "set_up_lines"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -42,7 +41,7 @@ class _Major:
     wide: Bools  # u is x
 
 
-def rasterize_lines(
+def set_up_lines(
     vertices: VertexSet,
     ends: Ints,
     provoking: Ints,
@@ -52,8 +51,8 @@ def rasterize_lines(
     depth: Floats | None,
     front: Bools | None = None,
     multisampled: SamplePattern | None = None,
-) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
-    """The spans of lines `ends[n, 2]`, and the planes of their inputs."""
+) -> tuple[Edges, PlaneSource, PrimitiveInfo]:
+    """The polygons that lines `ends[n, 2]` cover, and the planes of their inputs."""
     columns = ends.T
     x, y = vertices.window[0, columns], vertices.window[1, columns]
     dx, dy = x[0] - x[1], y[0] - y[1]
@@ -77,8 +76,7 @@ def rasterize_lines(
     source = PlaneSource(vertices, columns, provoking, center, bool(multisampled), depth)
     if front is None:
         front = np.ones(len(provoking), np.bool_)
-    spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
-    return spans, source, PrimitiveInfo(front, identity)
+    return edges, source, PrimitiveInfo(front, identity)
 
 
 def rectangles(

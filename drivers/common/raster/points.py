@@ -11,11 +11,10 @@ from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import SamplePattern, sampled_spans
+from .samples import SamplePattern
 from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away, whole
-from .spans import Spans, spans_of
 
-__all__ = ["point_extent", "point_sizes", "rasterize_points", "rasterized_size"]
+__all__ = ["point_extent", "point_sizes", "rasterized_size", "set_up_points"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -35,7 +34,7 @@ def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Flo
     return np.full(len(which), state.point_size, np.float32)
 
 
-def rasterize_points(
+def set_up_points(
     vertices: VertexSet,
     which: Ints,
     provoking: Ints,
@@ -45,8 +44,8 @@ def rasterize_points(
     depth: Floats | None,
     front: Bools | None = None,
     multisampled: SamplePattern | None = None,
-) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
-    """The spans of points, and the planes of their inputs."""
+) -> tuple[Edges, PlaneSource, PrimitiveInfo]:
+    """The squares that points cover, and the planes of their inputs."""
     window = vertices.window[:2, which]
     size = rasterized_size(point_sizes(vertices, which, state))
     keep = (np.abs(window) < FARTHEST).all(axis=0)
@@ -65,12 +64,12 @@ def rasterize_points(
         info.round = state.point_smooth and not state.multisample
         edges = _squares(window, size, state, target)
         source = PlaneSource(vertices, which[None], provoking, False, depth=depth)
-        return sampled_spans(edges, target, multisampled), source, info
+        return edges, source, info
     if state.conservative:
         edges = _squares(window, size, state, target, state.half_pixel_center)
         center = state.half_pixel_center
         source = PlaneSource(vertices, which[None], provoking, center, depth=depth)
-        return spans_of(edges), source, info
+        return edges, source, info
     x0, x1 = point_extent(window[0], size, state)
     y0, y1 = point_extent(window[1], size, state)
     nothing = np.zeros((0, len(size)))
@@ -84,7 +83,7 @@ def rasterize_points(
         np.minimum(y1, target.y1),
     )
     source = PlaneSource(vertices, which[None], provoking, state.half_pixel_center, depth=depth)
-    return spans_of(edges), source, info
+    return edges, source, info
 
 
 def rasterized_size(size: Floats) -> Floats:

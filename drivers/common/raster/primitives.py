@@ -12,12 +12,12 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.lines import rasterize_lines
-from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
-from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.raster.lines import set_up_lines
+from gallette.drivers.common.raster.points import set_up_points
+from gallette.drivers.common.raster.samples import SamplePattern, sampled_spans
 from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
-from gallette.drivers.common.raster.setup import Rect, greatest, least
-from gallette.drivers.common.raster.spans import Spans, slices
+from gallette.drivers.common.raster.setup import Edges, Rect
+from gallette.drivers.common.raster.spans import Spans, slices, spans_of
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
     MOST_ROWS,
@@ -40,7 +40,7 @@ from gallette.drivers.common.vertex.clip import (
     clip_lines,
     clip_polygons,
 )
-from gallette.drivers.common.vertex.masks import every, where
+from gallette.drivers.common.vertex.masks import ends_of, every, where
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -130,6 +130,9 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
+    if batch.corners.shape[1] == 3 and len(batch.corners):
+        done = sink.fill(context, vertices, batch)
+        batch = batch.take(slice(done, None)) if done else batch
     batch = clipped(context, vertices, batch)
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
@@ -255,8 +258,6 @@ def _merged(
 def _triangles(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
-    if sink.fill(context, vertices, batch):
-        return
     state = context.state
     pattern = context.pattern(state.poly_smooth)
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)
@@ -396,14 +397,19 @@ def _lines(
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
         depth = None  # dashes have a depth of their own, without the offset
         front = None if front is None else front[rows]
-    for part in _by_rows(context, vertices, batch):
-        sink.draw(
-            *rasterize_lines(
-                vertices,
-                *_some(context, batch, batch.corners, depth, front, part),
-                context.pattern(context.state.line_smooth),
-            )
-        )
+    pattern = context.pattern(context.state.line_smooth)
+    set_up = set_up_lines(
+        vertices,
+        batch.corners,
+        batch.provoking,
+        batch.identity,
+        context.state,
+        context.target,
+        depth,
+        front,
+        pattern,
+    )
+    _polygons(context, sink, pattern, *set_up)
 
 
 def _points(
@@ -414,46 +420,40 @@ def _points(
     depth: Floats | None,
     front: Bools | None = None,
 ) -> None:
-    for part in _by_rows(context, vertices, batch):
-        sink.draw(
-            *rasterize_points(
-                vertices,
-                *_some(context, batch, batch.corners[:, 0], depth, front, part),
-                context.pattern(context.state.point_smooth),
-            )
-        )
-
-
-def _some(
-    context: RasterContext,
-    batch: Batch,
-    corners: Ints,
-    depth: Floats | None,
-    front: Bools | None,
-    part: slice,
-) -> tuple[Ints, Ints, npt.NDArray[np.int32], RasterizerState, Rect, Floats | None, Bools | None]:
-    """The inputs of point and line rasterization, for some primitives."""
-    return (
-        corners[part],
-        batch.provoking[part],
-        batch.identity[part],
+    pattern = context.pattern(context.state.point_smooth)
+    set_up = set_up_points(
+        vertices,
+        batch.corners[:, 0],
+        batch.provoking,
+        batch.identity,
         context.state,
         context.target,
-        None if depth is None else depth[:, part],
-        None if front is None else front[part],
+        depth,
+        front,
+        pattern,
     )
+    _polygons(context, sink, pattern, *set_up)
 
 
-def _by_rows(context: RasterContext, vertices: VertexSet, batch: Batch) -> list[slice]:
-    """Points or lines in parts with a bounded number of rows (see `Faced.parts`)."""
-    target, (count, size) = context.target, batch.corners.shape
-    if count * (target.y1 - target.y0) <= MOST_ROWS:
-        return [slice(0, count)]
-    reach: Floats | np.float32 = np.float32(context.state.line_width)
-    if size == 1:
-        reach = rasterized_size(point_sizes(vertices, batch.corners[:, 0], context.state))
-    y = vertices.window[1].take(batch.corners.T)
-    first, last = (y[0], y[0]) if size == 1 else (least(y), greatest(y))
-    low = np.clip(first - reach, target.y0, target.y1)
-    high = np.clip(last + reach, target.y0, target.y1)
-    return slices(np.cumsum(np.nan_to_num(high - low) + 1, dtype=np.float64), MOST_ROWS)
+def _polygons(
+    context: RasterContext,
+    sink: FragmentSink,
+    pattern: SamplePattern | None,
+    edges: Edges,
+    source: PlaneSource,
+    info: PrimitiveInfo,
+) -> None:
+    """Draw the polygons that lines or points cover, in parts with a bounded number of rows."""
+    if sink.fill_polygons(context, edges, source, info, pattern):
+        return
+    for part in slices(ends_of(np.maximum(edges.y1 - edges.y0, 0)), MOST_ROWS):
+        # The engine frees the rows while it draws, so no name may hold them here.
+        sink.draw(_spans_of(edges, part, context.target, pattern), source, info)
+
+
+def _spans_of(edges: Edges, part: slice, target: Rect, pattern: SamplePattern | None) -> Spans:
+    """The spans of some polygons, which keep their numbers."""
+    some = edges.take(part)
+    spans = sampled_spans(some, target, pattern) if pattern else spans_of(some)
+    spans.primitive += part.start
+    return spans

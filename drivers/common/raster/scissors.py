@@ -9,6 +9,8 @@ import numpy as np
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .samples import SamplePattern
+from .setup import Edges
 from .spans import Ints, Spans
 
 if TYPE_CHECKING:
@@ -31,8 +33,23 @@ class FragmentSink:
         """Fragments of some primitives, in drawing order; may be called for many batches."""
         raise NotImplementedError
 
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill whole triangles; false, and nothing is drawn, if `draw` is to be called."""
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
+        """Clip and fill whole triangles; returns how many of the first ones are done. For others,
+        `draw` is to be called.
+        """
+        return 0
+
+    def fill_polygons(
+        self,
+        context: RasterContext,
+        edges: Edges,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        pattern: SamplePattern | None,
+    ) -> bool:
+        """Fill the polygons that points or lines cover, at the samples of the pattern; false, and
+        nothing is drawn, if `draw` is to be called.
+        """
         return False
 
 

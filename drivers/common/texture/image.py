@@ -39,7 +39,7 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
-__all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
+__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -50,6 +50,30 @@ _TAIL = 32
 
 RGBA8 = FORMATS["R8G8B8A8_UNORM"]
 _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
+
+
+class PayingCopy:
+    """Something made of a resource's contents once more lanes have read it, since they were
+    written, than it has texels; then making it pays.
+    """
+
+    __slots__ = ("_key", "_make", "_resource", "_sampled", "_writes", "texels")
+
+    def __init__(
+        self, resource: HostResource, texels: int, key: Any, make: Callable[[], Any]
+    ) -> None:
+        self._resource, self.texels = resource, texels
+        self._key, self._make = key, make
+        self._writes, self._sampled = -1, 0
+
+    def get(self, lanes: int) -> Any:
+        """What was made, if it exists or making it pays for `lanes` more; else None."""
+        if self._writes != self._resource.writes:
+            self._writes, self._sampled = self._resource.writes, 0
+        self._sampled += lanes
+        if self._sampled < self.texels:
+            return None
+        return self._resource.derive(self._key, self._make)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +92,8 @@ class Image:
     swizzle: tuple[str | int, str | int, str | int, str | int]  # into decoded channels
     bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that decodes them
     stencil: bool = False
+    decoded: PayingCopy | None = None
+    """The texels as planes of components, for formats that take time to decode."""
 
     @property
     def levels(self) -> int:
@@ -86,6 +112,11 @@ class Image:
         """Swizzled components of the texels at some indices; constant ones are 0-d."""
         # NumPy takes several times as long with other index types.
         index = index.astype(np.int64, copy=False)
+        decoded = None if self.decoded is None else self.decoded.get(index.size)
+        if decoded is not None:
+            return self.select(
+                [plane if plane.ndim == 0 else plane.take(index) for plane in decoded]
+            )
         texels = self.texels()
         raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
         return self.select(_channels(self.format, self.stencil, raw, self.wanted))
@@ -160,6 +191,15 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
     pot = tuple(bool(((e & (e - 1)) == 0).all()) for e in (width, height, depth))
     swizzle = _swizzle(view)
     stencil = view.sample_stencil or (format.has_stencil and not format.has_depth)
+    wanted = _named(swizzle)
+
+    def decode() -> Planes:
+        return _channels(format, stencil, run(), wanted)
+
+    decoded = None
+    if _takes_time(format):
+        last = int(base[-1] + depth[-1] * stride[-1])
+        decoded = PayingCopy(resource, last, ("planes", format, stencil, wanted), decode)
     return Image(
         target=view.target,
         format=format,
@@ -173,6 +213,16 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         swizzle=swizzle,
         bytes8=_bytes8(format, swizzle),
         stencil=stencil,
+        decoded=decoded,
+    )
+
+
+def _takes_time(format: Format) -> bool:
+    """Whether decoding a texel takes longer than reading its components as floats."""
+    return (
+        format.is_color
+        and not format.is_pure_integer
+        and not all(c.type == "FLOAT" and c.bits == 32 for c in format.channels)
     )
 
 

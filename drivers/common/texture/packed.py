@@ -31,7 +31,7 @@ from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .floats import Level, Place, axes_of
-from .image import Image, Planes, fits_bytes
+from .image import Image, PayingCopy, Planes, fits_bytes
 from .wrap import linear_fixed, nearest_fixed
 
 __all__ = [
@@ -117,27 +117,14 @@ _MOST_STEPS = 1 << 18
 """The largest number of texels for which differences are stored."""
 
 
-class Padded:
-    """The padded copy of a view, remade after the texture was written, once that pays again."""
+class Padded(PayingCopy):
+    """The padded copy of a view."""
 
-    __slots__ = ("_key", "_resource", "_sampled", "_writes", "layout")
+    __slots__ = ("layout",)
 
     def __init__(self, resource: HostResource, layout: PaddedLayout, key: Any) -> None:
-        self._resource = resource
+        super().__init__(resource, layout.texels, ("padded", key, layout.wraps), self._made)
         self.layout = layout
-        self._key = ("padded", key, layout.wraps)
-        self._writes = -1
-        self._sampled = 0
-
-    def copies(self, lanes: int) -> Copies | None:
-        """The copy, if it exists or making it pays for `lanes` more."""
-        if self._writes != self._resource.writes:
-            self._writes, self._sampled = self._resource.writes, 0
-        self._sampled += lanes
-        if self._sampled < self.layout.texels:
-            return None
-        found: Copies = self._resource.derive(self._key, self._made)
-        return found
 
     def _made(self) -> Copies:
         words = self.layout.copy()
@@ -194,7 +181,7 @@ class PaddedFilter:
 
     def linear(self, place: Place) -> Array | None:
         """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
-        copies = self._padded.copies(place.coords[0].shape[0])
+        copies: Copies | None = self._padded.get(place.coords[0].shape[0])
         if copies is None:
             return None
         layout, level = self._padded.layout, place.level

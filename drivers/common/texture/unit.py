@@ -113,7 +113,8 @@ class Unit:
                 return _of_one_lane(found) if uniform else found
             place, at = self._place(spread, moved, compare)
             if op == "tg4":
-                found = self.floats.gather(place, gather_component)
+                only = self.reading(1 << gather_component).floats  # decodes no other components
+                found = only.gather(place, gather_component)
             else:
                 level_of_detail = None
                 if self.needs_lod:

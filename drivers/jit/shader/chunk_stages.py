@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Intrinsic, Shader
+from gallette.drivers.common.draw.emissions import Expanded
+from gallette.drivers.common.program import Outputs
 
 from ..llvm.text import Var
 from ..llvm.values import V
@@ -15,7 +21,7 @@ from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
-__all__ = ["ControlStage", "GeometryRows", "GeometryStage"]
+__all__ = ["ControlStage", "GeometryRows", "GeometryStage", "strips_of_rows"]
 
 
 class ControlStage(ChunkStage):
@@ -97,6 +103,38 @@ class GeometryRows:
     CUTS = 1
     STREAMS = 2
     VALUES = 3
+
+
+def strips_of_rows(
+    rows: list[npt.NDArray[Any]], places: tuple[tuple[int, int, int], ...]
+) -> dict[int, Expanded]:
+    """The vertices and strips of each stream."""
+    counts, cuts, streams = rows[: GeometryRows.VALUES]
+    last, lanes = int(counts.max(initial=0)), len(counts)
+
+    def outputs(at: npt.NDArray[np.int64] | None) -> Outputs:
+        found: Outputs = {}
+        for (slot, component, _), row in zip(places, rows[GeometryRows.VALUES :], strict=True):
+            flat = row.view(f"f{row.dtype.itemsize}").reshape(-1)
+            value = flat[: last * lanes] if at is None else flat.take(at)
+            found.setdefault(slot, [None] * 4)[component] = value
+        return found
+
+    if last and counts.min() == last and not cuts[:last].any() and not streams.any():
+        # A strip of each lane, whose vertices may stay where they are.
+        every = np.arange(lanes)
+        order = (every[:, None] + np.arange(0, last * lanes, lanes)).reshape(-1)
+        start, length, lane = every * last, np.full(lanes, last), every.repeat(last)
+        return {0: Expanded(outputs(None), last * lanes, start, length, lane, order)}
+    emitted = np.arange(last) < counts[:, None]
+    of, begun = streams[:last].T, cuts[:last].T
+    found: dict[int, Expanded] = {}
+    for stream in sorted({0, *np.bincount(of[emitted]).nonzero()[0].tolist()}):
+        own = emitted & (of == stream)
+        lane, k = own.nonzero()
+        strip = (begun >> stream & 1).cumsum(axis=1)[own]
+        found[stream] = Expanded.of(outputs(k * lanes + lane), lane, strip)
+    return found
 
 
 class GeometryStage(ChunkStage):

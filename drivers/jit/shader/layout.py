@@ -90,17 +90,20 @@ class TileWords:
 
 
 class Record:
-    """The result of setting up a triangle, in 32-bit words."""
+    """The result of setting up a primitive, in 32-bit words: a triangle, or the polygon that a line
+    or a point covers.
+    """
 
-    VERTEX: Final = 0  # three vertex numbers, clockwise
+    VERTEX: Final = 0  # a triangle's three vertex numbers, clockwise; a line's two, a point's one
+    POINT_SIZE: Final = 1  # a float
     PROVOKING: Final = 3
     FRONT: Final = 4
     IDENTITY: Final = 5
     BOUNDS: Final = 6  # x0, y0, x1, y1
-    DX: Final = 10  # of three edges
-    DY: Final = 13
-    C: Final = 16  # 64-bit values, minus one; of pixels: divided by 256
-    SIZE: Final = 22
+    DX: Final = 10  # of up to four edges
+    DY: Final = 14
+    C: Final = 18  # 64-bit values, minus one; of pixels: divided by 256
+    SIZE: Final = 26
 
 
 class ClipWords:
@@ -156,10 +159,10 @@ class StreamWords:
 
 
 class DrawWords:
-    """The block of a small draw executed by one call."""
+    """The block of a part of a draw that is executed by one call."""
 
-    MOST_TRIANGLES: Final = 8192  # that are shaded
-    MOST_PIECES: Final = 8192  # of triangles that are cut
+    MOST_TRIANGLES: Final = 3 << 15  # that are shaded
+    MOST_PIECES: Final = 1 << 14  # of triangles that are cut
 
     STATE: Final = 0  # how it ended
     STREAM: Final = 1  # its `StreamWords`

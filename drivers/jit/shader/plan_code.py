@@ -1,8 +1,9 @@
-"""A small draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
+"""A part of a draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
 
 `draw` calls the stages one after the other: the vertex shader, `place`, clipping of triangles that
 are not inside of all planes, set-up, binning, the tile function. If it cannot continue, it stores
-the reason in `DrawWords.STATE`; it has had no visible effect then.
+the reason in `DrawWords.STATE`; it has had no visible effect then. Where vertices are given, it
+does what is between the vertex shader and the tile function.
 """
 
 from __future__ import annotations
@@ -37,14 +38,19 @@ _BOXES = 1 << 12
 
 
 def plan_text(
-    planes: Sequence[int], halfz: bool, first: bool, plain: bool, worth: tuple[int, int]
+    planes: Sequence[int],
+    halfz: bool,
+    first: bool,
+    plain: bool,
+    given: bool,
+    worth: tuple[int, int],
 ) -> str:
     """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
-    first one, whether quads are cut another way if they are clipped (`plain`), and the numbers of
-    tiles and pixels from which threads pay.
+    first one, whether quads are cut another way if they are clipped (`plain`), whether vertices are
+    `given`, and the numbers of tiles and pixels from which threads pay.
     """
     b = Builder()
-    _Draw(b, planes, halfz, first, plain, worth).run()
+    _Draw(b, planes, halfz, first, plain, given, worth).run()
     return b.text()
 
 
@@ -56,11 +62,12 @@ class _Draw:
         halfz: bool,
         first: bool,
         plain: bool,
+        given: bool,
         worth: tuple[int, int],
     ) -> None:
         self.b = b
         self.planes, self.halfz, self.first, self.worth = planes, halfz, first, worth
-        self.plain = plain
+        self.plain, self.given = plain, given
 
     def run(self) -> None:
         b = self.b
@@ -78,11 +85,17 @@ class _Draw:
         for word, at in zip(_NAMED, given, strict=True):
             self._set(self.tile, word, b.load_at(self.stream, at, "ptr"))
         self._set(self.tile, TileWords.TRIANGLES, self.triangles)
-        self._vertices()
+        self.lanes = b.load_at(self.stream, StreamWords.LANES, "i64")
+        if self.given and self.planes:
+            self._cut()
+        elif not self.given:
+            self._vertices()
         self._set_up()
-        self._shade()
+        if not self.given:
+            self._shade()
         b.place(self.leave)
-        self._count()
+        if not self.given:
+            self._count()
         b.end()
 
     def _count(self) -> None:
@@ -124,7 +137,6 @@ class _Draw:
     def _vertices(self) -> None:
         b = self.b
         chunk, place = self._own(DrawWords.CHUNK), self._own(DrawWords.PLACE)
-        self.lanes = b.load_at(self.stream, StreamWords.LANES, "i64")
         with b.when(self.triangles.ne(0)):
             self._set(chunk, Words.STATUS, b.const("i64", 0))
             self._set(chunk, Words.COUNT, self.lanes)
@@ -142,7 +154,11 @@ class _Draw:
     def _cut(self) -> None:
         """The parts of triangles inside of all planes, in order."""
         b, clip = self.b, self._own(DrawWords.CLIP)
-        self._codes(clip)
+        with b.when(self._codes(clip).ne(0)):
+            self._cut_some(clip)
+
+    def _cut_some(self, clip: V) -> None:
+        b = self.b
         needing, crossed = self._sort(clip)
         room = b.const("i64", DrawWords.MOST_PIECES)
         self._leave_if(needing + crossed * 2 > room, LARGE)
@@ -158,13 +174,16 @@ class _Draw:
                 self._call(DrawWords.EXTEND, clip)
         self._merge(clip)
 
-    def _codes(self, clip: V) -> None:
-        """A bit for each plane that a vertex is outside of; a NaN counts as outside."""
+    def _codes(self, clip: V) -> V:
+        """Store a bit for each plane that a vertex is outside of; a NaN counts as outside. Returns
+        the bits of all vertices.
+        """
         b, codes = self.b, self._own(DrawWords.CODES)
         places, room = (
             b.load_at(clip, ClipWords.PLACES, "ptr"),
             b.load_at(clip, ClipWords.ROOM, "i64"),
         )
+        every = b.var("i32", 0, 0)
         with b.loop(b.const("i64", 0), self.lanes) as i:
             x, y, z, w = (b.load_at(places, room * axis + i, "float") for axis in range(4))
             near = z if self.halfz else w + z
@@ -174,6 +193,8 @@ class _Draw:
                 outside = (~(distances[plane] >= 0.0)).to("i32", False)
                 code = code | (outside << plane)
             b.store(b.at(codes, i, "i32"), code)
+            every.set(every.get() | code)
+        return every.get()
 
     def _sort(self, clip: V) -> tuple[V, V]:
         """List the triangles to be clipped; returns their number and that of the planes they

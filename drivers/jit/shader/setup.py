@@ -2,7 +2,7 @@
 
 `setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
-then writes each tile's list, in drawing order.
+then writes each tile's list, in drawing order. `count` counts polygons that were set up elsewhere.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,
@@ -34,9 +34,10 @@ def setup_text(
     bottom: bool,
     sampled: bool = False,
 ) -> str:
-    """The module with `setup` and `bin` for a rasterizer state."""
+    """The module with `setup`, `count` and `bin` for a rasterizer state."""
     b = Builder()
     _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
+    _count(b)
     _bin(b)
     return b.text()
 
@@ -110,29 +111,31 @@ def _setup(
             )
         bounds = _bounds(b, xi, yi, target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
+        edges = []
+        for k in range(3):
+            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
+            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
+            flat = (dx > 0) if bottom else (dx < 0)
+            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
+            edges.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
+        if not sampled:
+            visible = visible & _covers(b, bounds, edges)
         store = b.block()
         b.branch(visible, store, after)
         b.place(store)
         number = kept.get()
         record = b.at(records, number * Record.SIZE, "i32")
-        for k in range(3):
+        for k, (dx, dy, least) in enumerate(edges):
             b.store(b.at(record, Record.VERTEX + k, "i32"), v[k].to("i32"))
-            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
-            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
-            flat = (dx > 0) if bottom else (dx < 0)
-            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
             b.store(b.at(record, Record.DX + k, "i32"), dx)
             b.store(b.at(record, Record.DY + k, "i32"), dy)
-            least = c - 1 if sampled else (c - 1) >> 8
             b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
         b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
         b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
         b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
         for k, bound in enumerate(bounds):
             b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
-        with _tiles(b, bounds, across) as tile:
-            cell = b.at(starts, tile.to("i64") + 1, "i32")
-            b.store(cell, b.load(cell, "i32") + 1)
+        _count_tiles(b, bounds, across, starts)
         kept.set(number + 1)
         b.place(after)
     b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
@@ -159,6 +162,22 @@ def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) 
     return [found[0][0], found[1][0], found[0][1], found[1][1]]
 
 
+def _covers(b: Builder, bounds: list[V], edges: list[tuple[V, V, V]]) -> V:
+    """False for a triangle that certainly covers no pixel: its box has one or two pixels, which are
+    outside of an edge. Of triangles that small, which meshes seen from afar consist of, every other
+    one is.
+    """
+    x0, y0, x1, y1 = (bound.to("i64") for bound in bounds)
+    larger = (x1 - x0) * (y1 - y0) > 2
+    outside = []
+    for x, y in ((x0, y0), (x1 - 1, y1 - 1)):
+        first, second, third = (
+            least + dx.to("i64") * y - dy.to("i64") * x for dx, dy, least in edges
+        )
+        outside.append((first | second | third) < 0)
+    return larger | ~(outside[0] & outside[1])
+
+
 @contextmanager
 def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
     """The numbers of the tiles that a box touches."""
@@ -170,18 +189,38 @@ def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
         yield row * across + column
 
 
+def _count_tiles(b: Builder, bounds: list[V], across: V, starts: V) -> None:
+    """Count a primitive in the tiles that its box touches."""
+    with _tiles(b, bounds, across) as tile:
+        cell = b.at(starts, tile.to("i64") + 1, "i32")
+        b.store(cell, b.load(cell, "i32") + 1)
+
+
+@contextmanager
+def _boxes(b: Builder, ctx: V) -> Iterator[tuple[V, list[V]]]:
+    """The number and the box of each record."""
+    records = _word(b, ctx, TileWords.RECORDS)
+    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
+        record = b.at(records, i * Record.SIZE, "i32")
+        yield i, [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
+
+
+def _count(b: Builder) -> None:
+    (ctx,) = b.begin("count", [("ptr", "ctx")])
+    starts, across = _word(b, ctx, TileWords.STARTS), _word(b, ctx, TileWords.ACROSS, "i32")
+    with _boxes(b, ctx) as (_, bounds):
+        _count_tiles(b, bounds, across, starts)
+    b.end()
+
+
 def _bin(b: Builder) -> None:
     """Write the lists; `STARTS` holds the ends of the parts written so far."""
     (ctx,) = b.begin("bin", [("ptr", "ctx")])
-    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
-    items = _word(b, ctx, TileWords.ITEMS)
+    starts, items = _word(b, ctx, TileWords.STARTS), _word(b, ctx, TileWords.ITEMS)
     across = _word(b, ctx, TileWords.ACROSS, "i32")
-    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
-        record = b.at(records, i * Record.SIZE, "i32")
-        bounds = [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
-        with _tiles(b, bounds, across) as tile:
-            cell = b.at(starts, tile.to("i64"), "i32")
-            place = b.load(cell, "i32")
-            b.store(b.at(items, place.to("i64"), "i32"), i.to("i32"))
-            b.store(cell, place + 1)
+    with _boxes(b, ctx) as (i, bounds), _tiles(b, bounds, across) as tile:
+        cell = b.at(starts, tile.to("i64"), "i32")
+        place = b.load(cell, "i32")
+        b.store(b.at(items, place.to("i64"), "i32"), i.to("i32"))
+        b.store(cell, place + 1)
     b.end()

@@ -58,7 +58,7 @@ class TileStage(Stage):
         self._middle: list[V] = []
         self.covered: V | None = None
         self._slopes: tuple[V, V, V, V] | None = None
-        self._at: list[list[V]] = []
+        self._line: tuple[V, V, V] | None = None
         self._w: V | None = None
         self._centroid: tuple[V, V] | None = None
 
@@ -78,7 +78,8 @@ class TileStage(Stage):
         b = e.b
         self.record = record
         self.corners = [
-            b.load_at(record, Record.VERTEX + k, "i32").to("i64", False) for k in range(3)
+            b.load_at(record, Record.VERTEX + k, "i32").to("i64", False)
+            for k in range(self.key.kind.corners)
         ]
         self.triangle = b.reserve()
 
@@ -93,8 +94,24 @@ class TileStage(Stage):
             dx20, dy20 = x[2] - x[0], y[2] - y[0]
             inverse = 1.0 / (dx01 * dy20 - dx20 * dy01)
             self._slopes = dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
-            self._at = [x, y]
         return self._slopes
+
+    def _along_line(self, e: Emitter) -> tuple[V, V, V]:
+        """The direction in which values vary along a line, and the divisor; rounded as in
+        `raster.interpolate`.
+        """
+        if self._line is None:
+            b = e.b
+            (x0, x1), (y0, y1) = self._window(e, 0), self._window(e, 1)
+            dx, dy = x0 - x1, y0 - y1
+            inverse = 1.0 / (dx * dx + dy * dy)
+            if not self.key.places:
+                wide = b.math("fabs", dx) >= b.math("fabs", dy)
+                slope = b.select(wide, dy, dx) / b.select(wide, dx, dy)
+                longer = slope * slope + 1.0
+                dx, dy = b.select(wide, dx, 0.0) * longer, b.select(wide, 0.0, dy) * longer
+            self._line = dx, dy, inverse
+        return self._line
 
     def plane(self, e: Emitter, slot: int, component: int, perspective: bool) -> Plane:
         """The plane of a varying (divided by w), or of window z (-1, 2) or 1/w (-1, 3)."""
@@ -113,15 +130,22 @@ class TileStage(Stage):
                     if perspective:
                         inverse = self._window(e, 3)
                         at = [a * w for a, w in zip(at, inverse, strict=True)]
-                dx, dy = self._slopes_of(e, at)
-                x0, y0 = self._at[0][0] - self.half, self._at[1][0] - self.half
-                a0 = at[0] - (dx * x0 + dy * y0)
-                found = e.wide(a0), e.wide(dx), e.wide(dy)
+                if len(at) == 1:
+                    zero = e.wide(b.const("float", 0.0))
+                    found = e.wide(at[0]), zero, zero
+                else:
+                    dx, dy = self._slopes_of(e, at)
+                    x0, y0 = (self._window(e, axis)[0] - self.half for axis in range(2))
+                    a0 = at[0] - (dx * x0 + dy * y0)
+                    found = e.wide(a0), e.wide(dx), e.wide(dy)
             self.planes[key] = found
         return found
 
     def _slopes_of(self, e: Emitter, at: list[V]) -> tuple[V, V]:
         """The slopes of a value along x and y, given its values at the corners."""
+        if len(at) == 2:
+            step, (along_x, along_y, inverse) = at[0] - at[1], self._along_line(e)
+            return step * along_x * inverse, step * along_y * inverse
         dy20, dy01, dx01, dx20 = self._weights(e)
         d01, d20 = at[0] - at[1], at[2] - at[0]
         return d01 * dy20 - d20 * dy01, d20 * dx01 - d01 * dx20
@@ -164,6 +188,8 @@ class TileStage(Stage):
 
     def at(self, e: Emitter, plane: Plane, x: V, y: V) -> V:
         a0, dx, dy = plane
+        if self.key.kind.corners == 1:
+            return a0
         return e.b.fma(dy, y, e.b.fma(dx, x, a0))
 
     # -- inputs ----------------------------------------------------------------------------------
@@ -321,11 +347,30 @@ class TileStage(Stage):
             return functools.reduce(lambda one, other: one | other, covered)
         if name == "layer_id" and self.key.layer:
             return self.flat(e, VaryingSlot.LAYER, 0)
+        if name == "point_coord" and self.key.kind.corners == 1:
+            return self._point_coord(e, component)
         if name in _CONSTANTS:
             return b.const("i32", _CONSTANTS[name])
         if name == "sample_pos":
             return b.const("float", 0.5)
         raise GalletteError(f"a fragment has no {name}")
+
+    def middle_of_point(self, e: Emitter) -> list[V]:
+        """Window x and y."""
+        return [self._window(e, axis)[0] for axis in range(2)]
+
+    def _point_coord(self, e: Emitter, component: int) -> V:
+        b = e.b
+        assert self.x is not None and self.y is not None and self.record is not None
+        if component > 1:
+            return b.const("float", component - 2.0)
+        with b.into(self.triangle):
+            size = b.load_at(self.record, Record.POINT_SIZE, "float").fp("double")
+            middle, size = e.wide(self._window(e, component)[0].fp("double")), e.wide(size)
+        along = (self.x, self.y)[component].fp("double") + self.half
+        offset = (along - middle) / size
+        found = 0.5 - offset if component and self.key.kind.falling else offset + 0.5
+        return found.fp("float")
 
     def store_output(self, e: Emitter, instr: Intrinsic) -> None:
         store_output(e, instr, 1, instr["dual_source"])

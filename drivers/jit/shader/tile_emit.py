@@ -84,6 +84,7 @@ class _Tiles:
         self.stage = TileStage(key)
         self._units = 8 + (0 if shader is None else weight(shader.entry.body, self.w))
         self._shift = self.w.bit_length() - 1  # from pixels to blocks
+        self.share: V | None = None  # the part of each pixel that a smooth primitive covers
         self.passed: Var | None = None
         self.shaded: Var | None = None
         self.counted: Var | None = None  # shaded fragments whose work is charged
@@ -165,10 +166,18 @@ class _Tiles:
         y1 = b.math("smin", bounds[3], tile_y + TILE)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
-        edges = [self._edge(record, k, tile_x, tile_y) for k in range(3)]
+        edges = [self._edge(record, k, tile_x, tile_y) for k in range(self.key.edges)]
         self.stage.begin_triangle(self.e, record)
+        # Long thin primitives are in the lists of many tiles that they do not touch.
+        down, right = TILE - 2, TILE - half
+        reach = [
+            e.most + b.math("smax", e.dx * down, 0) + b.math("smax", e.dy * -right, 0)
+            for e in edges
+        ]
+        first = y0 & -2
+        y1 = b.select(_inside(b, reach), y1, first)
         start_x = x0 & -half
-        with b.loop(y0 & -2, y1, 2) as y:
+        with b.loop(first, y1, 2) as y:
             from_top = y - tile_y
             at_row = [[corner + edge.dx * from_top for corner in edge.corners] for edge in edges]
             least = [edge.least + edge.dx * from_top for edge in edges]
@@ -182,19 +191,23 @@ class _Tiles:
                 whole = whole_row & (x >= x0) & (x + half <= x1)
                 seen = b.block()
                 highest = [at - step for at, step in zip(most, steps, strict=True)]
-                b.branch(_either(highest) >= 0, seen, skip)
+                b.branch(_inside(b, highest), seen, skip)
                 b.place(seen)
                 lowest = [at - step for at, step in zip(least, steps, strict=True)]
-                whole = (_either(lowest) >= 0) & whole
+                whole = _inside(b, lowest) & whole
                 lane_x, lane_y = columns + x, rows + y
-                covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
+                covered = [b.var("i1", self.w, True) for _ in self.key.places or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=True):
-                        values = [own + base for own, base in zip(moved, bases, strict=True)]
-                        mask.set((_either(values) >= 0) & inside)
+                    for sample, mask in enumerate(covered):
+                        values = [
+                            own + bases[sample] for own, bases in zip(moved, at_row, strict=True)
+                        ]
+                        mask.set(_inside(b, values) & inside)
                 masks = self._wanted([mask.get() for mask in covered])
+                if self.key.kind.round:
+                    masks = self._in_circle(record, lane_x, lane_y, masks)
                 some = b.block()
                 b.branch(b.any(_either(masks)), some, skip)
                 b.place(some)
@@ -225,7 +238,7 @@ class _Tiles:
         wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
         across = wide_dx * tile_y.to("i64") - wide_dy * tile_x.to("i64")
         found = []
-        for sample in self.key.samples or (None,):
+        for sample in self.key.places or (None,):
             at = c if sample is None else (c + wide_dx * sample[1] - wide_dy * sample[0]) >> 8
             limit = 1 << 30
             found.append(b.math("smin", b.math("smax", at + across, -limit), limit).to("i32"))
@@ -238,18 +251,35 @@ class _Tiles:
         bits = self.e.word(TileWords.SAMPLES).to("i32")
         return [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
 
+    def _in_circle(self, record: V, lane_x: V, lane_y: V, masks: list[V]) -> list[V]:
+        """The samples of a point's square that are inside the circle in it."""
+        b, kept = self.b, []
+        radius = b.load_at(record, Record.POINT_SIZE, "float").fp("double") * 0.5
+        squared = b.spread(radius * radius, self.w)
+        middle = [b.spread(v.fp("double"), self.w) for v in self.stage.middle_of_point(self.e)]
+        lanes = [lane_x.to_float("double"), lane_y.to_float("double")]
+        for mask, place in zip(masks, self.key.places, strict=True):
+            x, y = (at + p / 256 - m for at, p, m in zip(lanes, place, middle, strict=True))
+            kept.append(mask & (x * x + y * y <= squared))
+        return kept
+
     # -- a block ---------------------------------------------------------------------------------
 
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
         """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        half = 0.5 if key.samples else 0.0  # these are relative to the corner
+        half = 0.5 if key.places else 0.0  # these are relative to the corner
         stage.move_to_centres(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
+        if key.kind.smooth:
+            count = functools.reduce(
+                lambda n, mask: n + mask.to("i32", False), masks[1:], masks[0].to("i32", False)
+            )
+            self.share, masks = count.to_float() * (1.0 / len(masks)), [_either(masks)]
         stage.seen = masks
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
@@ -395,27 +425,33 @@ class _Tiles:
         )
         return b.shuffle(top, list(range(self.w)), bottom)
 
-    def _words(self, rows: tuple[V, V]) -> list[V]:
-        """The addresses of each lane's four words."""
-        b, half = self.b, self.half
-        across = b.lanes("i64", [16 * (i % half) for i in range(self.w)])
-        top, bottom = (b.emit("i64", 0, f"ptrtoint ptr {row.n} to i64") for row in rows)
-        lower = b.lanes("i1", [i >= half for i in range(self.w)])
-        places = b.select(lower, b.spread(bottom, self.w), b.spread(top, self.w)) + across
-        return [b.cast("inttoptr", places + 4 * i, "ptr") for i in range(4)]
+    def _by_word(self, mask: V) -> V:
+        """A row's mask, repeated for the four words of a texel."""
+        return self.b.shuffle(mask, [i // 4 for i in range(4 * self.half)])
 
     def _load_words(self, rows: tuple[V, V], mask: V, size: int, count: int) -> list[V]:
         """The words of each lane's texel."""
         if count == 1:
             return [self._load(rows, mask, f"i{size}")]
-        return [self.b.gather(place, mask, "i32") for place in self._words(rows)]
+        b, half = self.b, self.half
+        top, bottom = (
+            b.masked_load(row, self._by_word(part), "i32")
+            for row, part in zip(rows, self._halves(mask), strict=True)
+        )
+        firsts = [4 * i for i in range(2 * half)]
+        return [b.shuffle(top, [at + word for at in firsts], bottom) for word in range(4)]
 
     def _store_words(self, rows: tuple[V, V], mask: V, words: list[V]) -> None:
+        b, half, w = self.b, self.half, self.w
+        words = [b.spread(word, w) for word in words]
         if len(words) == 1:
-            self._store(rows, mask, self.b.spread(words[0], self.w))
+            self._store(rows, mask, words[0])
             return
-        for place, word in zip(self._words(rows), words, strict=True):
-            self.b.scatter(place, mask, word)
+        low, high = (b.shuffle(words[k], list(range(2 * w)), words[k + 1]) for k in (0, 2))
+        for number, (row, part) in enumerate(zip(rows, self._halves(mask), strict=True)):
+            first = number * half
+            order = [word * w + first + i for i in range(half) for word in range(4)]
+            b.masked_store(row, self._by_word(part), b.shuffle(low, order, high))
 
     def _store(self, rows: tuple[V, V], mask: V, value: V) -> None:
         values = self._halves(value)
@@ -524,6 +560,8 @@ class _Tiles:
         if self.key.alpha_to_one and not key.format.is_pure_integer:
             opaque = _missing(self.b, self.w)[3]
             color, second = [*color[:3], opaque], [*second[:3], opaque]
+        if self.share is not None and not key.format.is_pure_integer:
+            color = [*color[:3], (color[3].as_float() * self.share).as_int()]
         bits = key.format.block_bytes * 8
         rows = self._place(
             TileWords.COLORS + 2 * number, x, y, bits, TileWords.COLOR_LAYERS + number
@@ -557,6 +595,11 @@ class _Tiles:
 def _narrow(sample: int | V) -> int | V:
     """A sample's number in 32 bits."""
     return sample if isinstance(sample, int) else sample.to("i32")
+
+
+def _inside(b: Builder, edges: Sequence[V]) -> V:
+    """Whether no edge function is negative."""
+    return _either(edges) >= 0 if edges else b.const("i1", True)
 
 
 def _either(values: Sequence[V]) -> V:

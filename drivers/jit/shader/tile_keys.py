@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
@@ -10,7 +11,7 @@ from gallette.pipe.formats import Format
 
 from .texture_keys import TexelsKey, UnitKey
 
-__all__ = ["ImageUnitKey", "TileKey", "can_store", "is_wide"]
+__all__ = ["TRIANGLES", "ImageUnitKey", "Kind", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,18 @@ class ImageUnitKey:
     texels: TexelsKey
     readable: bool
     writable: bool
+
+
+class Kind(NamedTuple):
+    """The primitives of a tile function."""
+
+    corners: int  # 3: triangles, 2: lines, 1: points
+    smooth: tuple[tuple[int, int], ...] = ()  # samples with which alpha's coverage is counted
+    falling: bool = False  # a point's texture coordinate t decreases from row to row
+    round: bool = False  # smooth points
+
+
+TRIANGLES = Kind(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,21 @@ class TileKey:
     per_sample: bool = False  # shaded per sample
     effects: bool = False
     """Fragments write to buffers or images, so that which of them run can be observed."""
+    kind: Kind = TRIANGLES
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Positions in a pixel at which coverage is computed; empty: at the centre only."""
+        return self.samples or self.kind.smooth
+
+    @property
+    def edges(self) -> int:
+        """Edges of the polygon that a primitive covers; a point without multisampling covers whole
+        pixels, which its box says.
+        """
+        if self.kind.corners == 1 and not self.places:
+            return 0
+        return 3 if self.kind.corners == 3 else 4
 
 
 def is_wide(format: Format) -> bool:

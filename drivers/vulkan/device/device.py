@@ -111,11 +111,7 @@ class Device:
 
     def new(self, kind: str, **members: Any) -> int:
         """Create an object such as "Sampler" from the members of its create info."""
-        return self.create(kind, make(f"Vk{kind}CreateInfo", **members))
-
-    def create(self, kind: str, info: Any) -> int:
-        """Create an object from its create info."""
-        made = ctypes.c_uint64()
+        made, info = ctypes.c_uint64(), make(f"Vk{kind}CreateInfo", **members)
         getattr(self.vk, f"vkCreate{kind}")(self.handle, byref(info), None, byref(made))
         self.live[kind, made.value] = None
         return made.value

@@ -63,6 +63,8 @@ class VulkanBuffer(HostResource):
         self.storage[0][:] = old
         self._memory = None
         self._views.clear()
+        self.derived.clear()
+        self.units.clear()
 
 
 class VulkanTexture(HostResource):

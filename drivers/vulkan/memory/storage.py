@@ -190,9 +190,8 @@ class Used:
     @property
     def busy(self) -> bool:
         """Whether a batch may still use it."""
-        return any(
-            batch is not None and not batch.is_done() for batch in (self.reader, self.writer)
-        )
+        batches = self.reader, self.writer
+        return any(batch is not None and not batch.is_done() for batch in batches)
 
 
 class DeviceBuffer(Used):

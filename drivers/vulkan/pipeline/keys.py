@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.drivers.vulkan.api.binding import Row, row
 from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
-from gallette.drivers.vulkan.variants import Selection
+from gallette.drivers.vulkan.variants import Selection, polygon_mode
 from gallette.pipe.enums import BlendFactor, BlendFunc, PolygonMode, Primitive, StencilOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend
@@ -30,7 +30,6 @@ TOPOLOGIES = _numbered(Primitive, """
 POINTS LINES LINE_STRIP TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN LINES_ADJACENCY
 LINE_STRIP_ADJACENCY TRIANGLES_ADJACENCY TRIANGLE_STRIP_ADJACENCY PATCHES
 """)  # fmt: skip
-POLYGON_MODES = _numbered(PolygonMode, "FILL LINE POINT")
 STENCIL_OPS = _numbered(StencilOp, "KEEP ZERO REPLACE INCR DECR INVERT INCR_WRAP DECR_WRAP")
 _FUNCS = _numbered(BlendFunc, "ADD SUBTRACT REVERSE_SUBTRACT MIN MAX")
 _FACTORS = _numbered(BlendFactor, """
@@ -59,16 +58,14 @@ def topology_class(topology: int) -> int:
 
 
 def pipeline_key(
-    context: VulkanContext, selection: Selection, link: Link, mode: Primitive, fill: PolygonMode,
-    patch: int,
+    context: VulkanContext, selection: Selection, link: Link, mode: Primitive, patch: int
 ) -> tuple[tuple[str, Row], ...]:  # fmt: skip
     """The state that is part of a pipeline: members of its create info."""
     bound, device = context.bound, context.device
     raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
     samples = max(1, framebuffer.samples)
-    lines = selection.lines or fill is PolygonMode.LINE
-    line_mode = _line_mode(context, samples) if lines else _LINE_DEFAULT
-    stippled = lines and raster.line_stipple_enable
+    line_mode = _line_mode(context, samples) if selection.lines else _LINE_DEFAULT
+    stippled = selection.lines and raster.line_stipple_enable
     stippled = stippled and line_mode in (_LINE_BRESENHAM, _LINE_SMOOTH)
     min_samples = bound.min_samples if samples > 1 else 1
     logic_op = blend.logicop_enable
@@ -96,7 +93,7 @@ def pipeline_key(
         ("pInputAssemblyState", row(
             "PipelineInputAssemblyStateCreateInfo", topology=topology_class(TOPOLOGIES[mode]))),
         ("pViewportState", row("PipelineViewportStateCreateInfo", pNext=clip_control)),
-        ("pRasterizationState", _rasterization(context, fill, line_mode, stippled)),
+        ("pRasterizationState", _rasterization(context, line_mode, stippled)),
         ("pMultisampleState", multisample),
         ("pDepthStencilState", row("PipelineDepthStencilStateCreateInfo", maxDepthBounds=1.0)),
         ("pColorBlendState", blending),
@@ -119,9 +116,7 @@ def _line_mode(context: VulkanContext, samples: int) -> int:
     return _LINE_BRESENHAM
 
 
-def _rasterization(
-    context: VulkanContext, fill: PolygonMode, line_mode: int, stippled: bool
-) -> Row:
+def _rasterization(context: VulkanContext, line_mode: int, stippled: bool) -> Row:
     raster = context.bound.rasterizer.state
     last = not raster.flatshade_first and context.device.feature("provokingVertexLast")
     kind, clip = "PipelineRasterization", int(raster.depth_clip_near)
@@ -136,7 +131,7 @@ def _rasterization(
         f"{kind}StateCreateInfo",
         pNext=chain,
         depthClampEnable=int(raster.depth_clamp),
-        polygonMode=POLYGON_MODES[fill],
+        polygonMode=int(polygon_mode(raster) is PolygonMode.LINE),
         lineWidth=1.0,
     )
 

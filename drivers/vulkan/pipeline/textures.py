@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from gallette.drivers.vulkan.api.binding import Row, built, constant, row
+from gallette.drivers.vulkan.api.binding import Row, constant, row
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
@@ -28,11 +28,7 @@ _VIEW_TYPES = {
     Target.TEXTURE_CUBE: 3, Target.TEXTURE_1D_ARRAY: 4, Target.TEXTURE_2D_ARRAY: 5,
     Target.TEXTURE_CUBE_ARRAY: 6,
 }  # fmt: skip
-_STANDARD_BORDERS: dict[tuple[float, ...], int] = {
-    (0.0, 0.0, 0.0, 0.0): 0,
-    (0.0, 0.0, 0.0, 1.0): 2,
-    (1.0, 1.0, 1.0, 1.0): 4,
-}
+_BORDERS: dict[tuple[float, ...], int] = {(0.0,) * 4: 0, (0.0, 0.0, 0.0, 1.0): 2, (1.0,) * 4: 4}
 _CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
 _SHAPES = {"1D": (0, 0, 4), "2D": (1, 1, 5), "3D": (2, 2, 2), "Cube": (1, 3, 6), "2DMS": (1, 1, 5),
            "ExternalOES": (1, 1, 1)}  # fmt: skip
@@ -58,7 +54,7 @@ class Samplers:
             info = self._described(state, format, is_cube)
             found = self._samplers.get(info)
             if found is None:
-                found = self._samplers[info] = self.device.create("Sampler", built(info))
+                found = self._samplers[info] = self.device.new("Sampler", **dict(info[1:]))
             self._samplers[key] = found
         return found
 
@@ -74,8 +70,8 @@ class Samplers:
         if found is not None and not linear and not integer:
             linear = bool(device.physical.format_features(found.number)[1] & 0x1000)
         border, chain = _border(state, format), None
-        color = _STANDARD_BORDERS.get(border, 0) + integer
-        if border not in _STANDARD_BORDERS:
+        color = _BORDERS.get(border, 0) + integer
+        if border not in _BORDERS:
             value = row("ClearColorValue", float32=border)
             if integer:
                 words = tuple(ctypes.c_int32(int(x)).value for x in border)

@@ -28,7 +28,6 @@ from gallette.compiler.nir.ir.types import (
 )
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
-from gallette.drivers.vulkan.lowering import SMOOTH_RIM
 
 from .variables import Variables, constant, handles
 
@@ -91,10 +90,7 @@ def _read(v: Variables, mode: Mode, slot: int, vertex: Def | None = None, **how:
     if mode == Mode.SHADER_IN and slot in v.key.zero_inputs:
         return b.imm_vec(0.0, 0.0, 0.0, 1.0)
     if mode == Mode.SHADER_IN and slot in _SYSTEM:
-        value = b.intrinsic(_SYSTEM[VaryingSlot(slot)])
-        if slot == VaryingSlot.PRIMITIVE_ID:
-            value = _primitive(v, value)
-        return b.vec([value] * 4)
+        return b.vec([b.intrinsic(_SYSTEM[VaryingSlot(slot)])] * 4)
     place, first = _place(v, mode, slot, vertex, **how)
     if place.type is VEC4:
         return b.load_deref(place)
@@ -103,19 +99,6 @@ def _read(v: Variables, mode: Mode, slot: int, vertex: Def | None = None, **how:
     count = min(place.type.length, 4)
     parts = [b.load_deref(b.deref_array_imm(place, first + i)) for i in range(count)]
     return b.vec(parts + [b.imm_float(0.0)] * (4 - count))
-
-
-def _primitive(v: Variables, value: Def) -> Def:
-    """The number of OpenGL's primitive: a quad or polygon is several primitives of the device."""
-    quads = getattr(v.key, "quads", "")
-    if quads == "one":
-        return v.b.imm_int(0)
-    return v.b.ushr(value, v.b.imm_int(1)) if quads else value
-
-
-@handles("load_primitive_id")
-def _primitive_id(v: Variables, instr: Intrinsic) -> Def | Instr:
-    return _primitive(v, v.b.intrinsic("load_primitive_id"))
 
 
 @handles("load_input")
@@ -271,8 +254,8 @@ def _write_vertex(v: Variables) -> None:
     values = {slot: b.load_var(v.kept[slot, dual]) for slot, dual in sorted(v.kept)}
     for slot, value in values.items():
         if slot == VaryingSlot.POS:
-            value = _snapped(v, value) if key.snap_points else value
-            value = _beside(v, value) if key.clip_points else value
+            placed = _snapped(v, value) if key.snap_points else value
+            value = _beside(v, value, placed) if key.clip_points else placed
         if slot in _SYSTEM:
             _write(v, VaryingSlot(slot), INT, value)
         elif slot not in (*_CLIP, *_CULL, VaryingSlot.PSIZ, VaryingSlot.EDGE):
@@ -282,8 +265,6 @@ def _write_vertex(v: Variables) -> None:
     own = values.get(VaryingSlot.PSIZ) if key.point_size != "state" else None
     if key.point_size and (own is not None or key.point_size != "written"):
         size = v.pushed("point_size") if own is None else b.channel(own, 0)
-        if key.smooth_points:
-            size = b.fadd(b.fmax(size, b.imm_float(1.0)), b.imm_float(SMOOTH_RIM))
         _write(v, VaryingSlot.PSIZ, FLOAT, size)
     _capture(v, values)
 
@@ -300,14 +281,14 @@ def _snapped(v: Variables, position: Def) -> Def:
     return b.vec(parts)
 
 
-def _beside(v: Variables, position: Def) -> Def:
-    """A point's position, far away if its centre is outside of the view: OpenGL draws no part of
-    such a point, and Vulkan may.
+def _beside(v: Variables, position: Def, placed: Def) -> Def:
+    """Where a point is drawn: far away if its centre, at `position`, is outside of the view: OpenGL
+    draws no part of such a point, and Vulkan may.
     """
     b = v.b
     x, y, _, w = b.channels(position)
     outside = b.ior(b.flt(w, b.fabs(x)), b.flt(w, b.fabs(y)))
-    return b.bcsel(outside, b.imm_vec(1e6, 1e6, 0.0, 1.0), position)
+    return b.bcsel(outside, b.imm_vec(1e6, 1e6, 0.0, 1.0), placed)
 
 
 def _distances(

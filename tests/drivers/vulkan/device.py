@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gallette.drivers.vulkan.device.loader import Instance, NoVulkanError
+from gallette.state_tracker import GL, create_context
 
-__all__ = ["needs_device", "said", "validated"]
+__all__ = ["SIZE", "both", "needs_device", "said", "validated"]
+
+SIZE = 16
+"""Pixels along each side of the pictures that are compared."""
 
 
 def _found() -> str:
@@ -46,3 +52,14 @@ def validated(path: Path, patch: pytest.MonkeyPatch) -> Path:
 def said(file: Path) -> str:
     """What the layers wrote."""
     return file.read_text() if file.exists() else ""
+
+
+def both(draw: Callable[[Any], list[Any]], profile: str = "core") -> Iterator[tuple[Any, Any]]:
+    """What a function returns on numpipe, and what it returns on vulkan."""
+    found = []
+    for driver in ("numpipe", "vulkan"):
+        gl: Any = create_context(driver, profile=profile, version=(4, 5), size=(SIZE, SIZE))
+        found.append(draw(gl))
+        assert gl.get_error() == GL.NO_ERROR
+        gl.release()
+    return zip(*found, strict=True)

@@ -9,11 +9,12 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.raster.points import (
     point_extent,
     point_sizes,
-    rasterize_points,
     rasterized_size,
+    set_up_points,
 )
-from gallette.drivers.common.raster.samples import STANDARD, SamplePattern
+from gallette.drivers.common.raster.samples import STANDARD, SamplePattern, sampled_spans
 from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.spans import spans_of
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.state import RasterizerState, ViewportState
 
@@ -45,9 +46,10 @@ def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
     depth = np.linspace(0.1, 0.5, 5, dtype=np.float32)[None, :]
     front = np.array([False, True, True, True, False])
     with np.errstate(all="ignore"):  # as all drawing does
-        spans, source, info = rasterize_points(
+        edges, source, info = set_up_points(
             vertices, which, which + 20, info_of, state, TARGET, depth, front, pattern
         )
+        spans = sampled_spans(edges, TARGET, pattern) if pattern else spans_of(edges)
     assert source.corners.tolist() == [[4, 0, 2]]
     assert source.provoking.tolist() == [24, 20, 22]
     assert source.depth is not None
@@ -68,7 +70,7 @@ def test_without_depths_and_sides_of_their_own_points_face_the_eye(way: str) -> 
     some = np.array([0, 1])
     for place, count in (((4.5, 4.5), 2), ((1e9, 4.5), 1)):
         with np.errstate(all="ignore"):
-            _, source, info = rasterize_points(
+            _, source, info = set_up_points(
                 at((9.5, 4.5), place),
                 some,
                 some,
@@ -89,9 +91,10 @@ def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: in
     one = np.array([0])
     center = 8.0 if size == 2 else 8.5
     with np.errstate(all="ignore"):
-        spans, _, _ = rasterize_points(
+        edges, _, _ = set_up_points(
             at((center, center)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
         )
+        spans = sampled_spans(edges, TARGET, PATTERN)
     assert spans.bounds is not None
     assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
 
@@ -101,7 +104,7 @@ def test_points_are_round_unless_samples_give_their_coverage() -> None:
     for smooth, multisample in ((True, True), (True, False), (False, True), (False, False)):
         state = RasterizerState(point_smooth=smooth, multisample=multisample)
         with np.errstate(all="ignore"):
-            _, _, info = rasterize_points(
+            _, _, info = set_up_points(
                 at((8.5, 8.5)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
             )
         assert info.round == (smooth and not multisample)
@@ -111,9 +114,10 @@ def test_points_end_where_the_target_does() -> None:
     state = RasterizerState(half_pixel_center=True, point_size=7.0)
     some = np.array([0, 1])
     target = Rect(2, 3, 9, 8)
-    spans, _, _ = rasterize_points(
+    edges, _, _ = set_up_points(
         at((2.5, 3.5), (8.5, 7.5)), some, some, some.astype(np.int32), state, target, None
     )
+    spans = spans_of(edges)
     runs = zip(spans.primitive, spans.y, spans.x, spans.length, strict=True)
     assert sorted(tuple(map(int, run)) for run in runs) == [
         *((0, y, 2, 4) for y in (3, 4, 5, 6)),

@@ -1,4 +1,6 @@
-"""The padded copy gives the very bits of the ordinary filter, for every wrap mode and level."""
+"""Copies of textures give the very bits that are sampled without them: padded ones for every wrap
+mode and level, decoded ones for every format.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from gallette.drivers.common.memory.resource import HostResource, create_resourc
 from gallette.drivers.common.texture import Unit, packed
 from gallette.drivers.common.texture.packed import Padded
 from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
-from gallette.pipe.formats import format_named
+from gallette.pipe.formats import FORMATS, format_named
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -45,7 +47,7 @@ def both(
     view = SamplerView(resource, resource.desc.format, resource.desc.target, last_level=last)
     for texels in (1 << 40, 0):
         unit = Unit(view, sampler)
-        copy_of(unit).layout.texels = texels
+        copy_of(unit).texels = texels
         results.append(unit.sample("txl", coords, len(coords[0]), **more))
     return results
 
@@ -97,7 +99,7 @@ def test_layers() -> None:
     found = []
     for texels in (1 << 40, 0):
         unit = Unit(view, LINEAR)
-        copy_of(unit).layout.texels = texels
+        copy_of(unit).texels = texels
         found.append(unit.sample("txl", [s, t, layer], 1000))
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -145,3 +147,21 @@ def test_taps_around_a_point(wrap: Wrap, steps: int, monkeypatch: pytest.MonkeyP
         if round == 1:
             resource.storage[0][:] += np.uint8(77)
             resource.touch()
+
+
+@pytest.mark.parametrize("name", [name for name, f in FORMATS.items() if f.is_color])
+def test_decoded_copies_of_every_format(name: str) -> None:
+    resource = texture(name, 12, 8, last_level=1)
+    view = SamplerView(resource, resource.desc.format, Target.TEXTURE_2D, last_level=1)
+    unit = Unit(view, SamplerState())
+    index = np.random.default_rng(1).integers(0, 12 * 8 + 6 * 4, 50)
+    with np.errstate(all="ignore"):
+        if unit.image.decoded is None:  # nothing to decode
+            return
+        unit.image.decoded.texels = 1 << 40
+        one_by_one = unit.image.gather(index)
+        unit.image.decoded.texels = 0
+        copied = unit.image.gather(index)
+    for given, wanted in zip(copied, one_by_one, strict=True):
+        assert given.dtype == wanted.dtype
+        assert np.array_equal(np.broadcast_to(given, 50), np.broadcast_to(wanted, 50), True)

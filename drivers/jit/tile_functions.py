@@ -1,8 +1,7 @@
-"""Filling triangles by machine code: from assembled vertices to pixels.
+"""Tile functions: which one a draw needs, and running it for tiles, in several threads if need be.
 
-The shared rasterizer calls `fill` before it makes fragments of triangles. `fill` returns false if
-there is no code for the bound state (stipple, some formats); the shared code then draws them, with
-the same result.
+There is none for some bound states (stipple, some formats); the shared code draws these, with the
+same result.
 """
 
 from __future__ import annotations
@@ -22,38 +21,30 @@ from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.threads import run_all, thread_count
+from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.drivers.common.work import FRAGMENT
 
-from .blocks import (
-    WORTH_THREADS,
-    area,
-    begin_block,
-    bring_memory,
-    complete_block,
-    grid,
-    lists,
-    set_up,
-)
+from .blocks import bring_memory, smooths
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
-from .shader.layout import Record, TileWords, Words
+from .shader.layout import Words
 from .shader.tile_emit import TileCode
-from .shader.tile_keys import TileKey, can_store
+from .shader.tile_keys import TRIANGLES, Kind, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
 
 __all__ = [
     "TileFunction",
-    "fill",
+    "has_code",
+    "is_plain",
     "listen",
     "run_threads",
     "shade",
+    "smooth_places",
     "tile_function_for",
     "touches_nothing",
 ]
@@ -72,15 +63,6 @@ class TileFunction:
     text: str
 
 
-def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
-         batch: Batch) -> bool:  # fmt: skip
-    """Fill the triangles of a batch; returns false if that needs the shared code."""
-    if touches_nothing(engine):
-        return _is_plain(bound, engine, context)
-    function = tile_function_for(bound, engine, context, vertices)
-    return function is not None and _run(bound, function, engine, context, vertices, batch)
-
-
 def touches_nothing(engine: FragmentEngine) -> bool:
     """Whether the draw can write no attachment."""
     several = engine if isinstance(engine, MultisampleEngine) else None
@@ -93,15 +75,21 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind | None = None,
 ) -> TileFunction | None:
-    """The tile function for the bound state; None if the draw needs the shared code."""
+    """The tile function for the bound state, of triangles if no kind is given; None if the draw
+    needs the shared code.
+    """
+    if kind is None:
+        kind = Kind(3, smooth_places(context.smooth)) if smooths(engine, context) else TRIANGLES
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered
+    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if _is_plain(bound, engine, context):
-            key = _tile_key(bound, engine, context, vertices)
+        whole = is_plain if kind.corners == 3 else has_code
+        if whole(bound, engine, context):
+            key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
@@ -109,9 +97,13 @@ def tile_function_for(
     return found[0]
 
 
-def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     """Whether triangles are filled without what only the shared parts can do."""
-    state = context.state
+    return context.fills and context.screen is None and has_code(bound, engine, context)
+
+
+def has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+    """Whether fragments are shaded and stored without what only the shared parts can do."""
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
         if context.multisampled is None:
@@ -119,10 +111,7 @@ def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
     elif type(engine) not in (FragmentEngine, SmoothEngine) or context.multisampled:
         return False
     return (
-        context.fills
-        and context.screen is None
-        and not (type(engine) is SmoothEngine and state.poly_smooth)
-        and not state.conservative
+        not context.state.conservative
         and not facts.in_order
         and not facts.writes_stencil
         and not engine.state.tests.depth_bounds_test
@@ -137,6 +126,7 @@ def _tile_key(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
+    kind: Kind,
 ) -> TileKey | None:
     """The key of the bound state; None if there is no code for it."""
     state = engine.state
@@ -149,7 +139,7 @@ def _tile_key(
         if not can_store(color.format):
             return None
         colors.append(color.key)
-    half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
+    half, samples = 0.5 if context.state.half_pixel_center and not kind.smooth else 0.0, None
     coverage = opaque = per_sample = False
     if isinstance(engine, MultisampleEngine):
         per_sample = engine.per_sample
@@ -169,12 +159,13 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *_offset_key(context),
+        *(_offset_key(context) if kind.corners == 3 else ("", 0)),
         coverage and engine.shades,
         opaque,
         bound.image_keys if engine.shades else (),
         per_sample and engine.shades,
         engine.shades and bound.program.facts.has_side_effects,
+        kind,
     )
 
 
@@ -184,6 +175,11 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
         return "", 0
     kind = "float" if context.offset.is_float else "fixed"
     return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
+
+
+def smooth_places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
+    """The samples with which the coverage of smooth primitives is counted."""
+    return () if smooth is None else _sample_places(smooth) or ()
 
 
 def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:
@@ -235,41 +231,6 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
 
 
 # -- running -------------------------------------------------------------------------------------
-
-
-def _run(
-    bound: BoundJit,
-    function: TileFunction,
-    engine: FragmentEngine,
-    context: RasterContext,
-    vertices: VertexSet,
-    batch: Batch,
-) -> bool:
-    """Set triangles up, deal their records out to tiles and shade these."""
-    if context.target.empty:
-        return True
-    keep: list[Any] = []
-    block = begin_block(bound, function, context, vertices, keep)
-    across, down = grid(context.target)
-    records = np.empty((len(batch.corners), Record.SIZE), np.int32)
-    starts = np.zeros(across * down + 1, np.int32)
-    count = set_up(bound, block, engine, context, batch, records, starts, across)
-    if not count:
-        return count is not None
-    counters, tiles = np.zeros(4, np.int64), across * down
-    keep.append(lists(bound, block, engine, context, starts))
-    complete_block(bound, function, block, engine, context, vertices, keep)
-    block[TileWords.TILES] = tiles
-    block[TileWords.RESULTS] = counters.ctypes.data
-    block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = tiles > 1 and not function.key.effects and area(records[:count]) >= WORTH_THREADS
-    shade(bound, function, block, thread_count() if worth else 1)
-    if function.key.effects:
-        bound.touch_images()
-    engine.counters.samples_passed += int(counters[0])
-    engine.counters.fs_invocations += int(counters[1])
-    bound.resources.work.spend(FRAGMENT * int(counters[1]))
-    return True
 
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
