@@ -25,13 +25,13 @@ from typing import Any
 HOST = Path(__file__).parent.parent / "tests" / "egl" / "host.c"
 
 
-def compiled() -> Path:
-    """The C program, or an end with a message."""
+def compiled(source: Path, *libraries: str) -> Path:
+    """A C program, or an end with a message."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         sys.exit("needs a C compiler")
-    program = Path(tempfile.mkdtemp()) / "host"
-    subprocess.run([compiler, "-o", program, HOST, "-ldl", "-lpthread"], check=True)
+    program = Path(tempfile.mkdtemp()) / source.stem
+    subprocess.run([compiler, "-O1", "-o", program, source, *libraries], check=True)
     return program
 
 
@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=100)
     parser.add_argument("--contexts", type=int, default=1000)
     options = parser.parse_args()
-    program, env = compiled(), environment()
+    program, env = compiled(HOST, "-ldl", "-lpthread"), environment()
     start_up(program, env)
     call(program, env)
     contexts(options.contexts)

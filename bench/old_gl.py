@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+from hosts import compiled
 
 KINDS = ("meshes", "lists", "letters", "begins", "vertices")
 LLVMPIPE = {
@@ -24,16 +24,6 @@ LLVMPIPE = {
     "GALLIUM_DRIVER": "llvmpipe",
     "LP_NUM_THREADS": "1",
 }
-
-
-def compiled() -> Path:
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        sys.exit("needs a C compiler")
-    program = Path(tempfile.mkdtemp()) / "old_gl"
-    source = Path(__file__).with_suffix(".c")
-    subprocess.run([compiler, "-O1", "-o", program, source, "-lEGL", "-lGL", "-lm"], check=True)
-    return program
 
 
 def milliseconds(command: list[str], extra: dict[str, str]) -> float:
@@ -55,7 +45,7 @@ def main() -> int:
     unknown = set(options.kind) - set(KINDS)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
-    program = str(compiled())
+    program = str(compiled(Path(__file__).with_suffix(".c"), "-lEGL", "-lGL", "-lm"))
     print(f"{'ms of a frame':12} {'llvmpipe':>10}", end="")
     drivers = options.driver.split(",")
     print("".join(f" {driver:>10} {'ratio':>6}" for driver in drivers))

@@ -15,6 +15,7 @@ import numpy as np
 import gallette
 from fuzz.gl_programs.generate import generate
 from fuzz.gl_programs.run import Side
+from fuzz.gl_programs.shaders import link
 from gallette.capture import recording
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -30,17 +31,6 @@ CORNERS = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)
 def program(make: Callable[[], None]) -> Callable[[], None]:
     PROGRAMS[make.__name__] = make
     return make
-
-
-def _linked(gl: Any, **texts: str) -> int:
-    made = int(gl.create_program())
-    for stage, text in texts.items():
-        shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-        gl.attach_shader(made, shader)
-    gl.link_program(made)
-    return made
 
 
 def _read(gl: Any, side: int = SIDE) -> None:
@@ -172,14 +162,12 @@ def windows() -> None:
 
 
 def _es_draw(gl: Any) -> None:
-    gl.use_program(
-        _linked(
-            gl,
-            vertex="#version 300 es\nin vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }",
-            fragment="#version 300 es\nprecision mediump float; uniform vec4 tint; out vec4 c;"
-            " void main() { c = tint; }",
-        )
-    )
+    stages = {
+        "vertex": "#version 300 es\nin vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }",
+        "fragment": "#version 300 es\nprecision mediump float; uniform vec4 tint; out vec4 c;"
+        " void main() { c = tint; }",
+    }
+    gl.use_program(link(gl, stages)[0])
     gl.enable_vertex_attrib_array(0)
     gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 8, CORNERS.ctypes.data)
     gl.uniform4f(0, 0.5, 0.25, 1, 1)

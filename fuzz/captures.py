@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.capture_programs import record_all
-from fuzz.damage import damaged
+from fuzz.damage import NUMBERS, ODD, change_somewhere, damaged, other
 from fuzz.guard import fenced
 from fuzz.harness import Fuzzer, silenced
 from gallette.capture import memory, open_capture, replay
@@ -33,14 +33,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
 __all__ = ["FUZZER"]
-
-NUMBERS = (
-    0, 1, 2, 3, 4, 7, 8, 16, 63, 64, 65, 255, 256, 4095, 4096, 65535, 65536, 1 << 20, 1 << 24,
-    (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1,
-    1 << 64, -1, -2, -4, -4096, -(1 << 31), -(1 << 63), 0x1404, 0x1406, 0x8892, 0x8893, 0x88EC,
-    0x0DE1, 0x1908,
-)  # fmt: skip
-ODD = (None, "", "x", "\ud800", [], {}, [[]], 1.5, float("nan"), 1e300, True, {"@": 0}, {"b": "00"})
 
 
 @dataclass
@@ -91,16 +83,6 @@ class Mutation:
     def _calls(self) -> list[list[Any]]:
         return [r for r in self.records if not r[0].startswith("@") and len(r) > 1 and r[1]]
 
-    def _value(self, before: Any) -> Any:
-        choose = self._random
-        if choose.random() < 0.12:
-            return choose.choice(ODD)
-        if isinstance(before, int) and choose.random() < 0.4:
-            return before + choose.choice((-1, 1, -before, before, 2, 16, 1 << 31, -2 * before))
-        if isinstance(before, str):
-            return choose.choice((before[: len(before) // 2], before * 3, "", before + "\n\x1b[2J"))
-        return choose.choice(NUMBERS)
-
     def _argument(self) -> None:
         calls = self._calls()
         if not calls:
@@ -108,13 +90,13 @@ class Mutation:
         args = self._random.choice(calls)[1]
         at = self._random.randrange(len(args))
         if self._random.random() < 0.2:
-            other = self._random.randrange(len(args))
-            args[at], args[other] = args[other], args[at]
+            beside = self._random.randrange(len(args))
+            args[at], args[beside] = args[beside], args[at]
         elif isinstance(args[at], list) and args[at] and self._random.random() < 0.7:
             inner = self._random.randrange(len(args[at]))
-            args[at][inner] = self._value(args[at][inner])
+            args[at][inner] = other(args[at][inner], self._random)
         else:
-            args[at] = self._value(args[at])
+            args[at] = other(args[at], self._random)
 
     def _addresses(self) -> list[int]:
         found = [a for r in self._calls() if len(r) > 2 for a, _ in r[2].get("m", ())]
@@ -155,13 +137,9 @@ class Mutation:
         if self._random.random() < 0.2 or len(record) < 2:
             record[:] = ["@" + self._random.choice(("map", "write", "release", "odd")), 1, 0, 0]
             return
-        holder: Any = record
-        at: Any = self._random.randrange(1, len(record))
-        while isinstance(holder[at], list | dict) and holder[at] and self._random.random() < 0.8:
-            holder = holder[at]
-            keys = list(holder) if isinstance(holder, dict) else range(len(holder))
-            at = self._random.choice(keys)
-        holder[at] = self._value(holder[at])
+        inner = record[1:]
+        change_somewhere(inner, self._random)
+        record[1:] = inner
 
     def _results(self) -> None:
         choose = self._random
@@ -222,12 +200,12 @@ class Mutation:
 
     def _foreign(self) -> None:
         """A few records of another program."""
-        other = self._random.choice(self._others)
-        at = self._random.randrange(len(other.records))
-        part = copy.deepcopy(other.records[at : at + self._random.choice((1, 1, 3, 10))])
+        foreign = self._random.choice(self._others)
+        at = self._random.randrange(len(foreign.records))
+        part = copy.deepcopy(foreign.records[at : at + self._random.choice((1, 1, 3, 10))])
         place = self._random.randrange(len(self.records) + 1)
         self.records[place:place] = part
-        self.blobs.update(other.blobs)
+        self.blobs.update(foreign.blobs)
 
     def _blob(self) -> None:
         """Other bytes, under the name that they then have."""

@@ -81,16 +81,10 @@ class Runner:
     def _run_spirv(self, data: bytes) -> tuple[str, str]:
         gl = self.gl
         gl.make_current()
-        program, shader = gl.create_program(), gl.create_shader(GL.COMPUTE_SHADER)
-        gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, data, len(data))
-        gl.specialize_shader_arb(shader, "main", 0, None, None)
-        if gl.get_shaderiv(shader, GL.COMPILE_STATUS) != [1]:
+        program, log = link(gl, {"compute": data})
+        if log:
             gl.get_error()
-            return "refused", str(gl.get_shader_info_log(shader))
-        gl.attach_shader(program, shader)
-        gl.link_program(program)
-        if gl.get_programiv(program, GL.LINK_STATUS) != [1]:
-            return "refused", str(gl.get_program_info_log(program))
+            return "refused", log
         gl.use_program(program)
         gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, gl.gen_buffers(1)[0])
         gl.buffer_data(GL.SHADER_STORAGE_BUFFER, 8, struct.pack("2f", 0.5, 0), GL.STATIC_DRAW)

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import time
 
+from fuzz.damage import WORDS, glsl
 from fuzz.gl_programs.shaders import source
 from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.glsl.builtins.functions import builtin_names
-from gallette.compiler.glsl.check.layouts import LAYOUTS
-from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.reduce import Reduction, reduce_text
 
@@ -43,52 +40,6 @@ SEEDS = tuple(
     source("text", stage.value, name).rstrip("\n") + "\n"
     for stage, name in zip(SEED_STAGES, _NAMES, strict=True)
 )
-
-TOKEN = re.compile(r"\s+|\w+|[-+*/%<>=!&|^]+|.", re.DOTALL)
-KEYWORDS = """
-if else for while do switch case default break continue return discard struct const in out inout
-uniform buffer shared layout flat smooth centroid invariant precise highp varying attribute void
-true false main gl_Position gl_FragColor gl_in gl_FragData gl_TexCoord
-( ) [ ] { } ; , . ? : = == + - * / % << >> && || ^^ ! ~ ++ -- += <<= # ## 0 1 2 -1 3u 1e9
-0x7fffffff 4294967295u 99999999999 1.5 1.0lf a b x y xyzw i /* //
-"""
-WORDS = [
-    *TYPE_NAMES,
-    *LAYOUTS,
-    *KEYWORDS.split(),
-    "\n",
-    "#define A A B\n",
-    "#if\n",
-    "#endif\n",
-    "#version 460\n",
-    "#line 5 5\n",
-    "\\\n",
-]
-
-
-def mutate(rng: random.Random, text: str) -> str:
-    tokens = TOKEN.findall(text)
-    for _ in range(rng.choice((1, 1, 2, 3, 6, 12))):
-        i = rng.randrange(len(tokens)) if tokens else 0
-        kind = rng.randrange(7)
-        if not tokens or kind == 0:
-            tokens.insert(i, rng.choice(WORDS))
-        elif kind == 1:
-            del tokens[i : i + rng.choice((1, 1, 2, 5))]
-        elif kind == 2:
-            j = rng.randrange(len(tokens))
-            tokens[i], tokens[j] = tokens[j], tokens[i]
-        elif kind == 3:
-            tokens[i] = rng.choice(WORDS)
-        elif kind == 4:
-            tokens[i:i] = tokens[i : i + rng.randrange(1, 20)]
-        elif kind == 5:
-            tokens[i] = f" {rng.choice(builtin_names())} "
-        else:
-            other = TOKEN.findall(rng.choice(SEEDS))
-            start = rng.randrange(len(other))
-            tokens[i:i] = other[start : start + rng.randrange(1, 15)]
-    return "".join(tokens)
 
 
 def nested(rng: random.Random) -> str:
@@ -151,7 +102,7 @@ class GLSLText(Fuzzer[tuple[Stage, str]]):
         stage = rng.choice(STAGES)
         if kind < 0.80:
             which = rng.randrange(len(SEEDS))
-            text = mutate(rng, SEEDS[which])
+            text = glsl(SEEDS[which], SEEDS, rng)
             if rng.random() < 0.8:
                 stage = SEED_STAGES[which]
         elif kind < 0.93:

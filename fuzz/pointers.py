@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.calls.arguments import Arguments
+from fuzz.gl_programs.shaders import link
 from fuzz.harness import Finding, Fuzzer, place_of
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL
@@ -135,13 +136,7 @@ class Caller:
         """Objects that work: a program, buffers, a texture, a framebuffer, arrays."""
         gl = self.context
         if gl.profile != "es":
-            program = gl.create_program()
-            for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, FRAGMENT)):
-                shader = gl.create_shader(kind)
-                gl.shader_source(shader, text)
-                gl.compile_shader(shader)
-                gl.attach_shader(program, shader)
-            gl.link_program(program)
+            program, _ = link(gl, {"vertex": VERTEX, "fragment": FRAGMENT})
             gl.use_program(program)
         data = np.zeros(4096, np.uint8)
         for target in (GL.ARRAY_BUFFER, GL.ELEMENT_ARRAY_BUFFER, GL.UNIFORM_BUFFER):

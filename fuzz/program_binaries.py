@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import gallette
-from fuzz.damage import damaged
+from fuzz.damage import change_somewhere, damaged, glsl, spirv
 from fuzz.gl_programs.shaders import link, source
 from fuzz.harness import Fuzzer, silenced
 from gallette.compiler.spirv.assembler import assemble
@@ -30,12 +30,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
 
 __all__ = ["FUZZER"]
-
-NUMBERS = (
-    0, 1, 2, 3, 7, 15, 16, 31, 32, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32,
-    1 << 64, -1, -(1 << 31), 10**300, 0x8B30, 0x8B31, 0x8DD9, 0x91B9, 0x8C8C, 0x8C8D,
-)  # fmt: skip
-ODD = (None, "", "x", "gl_Position", "\ud800", [], {}, [[]], 0.5, float("inf"), float("nan"), True)
 
 
 class Subject:
@@ -95,20 +89,9 @@ class Subject:
         return self._linked("vertex drawn", captured=("at", "gl_Position"), separable=True)
 
     def _spirv(self) -> int:
-        gl = self.gl
-        made = int(gl.create_program())
-        for stage, text in (
-            (GL.VERTEX_SHADER, PASSTHROUGH),
-            (GL.FRAGMENT_SHADER, source("spirv", "fragment", "shaded")),
-        ):
-            code = assemble(text).to_bytes()
-            shader = gl.create_shader(stage)
-            gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, code, len(code))
-            constants = [[3], [0x3F000000]] if stage == GL.FRAGMENT_SHADER else [[], []]
-            gl.specialize_shader(shader, "main", len(constants[0]), *constants)
-            gl.attach_shader(made, shader)
-        gl.link_program(made)
-        return made
+        texts = {"vertex": PASSTHROUGH, "fragment": source("spirv", "fragment", "shaded")}
+        modules = {stage: assemble(text).to_bytes() for stage, text in texts.items()}
+        return link(self.gl, modules, constants={"fragment": {3: 0x3F000000}})[0]
 
     def _binary(self, make: Callable[[], int]) -> bytes:
         made = make()
@@ -138,29 +121,7 @@ def mutated(seeds: list[bytes], number: int) -> bytes:
 
 def _field(described: Any, other: Any, random_: random.Random) -> None:
     """Some value anywhere in the description."""
-    holder: Any = described
-    while True:
-        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
-        if not keys:
-            return
-        key = random_.choice([k for k in keys if k != "made by"] or keys)
-        inner = holder[key]
-        if not isinstance(inner, dict | list) or not inner or random_.random() < 0.3:
-            break
-        holder = inner
-    kind = random_.randrange(6)
-    if kind == 0 and isinstance(holder, dict):
-        del holder[key]
-    elif kind == 1 and isinstance(holder, dict):
-        holder[random_.choice(("position", "color", "gl_Vertex", "x" * 5000, ""))] = inner
-    elif kind == 2:
-        holder[key] = random_.choice(ODD)
-    elif kind == 3 and isinstance(inner, list):
-        holder[key] = inner * random_.choice((0, 2, 40))
-    elif kind == 4:
-        holder[key] = [random_.choice(NUMBERS), random_.choice(NUMBERS)]
-    else:
-        holder[key] = random_.choice(NUMBERS)
+    change_somewhere(described, random_, but="made by")
 
 
 def _listed(described: Any) -> list[dict[str, Any]]:
@@ -170,27 +131,12 @@ def _listed(described: Any) -> list[dict[str, Any]]:
 
 
 def _glsl(described: Any, other: Any, random_: random.Random) -> None:
-    """Lines and words of a source are others."""
+    """Tokens of a source are others."""
     shaders = [s for s in _listed(described) if s.get("source")]
     sources = [s["source"] for s in other["shaders"] if s["source"]] or [""]
-    if not shaders:
-        return
-    shader = random_.choice(shaders)
-    lines = str(shader["source"]).splitlines() or [""]
-    kind = random_.randrange(5)
-    at = random_.randrange(len(lines))
-    if kind == 0:
-        lines[at] = random_.choice(random_.choice(sources).splitlines() or [""])
-    elif kind == 1:
-        del lines[at]
-    elif kind == 2:
-        lines.insert(at, random_.choice(lines))
-    else:
-        words = ("0", "-1", "4294967295", "65536", "vec4", "double", "[9]", "", "flat", "1e38")
-        parts = lines[at].split(" ")
-        parts[random_.randrange(len(parts))] = random_.choice(words)
-        lines[at] = " ".join(parts)
-    shader["source"] = "\n".join(lines)
+    if shaders:
+        shader = random_.choice(shaders)
+        shader["source"] = glsl(str(shader["source"]), sources, random_)
 
 
 def _spirv(described: Any, other: Any, random_: random.Random) -> None:
@@ -198,15 +144,11 @@ def _spirv(described: Any, other: Any, random_: random.Random) -> None:
     for shader in _listed(described):
         if shader.get("code") and isinstance(shader["code"], str):
             try:
-                code = bytearray(base64.b64decode(shader["code"]))
+                code = base64.b64decode(shader["code"])
             except ValueError:
                 return
-            at = 4 * random_.randrange(max(len(code) // 4, 1))
-            value = random_.choice((0, 1, 5, 0xFFFF, 0x10000, 0xFFFFFFFF, random_.getrandbits(32)))
-            if random_.random() < 0.5:
-                value = random_.randrange(24)
-            code[at : at + 4] = value.to_bytes(4, "little")
-            shader["code"] = base64.b64encode(code).decode()
+            code = code[: len(code) // 4 * 4]
+            shader["code"] = base64.b64encode(spirv(code, random_)).decode()
 
 
 def _shaders(described: Any, other: Any, random_: random.Random) -> None:

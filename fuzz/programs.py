@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 from fuzz.harness import Fuzzer
 from gallette.compiler.reduce import Reduction, reduce_text, without_runs
 
-__all__ = ["Program", "ProgramFuzzer", "perform"]
+__all__ = ["LINE", "Program", "ProgramFuzzer", "lines_of", "perform"]
 
+LINE = "\x1e"
+"""parts the lines of a program while rules write it: a line may have ends of lines in it"""
 _END = "\n#:\n"
 _HEAD = re.compile(r"# (?P<profile>.*), (?P<samples>\d+) samples")
 
@@ -36,6 +38,11 @@ class Program:
         found = _HEAD.fullmatch(head)
         assert found, head
         return cls(lines, found["profile"], int(found["samples"]))
+
+
+def lines_of(texts: Iterable[str]) -> list[str]:
+    """The lines that rules have written."""
+    return [line for line in LINE.join(texts).split(LINE) if line]
 
 
 _compiled = lru_cache(20_000)(compile)

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fuzz.gl_programs.shaders import link
 from fuzz.harness import Finding, Fuzzer
 from fuzz.named_modules import PROGRAMS, Program
 from gallette.compiler.spirv.grammar import opcode
@@ -38,11 +39,6 @@ MARK = "gallette_name_was_executed"
 
 Namer = Callable[[], bytes]
 
-_STAGES = {
-    "vertex": int(GL.VERTEX_SHADER),
-    "fragment": int(GL.FRAGMENT_SHADER),
-    "compute": int(GL.COMPUTE_SHADER),
-}
 _CODE = f"import sys; sys.{MARK} = True"
 _PIECES = (
     *(
@@ -183,18 +179,13 @@ class Runner:
     def run(self, program: Program, name: Namer, binary: bool = False) -> Outcome:
         """Link and run a program with such names; `binary`: after a way through a binary."""
         gl = self.gl
-        made, label = int(gl.create_program()), name()[:_LONGEST_LABEL]
-        gl.object_label(GL.PROGRAM, made, len(label), label)
+        label, modules, entries = name()[:_LONGEST_LABEL], {}, {}
         for stage, module in program.stages.items():
-            shader = gl.create_shader(_STAGES[stage])
-            changed, entry = renamed(module, name)
-            data = changed.to_bytes()
-            gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, data, len(data))
-            gl.specialize_shader_arb(shader, entry, 0, None, None)
-            assert gl.get_shaderiv(shader, GL.COMPILE_STATUS) == [1], gl.get_shader_info_log(shader)
-            gl.attach_shader(made, shader)
-            gl.delete_shader(shader)
-        gl.link_program(made)
+            changed, entries[stage] = renamed(module, name)
+            modules[stage] = changed.to_bytes()
+        made, log = link(gl, modules, entries=entries)
+        assert not log, log
+        gl.object_label(GL.PROGRAM, made, len(label), label)
         if binary:
             format, raw = gl.get_program_binary(made)
             gl.delete_program(made)

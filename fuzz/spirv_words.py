@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import argparse
 import random
-from array import array
 from pathlib import Path
 from typing import Any
 
+from fuzz.damage import spirv
 from fuzz.harness import Fuzzer
 from fuzz.spirv_seeds import seeds
 from gallette.compiler.errors import GalletteError
@@ -25,34 +25,6 @@ from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
 __all__ = ["FUZZER"]
-
-INTERESTING = (0, 1, 2, 3, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
-
-
-def mutate(data: bytes, random_: random.Random) -> bytes:
-    """A module a few edits away."""
-    words = array("I", data)
-    for _ in range(random_.choice((1, 1, 1, 2, 3, 8))):
-        if len(words) < 7:
-            break
-        at = random_.randrange(5, len(words))
-        kind = random_.randrange(7)
-        if kind == 0:
-            words[at] = random_.choice(INTERESTING)
-        elif kind == 1:
-            words[at] ^= 1 << random_.randrange(32)
-        elif kind == 2:
-            words[at] = random_.randrange(1, max(words[3], 2))
-        elif kind == 3:
-            words[at] = words[random_.randrange(5, len(words))]
-        elif kind == 4:
-            other = random_.randrange(5, len(words))
-            words[at], words[other] = words[other], words[at]
-        elif kind == 5:
-            del words[at : at + random_.randrange(1, 4)]
-        else:
-            words[at:at] = words[at : at + random_.randrange(1, 6)]
-    return words.tobytes()
 
 
 def _words(data: bytes) -> list[bytes]:
@@ -79,7 +51,7 @@ class SPIRVWords(Fuzzer[bytes]):
         self.modules: list[bytes] = prepared
 
     def make(self, number: int) -> bytes:
-        return mutate(self.modules[number % len(self.modules)], random.Random(number))
+        return spirv(self.modules[number % len(self.modules)], random.Random(number))
 
     def attempt(self, given: bytes) -> str:
         try:

@@ -383,9 +383,7 @@ class TextureWrite:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """The begin or end of a query of samples, between the draws of a series, where begins and ends
-    of a query alternate.
-    """
+    """The begin or end of a query of samples, between the draws of a series; they alternate."""
 
     query: Any
     begins: bool

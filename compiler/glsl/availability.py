@@ -10,11 +10,14 @@ __all__ = [
     "CULL_DISTANCES",
     "DOUBLES",
     "ENHANCED_LAYOUTS",
+    "FORMATS",
+    "GEOMETRY",
     "GPU_SHADER5",
     "IMAGE_LOAD_STORE",
     "INTEGERS",
     "INTEGERS_64",
     "LOCATIONS",
+    "MORE_FORMATS",
     "PACK_420",
     "SEPARATE_STAGES",
     "TESSELLATION",
@@ -29,11 +32,15 @@ LOCATIONS = "330 es300 ARB_explicit_attrib_location"
 DOUBLES = "400 ARB_gpu_shader_fp64"
 INTEGERS_64 = "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
 TESSELLATION = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellation_shader"
+GEOMETRY = "150 es320 OES_geometry_shader EXT_geometry_shader"
 GPU_SHADER5 = "400 ARB_gpu_shader5 es320 EXT_gpu_shader5 OES_gpu_shader5"
 SEPARATE_STAGES = "410 ARB_separate_shader_objects es310"
 PACK_420 = "420 ARB_shading_language_420pack"
 """what ARB_shading_language_420pack adds to GLSL, without what ES has of it"""
 IMAGE_LOAD_STORE = "420 ARB_shader_image_load_store EXT_shader_image_load_store"
+MORE_FORMATS = f"{IMAGE_LOAD_STORE} NV_image_formats"
+"""formats of images that GLSL ES has not"""
+FORMATS = "420 es310 ARB_shader_image_load_store EXT_shader_image_load_store NV_image_formats"
 COMPUTE = "430 es310 ARB_compute_shader"
 BUFFER_BLOCKS = "430 es310 ARB_shader_storage_buffer_object"
 ENHANCED_LAYOUTS = "440 ARB_enhanced_layouts"

@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
-from gallette.drivers.common.draw.emissions import Expanded, strips_of
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -38,6 +37,7 @@ from gallette.drivers.common.lanes import (
 from gallette.drivers.common.work import ShaderBudgetError
 
 if TYPE_CHECKING:
+    from gallette.drivers.common.draw.emissions import Expanded
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
@@ -230,13 +230,11 @@ class BoundProgram:
         """Run one chunk of primitives."""
         raise NotImplementedError
 
-    def strips(
-        self, lanes: GeometryLanes, places: tuple[tuple[int, int, int], ...], limit: int
-    ) -> dict[int, Expanded]:
-        """Run one chunk of primitives; returns the vertices of each stream, always including the
-        first stream. Each lane emits at most `limit` of them.
+    def strips(self, lanes: GeometryLanes) -> dict[int, Expanded] | None:
+        """Run all primitives; returns the vertices of each stream, always including the first
+        stream. None: `geometry` is to be called for each chunk.
         """
-        return strips_of(self.geometry(lanes), places, limit)
+        return None
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
         """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches).

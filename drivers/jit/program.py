@@ -83,7 +83,6 @@ _CHUNK = 1 << 14
 _LANES = {  # their arrays take longer to pass
     Stage.VERTEX: 1 << 18,
     Stage.TESS_EVAL: 1 << 17,
-    Stage.GEOMETRY: 1 << 16,
     Stage.COMPUTE: 1 << 16,
 }
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
@@ -408,17 +407,15 @@ class BoundJit(BoundProgram):
         alive = arrays[-1].astype(np.bool_) if self.program.chunk.discards else None
         return FragmentOutputs(outputs, alive, dual)
 
-    def strips(
-        self, lanes: GeometryLanes, places: tuple[tuple[int, int, int], ...], limit: int
-    ) -> dict[int, Expanded]:
-        """Run one chunk of primitives."""
+    def strips(self, lanes: GeometryLanes) -> dict[int, Expanded]:
+        """Run all primitives."""
         count = lanes.count
         shape = max(1, self.program.shader.info.vertices_out) + 1, count
         rows: list[Array] = [np.zeros(count, np.int32), np.zeros(shape, np.uint8)]
         rows.append(np.zeros(shape, np.uint8))
         rows += [np.zeros(shape, _DTYPES[t]) for _, t in self.program.chunk.outputs]
         self._run(lanes, count, outputs=rows)
-        return strips_of_rows(rows, places)
+        return strips_of_rows(rows, self.program.places)
 
     # -- calling ---------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ def in_es(lines: Iterable[str]) -> list[str]:
 def _line(line: str) -> str:
     line = _CALL.sub(lambda m: f"gl.{_RENAMED.get(m[1], m[1])}(", line)
     whole = line.startswith("with ") or "lambda" in line
-    parts = [line] if whole else line.split("; ")
+    parts = [line] if whole else re.split("; ?", line)
     return "; ".join(part for part in parts if all(map(_known, _CALL.findall(part))))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from fuzz.gl_programs.common import EDGE, SIZE, UNITS
 from fuzz.gl_programs.compare import Seen
-from fuzz.gl_programs.new import New
 from fuzz.gl_programs.world import World
 from gallette.state_tracker import GL
 
@@ -138,7 +137,7 @@ class Eyes:
         """All layers of a target of `new`; samples resolved."""
         gl, (name, texture) = self.gl, target
         if samples:
-            plain = New(self.world).target("2d", 0, False)
+            plain = self.world.layered("2d", 0, False)
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, name)
             box = (0, 0, SIZE, SIZE)
             gl.disable(GL.SCISSOR_TEST)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import random
+from functools import cache
+from pathlib import Path
 
-from fuzz.gl_programs.common import MARKS
+from fuzz.gl_programs.common import FEWEST_DRAWS, MARKS
 from fuzz.gl_programs.es import in_es
-from fuzz.gl_programs.fixed import generate_fixed
-from fuzz.gl_programs.modern import generate_modern
-from fuzz.gl_programs.shared import generate_shared
-from fuzz.gl_programs.steps import generate_plain
+from fuzz.gl_programs.settings import rules
 from fuzz.gl_programs.writer import Writer
+from fuzz.grammar import Grammar
+from fuzz.programs import LINE, lines_of
 
-__all__ = ["FAMILY", "generate"]
+__all__ = ["FAMILY", "generate", "grammar"]
 
 FAMILY = 4
 """programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
 compiles machine code for every state, which costs more than all the rest"""
-_WRITTEN = {"fixed": generate_fixed, "modern": generate_modern, "shared": generate_shared}
-"""programs that are written in another way"""
+_PROFILES = {
+    "plain": ("core", "compat", "es"),
+    "fixed": ("fixed",),
+    "modern": ("modern",),
+    "shared": ("shared",),
+}
+"""of the programs that a grammar writes"""
 _PAIRS = {"beside": ("beside",), "threads": ("while", "while sharing")}
 """what stands between the profiles of two programs (`run`)"""
 _OF_PAIRS = "", "", "es", "fixed", "modern"
@@ -29,21 +35,33 @@ MOST_AT_ONCE = 6
 Program = tuple[list[str], str]
 
 
+@cache
+def grammar(name: str) -> Grammar:
+    """The rules of one kind of programs, and its settings."""
+    text = Path(__file__).with_name(f"{name}.txt").read_text()
+    return Grammar(text + rules(_PROFILES[name]), LINE)
+
+
+def write(w: Writer, steps: int) -> list[str]:
+    """The lines of a program: its beginning, at least so many steps and ten draws, its end."""
+    rules = w.grammar
+    written, done = [rules.write("begin", w)], 0
+    while done < steps or w.draws < FEWEST_DRAWS:
+        written.append(rules.write("step", w))
+        done += 1
+    written.append(rules.write("end", w))
+    return lines_of(written)
+
+
 def generate(seed: int, steps: int = 20, kind: str = "") -> Program:
-    """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
+    """A program of a seed, and what it is for."""
     if kind in _PAIRS:
         return _pair(seed, steps, random.Random(seed).choice(_PAIRS[kind]))
     r, data = random.Random(seed // FAMILY), random.Random(seed)
-    if kind in _WRITTEN:
-        w = Writer(r, data, kind != "fixed")
-        _WRITTEN[kind](w, steps)
-        return w.lines, kind
-    es = kind == "es"
-    core = r.random() < 0.4 or es
-    unfilled, floats = r.random() < 0.25, r.random() < 0.25
-    w = Writer(r, data, core, es, unfilled=unfilled and not es, floats=floats)
-    generate_plain(w, steps)
-    return (in_es(w.lines), "es") if es else (w.lines, "core" if core else "compat")
+    profile = kind or ("core" if r.random() < 0.4 else "compat")
+    w = Writer(grammar(kind if kind in _PROFILES else "plain"), r, data, profile)
+    lines = write(w, steps)
+    return in_es(lines) if w.es else lines, profile
 
 
 def _pair(seed: int, steps: int, between: str) -> Program:

@@ -27,8 +27,6 @@ from fuzz.gl_programs import es
 from fuzz.gl_programs.common import MARKS
 from fuzz.gl_programs.compare import Seen
 from fuzz.gl_programs.eyes import Eyes
-from fuzz.gl_programs.new import New
-from fuzz.gl_programs.old import Old
 from fuzz.gl_programs.shared import Shared
 from fuzz.gl_programs.world import World
 from gallette.drivers.common.draw import execution, queue
@@ -116,7 +114,7 @@ class _Seat:
         """The names that a program finds."""
         world, eyes = self.world, Eyes(self.world, seen)
         names: dict[str, Any] = {"gl": self.gl, "GL": GL, "np": np, "w": world, "see": eyes}
-        return names | {"old": Old(world), "new": New(world)}
+        return names
 
 
 class Side:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gallette.state_tracker import GL
@@ -49,18 +50,29 @@ def names(stage: str) -> list[str]:
 
 def link(
     gl: Any,
-    sources: Mapping[str, str],
+    sources: Mapping[str, str | bytes],
     captured: Sequence[str] = (),
     mode: int = GL.INTERLEAVED_ATTRIBS,
     separable: bool = False,
     attributes: Sequence[str] = (),
+    entries: Mapping[str, str] = MappingProxyType({}),
+    constants: Mapping[str, Mapping[int, int]] = MappingProxyType({}),
 ) -> tuple[int, str]:
-    """A program of these stages ("vertex", "VERTEX"), and why it did not link, if it did not."""
+    """A program of these stages ("vertex", "VERTEX"), and why it did not link, if it did not.
+
+    Sources are GLSL or modules of SPIR-V, which have entry points and specialized constants.
+    """
     name, log = gl.create_program(), ""
     for stage, text in sources.items():
         shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
+        if isinstance(text, bytes):
+            gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, text, len(text))
+            given = constants.get(stage, {})
+            values = [*given], [*given.values()]
+            gl.specialize_shader_arb(shader, entries.get(stage, "main"), len(given), *values)
+        else:
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
         if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
             log += gl.get_shader_info_log(shader)
         gl.attach_shader(name, shader)

@@ -18,43 +18,43 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.gl_programs.common import SIZE
-from fuzz.gl_programs.es import HEADER, in_es
-from fuzz.gl_programs.fixed import FIXED
-from fuzz.gl_programs.kind import Kind
-from fuzz.gl_programs.modern import MODERN
-from fuzz.gl_programs.old import Old
-from fuzz.gl_programs.shaders import link, source
-from fuzz.gl_programs.writer import PLAIN
+from fuzz.gl_programs.common import EDGE, SIZE, UNITS
+from fuzz.gl_programs.es import in_es
+from fuzz.gl_programs.programs import Programs
+from fuzz.gl_programs.settings import PROFILES, resets
 from gallette.state_tracker import GL
 
-ATTRIBUTES = ("position", "color", "uv")
 KINDS = ("buffers", "textures", "samplers", "queries", "vertex_arrays", "framebuffers",
          "renderbuffers")  # fmt: skip
+_TARGETS = {
+    "1d": GL.TEXTURE_1D,
+    "2d": GL.TEXTURE_2D,
+    "3d": GL.TEXTURE_3D,
+    "cube": GL.TEXTURE_CUBE_MAP,
+    "array": GL.TEXTURE_2D_ARRAY,
+    "cubes": GL.TEXTURE_CUBE_MAP_ARRAY,
+    "rect": GL.TEXTURE_RECTANGLE,
+    "buffer": GL.TEXTURE_BUFFER,
+    "i": GL.TEXTURE_2D,
+    "u": GL.TEXTURE_2D,
+    "ms": GL.TEXTURE_2D_MULTISAMPLE,
+}
+"""by what a shader reads"""
+_UNITS_HAVE = ("1d", "2d", "3d", "cube", "rect")
+"""kinds of textures that units of fixed function sample"""
 _MAPPING = {
     "": 0,
     "invalidate": GL.MAP_INVALIDATE_RANGE_BIT,
     "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
-_COMPAT = [*PLAIN.resets(core=False), "gl.color4f(1.0, 1.0, 1.0, 1.0)"]
-_RESETS = {
-    "core": PLAIN.resets(core=True),
-    "compat": _COMPAT,
-    "es": in_es(PLAIN.resets(core=True)),
-    "fixed": [*_COMPAT, *FIXED.resets(core=False)],
-    "modern": [*PLAIN.resets(core=True), *MODERN.resets(core=True)],
-    "shared": PLAIN.resets(core=True),
-}
-KIND_OF: dict[str, Kind[Any]] = {
-    "core": PLAIN,
-    "compat": PLAIN,
-    "fixed": FIXED,
-    "modern": MODERN,
-}
-"""what changes state between draws of programs of a profile"""
 _RESET = {
-    profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
+    profile: compile(
+        "\n".join(in_es(resets(profile)) if profile == "es" else resets(profile)),
+        "<reset>",
+        "exec",
+    )
+    for profile in PROFILES
 }
 
 
@@ -70,16 +70,13 @@ _NAMING = threading.RLock()
 """Whose a name is changes hands with the name."""
 
 
-class World:
+class World(Programs):
     """The helpers of one context."""
 
     def __init__(self, gl: Any, profile: str, share: World | None = None) -> None:
-        self.gl = gl
+        super().__init__(gl, profile)
         self._whose: dict[tuple[str, int], World] = {} if share is None else share._whose
-        self.profile = profile
         self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
-        self.linked: dict[tuple[Any, ...], int] = {}
-        self.uses: dict[tuple[str, str, bool], int] = {}
 
     def reset(self) -> None:
         """Delete every object but programs, which are kept for the next one; initial state."""
@@ -90,7 +87,7 @@ class World:
         for kind in KINDS:
             self.delete(kind)
         self.uses.clear()
-        exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np, "old": Old(self)})
+        exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np, "w": self})
         while gl.get_error():
             pass
 
@@ -113,47 +110,6 @@ class World:
         self.made[kind].append(name)
         self._whose[kind, name] = self
 
-    # -- programs ------------------------------------------------------------------------------
-
-    def program(self, vertex: str, fragment: str, capture: bool = False) -> int:
-        """A linked program no other line of this program has; its uniforms are zero."""
-        kind = (vertex, fragment, capture)
-        number = self.uses.get(kind, 0)
-        self.uses[kind] = number + 1
-        name = self.linked.get((*kind, number))
-        if name is None:
-            language = "old" if vertex == "old" else "plain"
-            head = "#version 120\n" if vertex == "old" else "#version 330\n"
-            head = HEADER if self.profile == "es" else head
-            pair = (("vertex", vertex), ("fragment", fragment))
-            sources = {stage: head + source(language, stage, of) for stage, of in pair}
-            captured = ("gl_Position", "v_color") if capture else ()
-            name = self.link(sources, captured=captured, attributes=ATTRIBUTES)
-            self.linked[(*kind, number)] = name
-        else:
-            self.gl.use_program(name)
-            for uniform in ("offset", "tint"):
-                self.uniform(name, uniform, 0.0, 0.0, 0.0, 0.0)
-        return name
-
-    def link(self, sources: dict[str, str], **how: Any) -> int:
-        """A program of these stages, which must link."""
-        name, log = link(self.gl, sources, **how)
-        if log:
-            raise RuntimeError(log)
-        return name
-
-    def drop(self, program: int) -> None:
-        """Delete a program."""
-        for kind in [kind for kind, name in self.linked.items() if name == program]:
-            del self.linked[kind]
-        self.gl.delete_program(program)
-
-    def uniform(self, program: int, name: str, *values: float) -> None:
-        """Set a vec4 of the program in use."""
-        location = self.gl.get_uniform_location(program, name)
-        self.gl.uniform4f(location, *values)
-
     # -- buffers -------------------------------------------------------------------------------
 
     def buffer(self) -> int:
@@ -174,6 +130,14 @@ class World:
 
     def query(self) -> int:
         return self.gen("queries")
+
+    @staticmethod
+    def f(*values: float) -> Any:
+        return np.array(values, np.float32)
+
+    def colors(self, seed: int) -> Any:
+        """512 bytes of colours."""
+        return np.random.default_rng(seed).integers(0, 5, 128).astype(np.float32) / 4
 
     def bytes(self, seed: int, count: int) -> Any:
         return np.random.default_rng(seed).integers(0, 256, count, np.uint8)
@@ -227,8 +191,7 @@ class World:
 
     def block(self, seed: int) -> int:
         """512 bytes of colours for the block of `blocks`."""
-        data = np.random.default_rng(seed).integers(0, 5, 128).astype(np.float32) / 4
-        return self._filled(GL.UNIFORM_BUFFER, data)
+        return self._filled(GL.UNIFORM_BUFFER, self.colors(seed))
 
     def pixels(self, seed: int, count: int) -> int:
         """A buffer of bytes to unpack from; it is not left bound."""
@@ -282,37 +245,114 @@ class World:
             gl.flush_mapped_buffer_range(target, 0, len(raw))
         gl.unmap_buffer(target)
 
+    # -- state without programs ----------------------------------------------------------------
+
+    def untextured(self) -> None:
+        """No textures in any unit."""
+        for unit in range(UNITS):
+            self.gl.active_texture(GL.TEXTURE0 + unit)
+            for kind in _UNITS_HAVE:
+                self.gl.disable(_TARGETS[kind])
+        self.gl.active_texture(GL.TEXTURE0)
+
+    def initial_current(self) -> None:
+        """Current values, which arrays leave undefined; coordinates that are a direction."""
+        gl = self.gl
+        gl.color4f(1.0, 1.0, 1.0, 1.0)
+        gl.secondary_color3f(0.0, 0.0, 0.0)
+        gl.normal3f(0.0, 0.0, 1.0)
+        gl.fog_coordf(0.0)
+        for unit in range(UNITS):
+            gl.multi_tex_coord4f(GL.TEXTURE0 + unit, 0.5, 0.25, 0.125, 1.0)
+
     # -- textures and targets ------------------------------------------------------------------
 
     def texels(self, seed: int, width: int, height: int) -> Any:
         random = np.random.default_rng(seed)
         return (random.integers(0, 5, (height, width, 4)) * 63).astype(np.uint8)
 
-    def _texture(self, target: int, levels: int = 1) -> int:
+    def _texture(
+        self, target: int, levels: int = 1, filter: int = GL.NEAREST, wrap: int = 0
+    ) -> int:
         gl, name = self.gl, self.gen("textures")
         gl.bind_texture(target, name)
         gl.tex_parameteri(target, GL.TEXTURE_MAX_LEVEL, levels - 1)
-        gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-        gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+        gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, filter)
+        gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, filter)
+        for axis in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T, GL.TEXTURE_WRAP_R) if wrap else ():
+            gl.tex_parameteri(target, axis, wrap)
         return name
+
+    def image(
+        self, target: int, internal: int, texels: Any, level: int = 0, format: int = GL.RGBA
+    ) -> None:
+        """An image of the bound texture; texels have their axes in the order of memory."""
+        *size, _ = texels.shape
+        type = GL.BYTE if texels.dtype == np.int8 else GL.UNSIGNED_BYTE
+        upload = getattr(self.gl, f"tex_image{len(size)}d")
+        upload(target, level, internal, *reversed(size), 0, format, type, texels)
 
     def texture(self, internal: int, seed: int, size: int, levels: int = 1) -> int:
         name = self._texture(GL.TEXTURE_2D, levels)
         for level in range(levels):
             edge = max(size >> level, 1)
-            data = self.texels(seed + level, edge, edge)
-            self.gl.tex_image2d(
-                GL.TEXTURE_2D, level, internal, edge, edge, 0, GL.RGBA, GL.UNSIGNED_BYTE, data
-            )
+            self.image(GL.TEXTURE_2D, internal, self.texels(seed + level, edge, edge), level)
         return name
 
     def layers(self, internal: int, seed: int, size: int, count: int) -> int:
         """An array texture."""
         name = self._texture(GL.TEXTURE_2D_ARRAY)
-        data = self.texels(seed, size, size * count)
-        self.gl.tex_image3d(
-            GL.TEXTURE_2D_ARRAY, 0, internal, size, size, count, 0, GL.RGBA, GL.UNSIGNED_BYTE, data
-        )
+        data = self.texels(seed, size, size * count).reshape(count, size, size, 4)
+        self.image(GL.TEXTURE_2D_ARRAY, internal, data)
+        return name
+
+    def smooth(self, target: int, internal: int, seed: int, wrap: int) -> int:
+        """A filtered texture in which neighbours differ by little, as the faces of a cube do."""
+        gl = self.gl
+        gl.active_texture(GL.TEXTURE0 + UNITS)  # which is not drawn with
+        name = self._texture(target, filter=GL.LINEAR, wrap=wrap)
+        axes = {GL.TEXTURE_1D: 1, GL.TEXTURE_3D: 3}.get(target, 2)
+        cube = target == GL.TEXTURE_CUBE_MAP
+        phases = np.random.default_rng(seed).integers(0, 8, (3 if cube else axes, 4)) / 8
+        for face in range(6 if cube else 1):
+            places = _directions(face) if cube else _grid((EDGE,) * axes)
+            at = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face if cube else target
+            self.image(at, internal, _waves(places, phases))
+        gl.bind_texture(target, 0)
+        gl.active_texture(GL.TEXTURE0)
+        return name
+
+    def nearest(self, kind: str, seed: int) -> int:
+        """A texture of 8 texels along each axis, whose filter is the nearest."""
+        gl, target = self.gl, _TARGETS[kind]
+        random = np.random.default_rng(seed)
+        if kind == "buffer":
+            name = self.gen("textures")
+            gl.bind_texture(target, name)
+            gl.tex_buffer(target, GL.RGBA32F, self.storage(self.colors(seed)))
+            return name
+        if kind == "ms":  # samples cannot be uploaded: they have the colours of a clear
+            name = self._stored("2d", 4, GL.RGBA8, EDGE)
+            color = (random.integers(0, 5, 4) * 63).astype(np.uint8)
+            gl.clear_tex_image(name, 0, GL.RGBA, GL.UNSIGNED_BYTE, color)
+            return name
+        name = self._texture(target, wrap=GL.CLAMP_TO_EDGE if kind == "rect" else GL.REPEAT)
+        internal = {"i": GL.RGBA8I, "u": GL.RGBA8UI}.get(kind, GL.RGBA8)
+        format = GL.RGBA_INTEGER if kind in ("i", "u") else GL.RGBA
+        depth = {"3d": (8,), "array": (3,), "cubes": (12,), "cube": (6,)}.get(kind, ())
+        shape = (EDGE, 4) if kind == "1d" else (*depth, EDGE, EDGE, 4)
+        texels = (random.integers(0, 5, shape) * 63).astype(np.int8 if kind == "i" else np.uint8)
+        for face in range(6 if kind == "cube" else 0):
+            self.image(GL.TEXTURE_CUBE_MAP_POSITIVE_X + face, internal, texels[face].copy())
+        if kind != "cube":
+            self.image(target, internal, texels, format=format)
+        return name
+
+    def counts(self) -> int:
+        """An image of zeros."""
+        name = self._stored("2d", 0, GL.R32UI, EDGE)
+        zero = np.zeros(1, np.uint32)
+        self.gl.clear_tex_image(name, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, zero)
         return name
 
     def depths(self, internal: int, seed: int, size: int, compare: int) -> int:
@@ -397,3 +437,51 @@ class World:
             GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
         )[:1]
         return int(kind) not in (GL.INT, GL.UNSIGNED_INT)
+
+    def layered(self, kind: str, samples: int, depth: bool) -> tuple[int, int]:
+        """A framebuffer with layers or samples, cleared and bound, and its texture."""
+        gl, name = self.gl, self.gen("framebuffers")
+        texture = self._stored(kind, samples, GL.RGBA8, SIZE)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, name)
+        gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0)
+        if depth:
+            other = self._stored(kind, samples, GL.DEPTH_COMPONENT24, SIZE)
+            gl.framebuffer_texture(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, other, 0)
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        return name, texture
+
+    def _stored(self, kind: str, samples: int, format: int, edge: int) -> int:
+        """A texture whose storage is to be written by the GL."""
+        gl, texture = self.gl, self.gen("textures")
+        at = GL.TEXTURE_2D_MULTISAMPLE if samples else _TARGETS[kind]
+        gl.bind_texture(at, texture)
+        if samples:
+            gl.tex_storage2d_multisample(at, samples, format, edge, edge, 1)
+        elif kind in ("2d", "cube"):
+            gl.tex_storage2d(at, 1, format, edge, edge)
+        else:
+            gl.tex_storage3d(at, 1, format, edge, edge, 2)
+        gl.bind_texture(at, 0)
+        return texture
+
+
+def _grid(edges: tuple[int, ...]) -> Any:
+    """Where the texels are, from 0 to 1 along each axis."""
+    return np.stack(np.meshgrid(*[np.arange(edge) / edge for edge in edges]), -1)
+
+
+def _directions(face: int) -> Any:
+    """Where the texels of a face are around the middle of a cube, in waves of a third."""
+    t, s = np.meshgrid(*[(np.arange(EDGE) + 0.5) / EDGE * 2 - 1] * 2, indexing="ij")
+    one = np.ones_like(s)
+    x, y, z = [
+        (one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t, one), (-s, -t, -one)
+    ][face]  # fmt: skip
+    return np.stack([x, y, z], -1) / np.sqrt(x * x + y * y + z * z)[..., None] / 3
+
+
+def _waves(places: Any, phases: Any) -> Any:
+    """Colours at these places: a wave of each channel along each axis, summed up; what is repeated
+    meets itself."""
+    total = np.sin(2 * np.pi * (places[..., None] + phases)).sum(axis=-2)
+    return np.round(127.5 + 100 / len(phases) * total).astype(np.uint8)

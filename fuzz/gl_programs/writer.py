@@ -1,294 +1,290 @@
 """A program being written: what exists, what is bound, as far as validity needs it.
 
-Names of objects are Python variables of the program. A step (`steps`) is a function that takes a
-`Writer` and says one or more lines; `Kind.step` weighs it.
+Rules of a grammar write the lines; the words in their braces are the methods here. Names of objects
+are Python variables of the program.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
-from fuzz.gl_programs.common import SIZE
-from fuzz.gl_programs.kind import Kind, values
+from fuzz.calls.arguments import group
+from fuzz.gl_programs.shaders import SAMPLED, names
+from fuzz.grammar import Grammar
 
-__all__ = [
-    "PLAIN",
-    "WHOLE_VIEW",
-    "Array",
-    "Program",
-    "Target",
-    "Texture",
-    "Writer",
-]
+__all__ = ["Made", "Objects", "Writer"]
 
-# What kind of texture a fragment program reads.
-SAMPLED = {
+
+def _pairs(name: str) -> list[list[str]]:
+    return [pair.split("=") for pair in group(name)]
+
+
+_STEPS = {name: int(step) for name, step in _pairs("DRAWN")}
+"""colour formats, and one step of their coarsest channel in 255ths"""
+_READ = {
     "textured": "2d",
     "fetched": "2d",
     "sampled": "2d",
     "layered": "array",
     "shadowed": "shadow",
 }
-PLAIN: Kind[Writer] = Kind(
-    ("plain", "compat"),
-    [
-        f"gl.viewport(0, 0, {SIZE}, {SIZE})",
-        "gl.disable(GL.DITHER)",
-        "gl.pixel_storei(GL.PACK_ALIGNMENT, 1)",
-        "gl.clear_color(0.0, 0.0, 0.0, 0.0)",
-        "gl.clear_depth(1.0)",
-        "gl.clear_stencil(0)",
-        "gl.active_texture(GL.TEXTURE0)",
-        "gl.blend_func(GL.ONE, GL.ZERO)",
-        "gl.blend_equation(GL.FUNC_ADD)",
-        "gl.blend_color(0.0, 0.0, 0.0, 0.0)",
-        "gl.disable(GL.DEPTH_TEST)",
-        "gl.depth_func(GL.LESS)",
-        "gl.depth_mask(1)",
-        "gl.depth_range(0, 1)",
-        "gl.disable(GL.STENCIL_TEST)",
-        "gl.stencil_func(GL.ALWAYS, 0, 255)",
-        "gl.stencil_op(GL.KEEP, GL.KEEP, GL.KEEP)",
-        "gl.stencil_mask(255)",
-    ],
-)
-"""programs with a vertex and a fragment shader (`fuzz.gl_programs.steps`)"""
-WHOLE_VIEW = f"gl.viewport(0, 0, {SIZE}, {SIZE})"
-"""For points: llvmpipe cuts them off at the viewport's edge."""
+"""what kind of texture a fragment shader reads"""
+# A step of four or five bits is seen in whatever is drawn with it. Which of two steps a number
+# becomes that lies about half way between them is not specified: llvmpipe takes the nearest of
+# eight bits first.
+_FEW_BITS = {"RGBA4", "RGB5_A1"}
+_OTHER_STEPS = {"BYTE", "UNSIGNED_SHORT", "UNSIGNED_INT_2_10_10_10_REV"}
 
 
-@dataclass(slots=True, eq=False)
-class Target:
-    name: str
-    colors: list[str]
-    kind: str  # of its colours: "f", "i" or "u"
-    depth: str
-    samples: int
-    textures: bool
+class Made(SimpleNamespace):
+    """An object of the program: its variable, and what is known of it."""
 
-    @property
-    def stencil(self) -> bool:
-        return "STENCIL" in self.depth
+    def __str__(self) -> str:
+        return str(self.name)
 
 
-@dataclass(slots=True, eq=False)
-class Program:
-    name: str
-    vertex: str
-    fragment: str
-    capture: bool
+class Objects:
+    """What a program has so far: a list of the objects of each kind."""
 
-    @property
-    def kind(self) -> str:
-        """What its outputs are."""
-        return {"signed": "i", "unsigned": "u"}.get(self.fragment, "f")
-
-    @property
-    def outputs(self) -> int:
-        return 2 if self.fragment == "two" else 1
-
-    @property
-    def dual(self) -> bool:
-        return self.fragment == "dual"
-
-
-@dataclass(slots=True, eq=False)
-class Texture:
-    name: str
-    target: str = "TEXTURE_2D"
-    of: Target | None = None  # the framebuffer that draws into it
-    size: int = 8
-    levels: int = 1
-    kind: str = "2d"
-    format: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class Array:
-    name: str
-    vertices: int
-    buffer: str = ""
-
-
-@dataclass(slots=True)
-class Writer:
-    r: random.Random
-    data: random.Random  # for numbers that are not state: a family of programs differs in these
-    core: bool  # without what only compatibility contexts have
-    es: bool = False
-    draws: int = 0
-    # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
-    # either these or two-sided stencil and facing.
-    unfilled: bool = False
-    # Sums of products with what is stored grow out of any float: no such factors with these.
-    floats: bool = False
-    lines: list[str] = field(default_factory=list)
-    made: int = 0
-    targets: list[Target] = field(default_factory=list)
-    programs: list[Program] = field(default_factory=list)
-    buffers: list[tuple[str, int]] = field(default_factory=list)  # name, vertices
-    arrays: list[Array] = field(default_factory=list)
-    textures: list[Texture] = field(default_factory=list)
-    samplers: list[str] = field(default_factory=list)
-    queries: list[str] = field(default_factory=list)
-    used: Program | None = None
-    bound_target: Target | None = None
-    bound_array: Array | None = None
-    bound_texture: Texture | None = None
-    dual_factors: bool = False
-
-    # What is bound while steps run.
-
-    @property
-    def program(self) -> Program:
-        assert self.used is not None
-        return self.used
-
-    @property
-    def target(self) -> Target:
-        assert self.bound_target is not None
-        return self.bound_target
-
-    @property
-    def array(self) -> Array:
-        assert self.bound_array is not None
-        return self.bound_array
-
-    # Words.
-
-    def say(self, *lines: str) -> None:
-        """Lines of their own; what must stay together is one line with semicolons."""
-        self.lines += lines
-
-    def fresh(self, kind: str) -> str:
-        self.made += 1
-        return f"{kind}{self.made}"
+    def __init__(self, r: random.Random, kinds: str) -> None:
+        self.r, self.made = r, 0
+        for kind in kinds.split():
+            setattr(self, f"{kind}s", [])
 
     def often(self, chance: float) -> bool:
         return self.r.random() < chance
 
-    def choice(self, *values: object) -> object:
-        return self.r.choice(values)
-
     def number(self, stop: int) -> int:
         return self.r.randrange(stop)
 
-    def pick(self, names: Sequence[str]) -> str:
-        return "GL." + self.r.choice(names)
+    def flag(self) -> int:
+        return self.r.randrange(2)
+
+    def fresh(self, kind: str) -> str:
+        """A variable of the program."""
+        self.made += 1
+        return f"{kind}{self.made}"
+
+    def of(self, kind: str) -> list[Any]:
+        found: list[Any] = getattr(self, f"{kind}s")
+        return found
+
+    def new(self, kind: str, /, **known: Any) -> Made:
+        made = Made(name=self.fresh(kind), **known)
+        self.of(kind).append(made)
+        return made
+
+
+class Writer(Objects):
+    """What a program has so far. Its random numbers are of two kinds: `data` are numbers that are
+    not state, in which the programs of a family differ."""
+
+    bounded_factors = [f for f in group("FACTOR") if "DST" not in f and "SATURATE" not in f]
+    depths = group("DEEP")
+    no_program = Made(name="0", vertex="", fragment="", kind="f", reads="2d", dual=False)
+
+    def __init__(self, grammar: Grammar, r: random.Random, data: random.Random, profile: str):
+        super().__init__(r, "texture program buffer array target sampler")
+        self.grammar, self.data, self.profile = grammar, data, profile
+        self.core, self.es = profile not in ("compat", "fixed"), profile == "es"
+        plain = profile in ("core", "compat", "es")
+        # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
+        # either these or two-sided stencil and facing.
+        self.unfilled = plain and self.often(0.25) and not self.es
+        # Sums of products with what is stored grow out of any float: no such factors with these.
+        self.floats = plain and self.often(0.25)
+        self.draws = 0
+        self.queries: list[str] = []
+        self.target: Any = None
+        self.array: Any = None
+        self.texture: Any = None
+        self.program: Any = None
+        self.dual_factors = False
+
+    def setting(self) -> str:
+        """A change of state."""
+        return self.grammar.write(f"set_{self.profile}", self)
+
+    # -- numbers -------------------------------------------------------------------------------
+
+    def seed(self) -> int:
+        return self.data.randrange(1 << 16)
 
     def quarter(self) -> float:
         return self.data.randrange(5) / 4
-
-    def quarters(self, count: int = 4) -> str:
-        return ", ".join(str(self.quarter()) for _ in range(count))
 
     def sixteenths(self, most: int) -> float:
         """A position from `-most` to `most` sixteenths."""
         return self.data.randrange(-most, most + 1) / 16
 
-    def flag(self) -> str:
-        return str(self.r.randrange(2))
+    def _several(self, count: int, low: int, high: int, step: float = 1 / 4, add: float = 0) -> str:
+        return ", ".join(str(self.data.randrange(low, high) * step + add) for _ in range(count))
 
-    def flags(self) -> str:
-        return ", ".join(self.flag() for _ in range(4))
+    def vector(self) -> str:
+        return self._several(4, 0, 5)
 
-    def seed(self) -> int:
-        return self.data.randrange(1 << 16)
+    def colour(self) -> str:
+        return self._several(4, -1, 5)
 
-    def side(self) -> str:
-        return "GL.FRONT_AND_BACK" if self.unfilled else self.pick(("FRONT", "BACK"))
+    def plane(self) -> str:
+        return self._several(4, -2, 5)
 
-    def of(self, words: str) -> str:
-        """A choice of `settings.txt`."""
-        word, _, most = words.partition(":")
-        if word in ("number", "sixteenths"):
-            return str(getattr(self, word)(int(most)))
-        written = {
-            "flag": self.flag,
-            "quarter": lambda: str(self.quarter()),
-            "vector": self.quarters,
-            "colour": lambda: self._some(-1, 4, 4),
-            "plane": lambda: self._some(-2, 4, 4),
-            "eighths": lambda: ", ".join(str((2 * self.data.randrange(4) + 1) / 8) for _ in "1234"),
-            "place": self.place,
-            "direction": self.direction,
-            "seed": lambda: str(self.seed()),
-            "fill": lambda: self.pick(("FILL", "FILL", "LINE") if self.unfilled else ("FILL",)),
-            "target": lambda: self.target.name,
-        }.get(word)
-        return written() if written else self.r.choice(values(words))
+    def eighths(self) -> str:
+        return self._several(4, 0, 4, add=1 / 8)
 
-    def _some(self, low: int, high: int, count: int) -> str:
-        """Quarters."""
-        return ", ".join(str(self.data.randrange(low, high + 1) / 4) for _ in range(count))
+    def place(self) -> str:
+        """Coordinates of a texture: never zero, which is no direction in a cube map."""
+        return self._several(3, 1, 9, 1 / 8)
 
     def direction(self) -> str:
         """Never zero, and never quite at a right angle to an axis."""
         x, y = (self.data.choice([-3, -1, 1, 3]) / 4 for _ in "xy")
         return f"{x}, {y}, {self.data.choice([0.5, 1.0, 2.0])}"
 
-    def place(self) -> str:
-        """Coordinates of a texture: never zero, which is no direction in a cube map."""
-        return ", ".join(str(self.data.randrange(1, 9) / 8) for _ in range(3))
+    def fill(self) -> str:
+        return "GL.LINE" if self.unfilled and self.often(1 / 3) else "GL.FILL"
 
-    def switch(self, cap: str, chance: float = 0.6) -> None:
-        self.say(f"gl.{'enable' if self.often(chance) else 'disable'}(GL.{cap})")
+    def switch(self, cap: str, percent: int) -> str:
+        return f"gl.{'enable' if self.often(percent / 100) else 'disable'}(GL.{cap})"
 
-    # Draws.
+    def rectangle(self, mode: str = "QUADS") -> list[tuple[float, float]]:
+        """The corners of one, or of part of it, in the order of a mode."""
+        x, y = self.data.randrange(-16, 9) / 16, self.data.randrange(-16, 9) / 16
+        u, v = x + self.data.randrange(2, 16) / 16, y + self.data.randrange(2, 16) / 16
+        corners = [(x, y), (u, y), (u, v), (x, v)]
+        if mode == "QUAD_STRIP":
+            corners[2:] = corners[3], corners[2]
+        elif mode == "POINTS":  # between the centres of pixels
+            corners = [(x + 1 / 64, y + 1 / 64) for x, y in corners]
+        return corners[:3] if mode == "TRIANGLES" else corners
 
-    def use(self, program: Program) -> None:
-        self.used = program
-        self.say(f"gl.use_program({program.name})")
+    def corners(self, mode: str) -> list[tuple[float, float]]:
+        """Four points anywhere, or a rectangle, of which alone all agree how it is cut."""
+        if mode in ("QUADS", "POLYGON", "QUAD_STRIP"):
+            return self.rectangle(mode)
+        return [(self.sixteenths(16), self.sixteenths(16)) for _ in range(4)]
 
-    def bind(self, texture: Texture) -> None:
-        self.bound_texture = texture
-        self.say(f"gl.bind_texture(GL.{texture.target}, {texture.name})")
+    def indices(self, count: int, base: int, last: int) -> list[int]:
+        """Of vertices; sometimes with the one that restarts."""
+        order = [
+            self.data.randrange(max(count - base, 1)) for _ in range(self.r.choice([3, 6, 12]))
+        ]
+        if self.often(0.15):
+            order[self.number(len(order))] = last
+            order = [min(i, count - 1) if i != last else i for i in order]
+        return order
 
-    def draw(self, call: str) -> None:
-        """A draw, and on the same line (the reducer takes lines away) what makes it defined."""
-        before = self.defined()
-        if "GL.POINTS" in call:
-            before.append(WHOLE_VIEW)
-        self.say("; ".join([*before, call]))
+    # -- objects -------------------------------------------------------------------------------
 
-    def defined(self) -> list[str]:
-        """No call may read a colour that is being drawn, or capture an unwritten output."""
-        self.draws += 1
-        program, target = self.program, self.target
-        before = ["see.blended()", f"gl.use_program({program.name})"]
-        if self.dual_factors and (not program.dual or len(target.colors) > 1):
-            self.dual_factors = False
-            before.append("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
-        if program.vertex == "clipped":
-            # llvmpipe applies every distance that is written if none is enabled.
-            before.append("gl.enable(GL.CLIP_DISTANCE0)")
-        if target.samples:
-            # llvmpipe lets multisampled lines out of the scissor.
-            before.append("gl.disable(GL.SCISSOR_TEST)")
-        written = min(program.outputs, len(target.colors))
-        points = [f"GL.COLOR_ATTACHMENT{i}" for i in range(written)]
-        if program.kind != target.kind:
-            points = ["GL.NONE"]
-        elif written > 1 and self.often(0.3):
-            points[0] = "GL.NONE"
-        before.append(f"gl.draw_buffers({len(points)}, np.array([{', '.join(points)}], 'u4'))")
-        return [*before, *self.sampled(SAMPLED.get(program.fragment, ""))]
+    def gone(self, kind: str) -> Made:
+        """One that is deleted."""
+        known = self.of(kind)
+        made: Made = known.pop(self.number(len(known)))
+        if made is self.texture:
+            self.texture = None
+        return made
 
-    def sampled(self, kind: str) -> list[str]:
-        """Bind a texture that a fragment program of this kind may read now."""
-        if not kind:
+    @staticmethod
+    def forget(known: list[Any], made: Any) -> None:
+        if made in known:
+            known.remove(made)
+
+    def new_texture(
+        self, kind: str = "2d", levels: int = 1, format: str = "", of: Any = None
+    ) -> Made:
+        """`of`: the framebuffer that draws into it."""
+        target = "GL.TEXTURE_2D_ARRAY" if kind == "array" else "GL.TEXTURE_2D"
+        made = self.new("texture", kind=kind, levels=levels, format=format, of=of, target=target)
+        self.texture = self.texture if of else made
+        return made
+
+    def readable(self, kind: str) -> Made | None:
+        """A texture that a draw may read now: the one that is bound, if it is of this kind."""
+        good = [x for x in self.of("texture") if x.kind == kind and x.of is not self.target]
+        return self.texture if self.texture in good else self.r.choice(good) if good else None
+
+    def new_program(self, vertex: str, fragment: str) -> Made:
+        """One of two stages: `kind` is what its outputs are."""
+        made = self.new(
+            "program",
+            vertex=vertex,
+            fragment=fragment,
+            capture=vertex != "old" and self.often(0.25),
+            kind={"signed": "i", "unsigned": "u"}.get(fragment, "f"),
+            reads=_READ.get(fragment, ""),
+            dual=fragment == "dual",
+        )
+        self.use(made)
+        return made
+
+    def use(self, program: Made) -> None:
+        self.program = program
+
+    @property
+    def written(self) -> int:
+        """How many colour buffers a draw writes."""
+        return min(2 if self.program.fragment == "two" else 1, len(self.target.colors))
+
+    # -- formats -------------------------------------------------------------------------------
+
+    def formats_of(self, kind: str) -> list[str]:
+        """Those of the colour buffers of a framebuffer."""
+        known = [f for f in _STEPS if self.floats or not f.endswith("F")]
+        if kind != "f":
+            known = [f for f, its in _pairs("WHOLE") if its == kind]
+        return [self.r.choice(known) for _ in range(self.r.choice([1, 1, 1, 2]))]
+
+    def transfer(self, internal: str) -> str:
+        """What glTexSubImage is given: format and type."""
+        given = [
+            (format, type)
+            for format, type in _pairs("MOVED")
+            if internal not in _FEW_BITS or type not in _OTHER_STEPS
+        ]
+        format, type = self.r.choice(given)
+        return f"GL.{format}, GL.{type}"
+
+    def copied(self) -> list[Any]:
+        """The framebuffers whose colours may be copied to the present one: data of a coarser format
+        stays coarse in another one, which must have its steps."""
+        target = self.target
+        finest = min(_STEPS.get(f, 0) for f in target.colors)
+        return [
+            x
+            for x in self.of("target")
+            if x is not target and x.kind == target.kind and not target.samples
+            and _STEPS.get(x.colors[0], 0) <= finest
+        ]  # fmt: skip
+
+    def written_by_copies(self) -> list[Any]:
+        """The textures that the present framebuffer may be copied to. Of two steps as near as the
+        other either may be taken: half a colour in one bit. Who samples the texture would carry the
+        larger steps of either format into finer ones."""
+        target = self.target
+        if target.samples or target.kind != "f" or _STEPS.get(target.colors[0], 0) > 1:
             return []
-        good = [x for x in self.textures if x.kind == kind and x.of is not self.target]
-        bound = self.bound_texture
-        texture = bound if bound in good else self.r.choice(good) if good else None
-        at = "TEXTURE_2D_ARRAY" if kind == "array" else "TEXTURE_2D"
-        if kind == "shadow":
-            # Nothing may compare with what is no depth, or without the texture's own comparison.
-            name = texture.name if texture else "w.depths(GL.DEPTH_COMPONENT16, 1, 8, GL.LEQUAL)"
-            return [f"gl.bind_texture(GL.{at}, {name})", "gl.bind_sampler(0, 0)"]
-        if texture is None:
-            # It is black whatever is asked for, but llvmpipe shows a sampler's border around it.
-            return [f"gl.bind_texture(GL.{at}, 0)", "gl.bind_sampler(0, 0)"]
-        return [f"gl.bind_texture(GL.{at}, {texture.name})"]
+        known = [x for x in self.of("texture") if x.of is None and x.kind == "2d"]
+        return [x for x in known if _STEPS.get(x.format, 0) <= 1]
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def choose_stages(self) -> None:
+        """The shaders of a program of all stages."""
+        self.vertex = self.r.choice(["arrays", "arrays", "pulled", "doubles"])
+        self.evaluation = self.r.choice(["", "", "", *names("tess_evaluation")])
+        self.geometry = ""
+        if self.evaluation != "points":
+            self.geometry = self.r.choice(["", "", *names("geometry")])
+        self.fragment = self.r.choice(["color", *names("fragment")])
+        if self.evaluation and self.geometry == "some":  # llvmpipe numbers triangles, not patches
+            self.geometry = "layers"
+        if self.evaluation and self.samples and self.fragment in ("counted", "early", "summed"):
+            self.fragment = "color"  # how often an edge is shaded depends on where the edges are
+        if self.fragment == "numbered" and (self.evaluation or not self.geometry):
+            self.fragment = "color"  # no other stage writes a layer
+        self.reads = SAMPLED.get(self.fragment, "")
+
+    samples = 0
+    layers = subroutine = vertex = evaluation = geometry = fragment = reads = ""

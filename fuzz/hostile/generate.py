@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from fuzz.calls.arguments import Arguments, Menu, group
-from fuzz.programs import Program
+from fuzz.gl_programs.writer import Made, Objects
+from fuzz.grammar import Grammar
+from fuzz.programs import LINE, Program, lines_of
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.registry import implementations
 
-from . import stages
-from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of
+from . import numbers, stages
+from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of, upload
 
-__all__ = ["generate", "menu"]
+__all__ = ["generate", "grammar", "menu"]
 
+_KINDS = """program pipeline kernel buffer texture framebuffer array sampler renderbuffer query
+feedback sync handle"""
 _MODES = {
     "points": ("POINTS",),
     "lines": ("LINES", "LINE_STRIP", "LINE_LOOP"),
@@ -25,12 +32,8 @@ _MODES = {
 }
 """what may be drawn with a geometry shader, by its inputs"""
 _LIKELY = ("RGBA8", "DEPTH_COMPONENT24", "DEPTH24_STENCIL8", "RGBA32F", "R32UI", "RGBA16F")
-_NORMAL = (
-    "gl.viewport(0, 0, 32, 32); gl.disable(GL.SCISSOR_TEST); gl.disable(GL.RASTERIZER_DISCARD); "
-    "gl.disable(GL.CULL_FACE); gl.color_mask(1, 1, 1, 1); gl.disable(GL.STENCIL_TEST); "
-    "gl.pixel_storei(GL.UNPACK_ROW_LENGTH, 0); h.whole()"
-)
-"""lets draws be seen again"""
+_EDGES = (1, 2, 3, 4, 5, 7, 8, 8, 16, 16, 17, 33)
+"""texels along an axis"""
 
 
 @cache
@@ -42,202 +45,184 @@ def menu(profile: str) -> Menu:
     return Menu(known)
 
 
+@cache
+def grammar() -> Grammar:
+    return Grammar(Path(__file__).with_name("programs.txt").read_text(), LINE)
+
+
 def generate(seed: int, steps: int = 60) -> Program:
     """Lines: what a program begins with, and so many steps after it."""
-    r = random.Random(seed)
-    return _Writer(r, "compat" if r.random() < 0.15 else "core").program(steps)
+    w = _Writer(random.Random(seed))
+    written = [w.write("begin"), *(w.write("step") for _ in range(steps))]
+    return Program(lines_of(written), w.profile, w.r.choice((0, 0, 0, 4)))
 
 
-class _Writer:
-    """A program being written; names of objects are its variables."""
+class _Writer(Objects):
+    """A program being written; `used` is the program or the pipeline in use."""
 
-    def __init__(self, r: random.Random, profile: str) -> None:
-        self.r, self.profile = r, profile
-        self.lines: list[str] = []
-        self.names: dict[str, list[str]] = {}
-        self.looked_at: list[tuple[str, str, str]] = []  # target, kind and format of textures
-        self.programs: dict[str, stages.Program] = {}
-        self.kernels: dict[str, stages.Program] = {}
-        self.used = ""
-        self.arguments = Arguments(r, self.name)
-        self.menu = menu(profile)
+    sizes = numbers.SIZES
+    query_targets = group("QUERY")
+    depth_formats = (
+        ("DEPTH_ATTACHMENT", "DEPTH_COMPONENT16"),
+        ("DEPTH_ATTACHMENT", "DEPTH_COMPONENT32F"),
+        ("DEPTH_STENCIL_ATTACHMENT", "DEPTH24_STENCIL8"),
+        ("DEPTH_STENCIL_ATTACHMENT", "DEPTH32F_STENCIL8"),
+        ("STENCIL_ATTACHMENT", "STENCIL_INDEX8"),
+    )
 
-    def program(self, steps: int) -> Program:
-        """All of it."""
-        for kind in ("buffer", "buffer", "buffer", "texture", "texture", "framebuffer"):
-            self.make(kind)
-        self.new_program()
-        self.make("array")
-        choices = (self.draw, self.call, self.another, self.new_program, self.use, self.dispatch,
-                   self.uniforms, self.normal)  # fmt: skip
-        for _ in range(steps):
-            self.r.choices(choices, (45, 50, 14, 3, 5, 8, 5, 8))[0]()
-        samples = self.r.choice((0, 0, 0, 4))
-        return Program(self.lines, self.profile, samples)
-
-    # -- objects -------------------------------------------------------------------------------
+    def __init__(self, r: random.Random) -> None:
+        super().__init__(r, _KINDS)
+        self.profile = "compat" if r.random() < 0.15 else "core"
+        self.menu = menu(self.profile)
+        self.arguments = Arguments(r, lambda kind: str(self.some(kind)))
+        self.used: Any = Made(name="0", uniforms=[], attributes=[])
+        self._before: list[str] = []
 
     def seed(self) -> int:
         return self.r.randrange(100_000)
 
-    def fresh(self, kind: str) -> str:
-        """The name of a new object."""
-        known = self.names.setdefault(kind, [])
-        known.append(f"{kind}{len(known) + 1}")
-        return known[-1]
+    def write(self, rule: str, **known: Any) -> str:
+        return grammar().write(rule, self, **known)
 
-    def name(self, kind: str) -> str:
-        """That of some object: few are none, or deleted."""
-        if self.r.random() < 0.03:
-            return "0"
-        if not self.names.get(kind) or self.r.random() < 0.03:
+    # -- objects -------------------------------------------------------------------------------
+
+    def some(self, kind: str) -> Made:
+        """An object: few are none, or new ones, whose lines come before the next."""
+        if self.often(0.03):
+            return Made(name="0")
+        if not self.of(kind) or self.often(0.03):
             if kind in ("program", "pipeline"):
-                return self.used or "0"
-            self.make(kind)
-        return self.r.choice(self.names[kind])
+                return self.used  # type: ignore[no-any-return]
+            self._before.append(self.write(kind))
+        made: Made = self.r.choice(self.of(kind))
+        return made
 
-    def make(self, kind: str) -> None:
-        """A line that makes an object."""
-        r, name, seed = self.r, self.fresh(kind), self.seed()
-        if kind == "texture":
-            target = r.choice([*TARGETS])
-            formats = [*IMAGE_FORMATS] if target == "TEXTURE_BUFFER" else [*FORMATS]
-            format = r.choice(formats if r.random() < 0.5 else [*_LIKELY, *IMAGE_FORMATS])
-            self.looked_at.append((target, kind_of(FORMATS[format]), format))
-            made = f"h.texture({target!r}, {format!r}, {seed})"
-        elif kind == "array":
-            program = self.programs.get(self.used)
-            made = f"h.vertex_array({program.attributes if program else []}, {seed})"
-        elif kind == "query":
-            made = f"gl.create_queries(GL.{r.choice(group('QUERY'))}, 1)[0]"
-        elif kind == "sync":
-            made = "gl.fence_sync(GL.SYNC_GPU_COMMANDS_COMPLETE, 0)"
-        elif kind == "handle":
-            made = f"gl.get_texture_handle_arb({self.name('texture')})"
-        elif kind in ("buffer", "framebuffer"):
-            made = f"h.{kind}({seed})"
-        else:
-            plural = {"feedback": "transform_feedbacks"}.get(kind, f"{kind}s")
-            made = f"gl.create_{plural}(1)[0]"
-        self.lines.append(f"{name} = {made}")
+    def before(self) -> str:
+        """The lines that make what `some` found missing."""
+        lines, self._before = [*self._before, ""], []
+        return LINE.join(lines)
 
-    def another(self) -> None:
-        kinds = ("buffer", "texture", "framebuffer", "array", "sampler", "renderbuffer", "query",
-                 "feedback", "sync")  # fmt: skip
-        self.make(self.r.choices(kinds, (4, 5, 3, 4, 1, 1, 1, 1, 1))[0])
+    def any_texture(self) -> tuple[str, str]:
+        """A target and a format."""
+        target = self.r.choice([*TARGETS])
+        formats = [*IMAGE_FORMATS] if target == "TEXTURE_BUFFER" else [*FORMATS]
+        return target, self.r.choice(formats if self.often(0.5) else [*_LIKELY, *IMAGE_FORMATS])
+
+    def texture_of(self, target: str, format: str) -> Made:
+        return self.new(
+            "texture",
+            target=target,
+            format=format,
+            shape=TARGETS[target],
+            upload=", ".join(upload(FORMATS[format])),
+            compressed=FORMATS[format].is_compressed,
+        )
+
+    def extents(self, texture: Made) -> list[int]:
+        found = [self.r.choice(_EDGES) for _ in range(texture.shape.sizes)]
+        if "CUBE" in texture.target:
+            found[1:2], found[2:] = found[:1], [6] * (len(found) - 2)
+        if found and self.often(0.03):
+            found[-1] = self.r.choice((0, 300, 2048, -1, 1 << 30))
+        return found
+
+    def images(self, texture: Made, extents: list[int]) -> Iterator[tuple[int, str]]:
+        """Levels and their sizes."""
+        last = len(extents) - ("ARRAY" in texture.target)
+        for level in range(self.r.choice((1, 2, 4))):
+            yield level, ", ".join(map(str, extents))
+            extents = [max(1, e >> 1) if k < last else e for k, e in enumerate(extents)]
+            if self.often(0.1):
+                extents = [self.r.choice(_EDGES) for _ in extents]
+
+    @staticmethod
+    def room(size: str) -> int:
+        """Bytes enough for an image of this size, but not for any."""
+        found = 16
+        for extent in size.split(", "):
+            found *= min(max(int(extent), 1), 2048)
+        return min(found, 1 << 22)
+
+    @staticmethod
+    def kind_of(need: stages.Need) -> str:
+        return need.kind if need.kind in ("sampler", "image") else "buffer"
+
+    def sampled(self, need: stages.Need) -> Made:
+        """A texture that a shader may read or write in a unit, or a new one."""
+        image = need.kind == "image"
+        fits = [
+            t
+            for t in self.of("texture")
+            if t.target == need.target
+            and need.texels == (t.format if image else kind_of(FORMATS[t.format]))
+        ]
+        if fits and self.often(0.8):
+            return self.r.choice(fits)  # type: ignore[no-any-return]
+        among = IMAGE_FORMATS if need.target == "TEXTURE_BUFFER" else FORMATS
+        formats = [f for f in among if kind_of(FORMATS[f]) == need.texels] or ["RGBA8"]
+        made = self.texture_of(need.target, need.texels if image else self.r.choice(formats))
+        self._before.append(self.write("texture_made", t=made))
+        return made
 
     # -- programs ------------------------------------------------------------------------------
 
-    def _linked(self, kind: str, program: stages.Program, call: str) -> str:
-        name, r = self.fresh(kind), self.r
+    def link(self, what: str) -> Made:
+        """A program to draw with, or a pipeline, or a program to dispatch; `line` makes it."""
+        known = [(t.target, kind_of(FORMATS[t.format]), t.format) for t in self.of("texture")]
+        p = getattr(stages, what)(self.r, known)
+        kind = what if what == "kernel" else "pipeline" if self.often(0.08) else "program"
+        made = self.new(kind, needs=p.needs, attributes=p.attributes, patches=p.patches,
+                        primitive=p.primitive, variable=p.variable,
+                        uniforms=p.uniforms if kind != "pipeline" else [])  # fmt: skip
         captured = ""
-        if program.captured and call == "program":
-            joined = any(n.startswith(("gl_Skip", "gl_Next")) for n in program.captured)
-            mode = "INTERLEAVED" if joined or r.random() < 0.5 else "SEPARATE"
-            captured = f"{program.captured!r}, GL.{mode}_ATTRIBS, "
-        sources = ",\n    ".join(f'{s}="""{text}"""' for s, text in program.sources.items())
-        self.lines.append(f"{name} = h.{call}({captured}{sources})")
-        return name
+        if p.captured and kind == "program":
+            joined = any(n.startswith(("gl_Skip", "gl_Next")) for n in p.captured)
+            mode = "INTERLEAVED" if joined or self.often(0.5) else "SEPARATE"
+            captured = f"{p.captured!r}, GL.{mode}_ATTRIBS, "
+        sources = ",\n    ".join(f'{s}="""{text}"""' for s, text in p.sources.items())
+        call = "pipeline" if kind == "pipeline" else "program"
+        made.line = f"{made} = h.{call}({captured}{sources})"
+        return made
 
-    def new_program(self) -> None:
-        """A program to draw with, or a pipeline, in use."""
-        program = stages.graphics(self.r, self.looked_at)
-        kind = "pipeline" if self.r.random() < 0.08 else "program"
-        name = self._linked(kind, program, kind)
-        self.programs[name] = program
-        self._use(name)
-
-    def use(self) -> None:
-        self._use(self.r.choice([*self.programs]))
-
-    def _use(self, name: str) -> None:
-        self.used = name
-        pipeline = name.startswith("pipeline")
-        bind = f"gl.use_program(0); gl.bind_program_pipeline({name})"
-        self.lines.append(bind if pipeline else f"gl.use_program({name})")
-        self._ready(name, self.programs[name])
-
-    def _ready(self, name: str, program: stages.Program) -> None:
-        """Uniforms, and most of the resources that its shaders name."""
-        if not name.startswith("pipeline"):
-            for letter in program.uniforms:
-                self.lines.append(f"h.uniforms({name}, {letter!r}, {self.seed()})")
-        if program.patches and self.r.random() < 0.9:
-            count = self.r.choice((1, 2, 3, 3, 4, 32))
-            self.lines.append(f"gl.patch_parameteri(GL.PATCH_VERTICES, {count})")
-        for need in program.needs:
-            if self.r.random() < 0.85:
-                self.lines.append(f"h.bind({tuple(need)}, {self.seed()})")
-
-    def uniforms(self) -> None:
-        """Other uniforms."""
-        if not self.used.startswith("pipeline"):
-            letter = self.r.choice(self.programs[self.used].uniforms)
-            self.lines.append(f"h.uniforms({self.used}, {letter!r}, {self.seed()})")
-
-    def dispatch(self) -> None:
-        r = self.r
-        if len(self.kernels) < 1 + r.randrange(3):
-            program = stages.kernel(r, self.looked_at)
-            name = self._linked("kernel", program, "program")
-            self.kernels[name] = program
-            self._ready(name, program)
-        name = r.choice([*self.kernels])
-        groups = [r.choice((1, 1, 2, 3)) for _ in range(3)]
-        if r.random() < 0.01:
-            groups[r.randrange(3)] = r.choice((0, 65535, 65536, 1 << 31))
-        text = ", ".join(map(str, groups))
-        if "local_size_variable" in self.kernels[name].sources["COMPUTE"] and r.random() < 0.9:
-            size = ", ".join(str(r.choice((1, 2, 4, 7))) for _ in range(3))
-            call = f"gl.dispatch_compute_group_size_arb({text}, {size})"
-        elif r.random() < 0.25:
-            at = r.choice((0, 4, 20, 52, 56, 2, 1 << 20))
-            call = f"h.groups({self.seed()}); gl.dispatch_compute_indirect({at})"
-        else:
-            call = f"gl.dispatch_compute({text})"
-        barrier = "gl.memory_barrier(GL.ALL_BARRIER_BITS); " if r.random() < 0.5 else ""
-        back = 0 if self.used.startswith("pipeline") else self.used
-        self.lines.append(f"gl.use_program({name}); {call}; {barrier}gl.use_program({back})")
+    def kernel(self) -> Made:
+        """A program to dispatch; there are few, since each is to be seen often."""
+        if len(self.of("kernel")) < 1 + self.number(3):
+            made, used = self.link("kernel"), self.used
+            self.used = made
+            self._before += [made.line, self.write("ready")]
+            self.used = used
+        return self.r.choice(self.of("kernel"))  # type: ignore[no-any-return]
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def _mode(self) -> str:
-        """One that the program takes."""
-        program, r = self.programs[self.used], self.r
-        if r.random() < 0.03:
-            return "GL." + r.choice(["PATCHES", "QUADS", "POLYGON", *group("MODE")])
-        if program.patches:
-            return "GL.PATCHES"
-        if program.primitive:
-            return f"GL.{r.choice(_MODES[program.primitive])}"
-        modes = ["QUADS", "QUAD_STRIP", "POLYGON"] if self.profile == "compat" else []
-        return f"GL.{r.choice([*modes, *['TRIANGLES'] * 8, *group('MODE')])}"
-
-    def draw(self) -> None:
+    def draws(self) -> str:
         """A draw of any kind, perhaps more than once: draws in a row are merged."""
         function = self.menu.choose(self.r, "draw")
-        call = self._call(function.method)
-        for _ in range(self.r.choice((1, 1, 2, 3, 5))):
-            self.lines.append(call)
-            if self.r.random() < 0.4:
-                call = self._call(function.method)
+        lines = [self.call(function)]
+        for _ in range(self.r.choice((1, 1, 2, 3, 5)) - 1):
+            lines.append(self.call(function) if self.often(0.4) else lines[-1].split(LINE)[-1])
+        return LINE.join(lines)
 
-    def _call(self, method: str) -> str:
-        given = self.arguments.of(FUNCTIONS.method(method))
-        before = ""
+    def call(self, function: Function) -> str:
+        """A call of a function, after the lines that it needs."""
+        method, given = function.method, self.arguments.of(function)
+        first = ""
         if "draw" in method:
             given[0] = self._mode()
-            if method.endswith(("indirect", "indirect_count")) and self.r.random() < 0.9:
-                before = f"h.commands({self.seed()}, {int('elements' in method)}); "
-        return f"{before}gl.{method}({', '.join(given)})"
+            if method.endswith(("indirect", "indirect_count")) and self.often(0.9):
+                first = self.write("commands", indexed=int("elements" in method))
+        text = f"{self.before()}{first}gl.{method}({', '.join(given)})"
+        if method.startswith("map_") and self.often(0.6):
+            text += f"{LINE}gl.un{method.removesuffix('_range')}({given[0]})"
+        return text
 
-    def call(self) -> None:
-        """Any other function."""
-        function = self.menu.choose(self.r, "call")
-        self.lines.append(self._call(function.method))
-        if self.r.random() < 0.6 and function.method.startswith("map_"):
-            self.lines.append(f"gl.un{function.method.removesuffix('_range')}"
-                              f"({self.arguments.of(function)[0]})")  # fmt: skip
-
-    def normal(self) -> None:
-        self.lines.append(_NORMAL)
+    def _mode(self) -> str:
+        """One that the program takes."""
+        if self.often(0.03):
+            return "GL." + self.r.choice(["PATCHES", "QUADS", "POLYGON", *group("MODE")])
+        if self.used.patches:
+            return "GL.PATCHES"
+        if self.used.primitive:
+            return f"GL.{self.r.choice(_MODES[self.used.primitive])}"
+        modes = ["QUADS", "QUAD_STRIP", "POLYGON"] if self.profile == "compat" else []
+        return f"GL.{self.r.choice([*modes, *['TRIANGLES'] * 8, *group('MODE')])}"

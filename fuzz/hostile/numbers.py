@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
-import numpy as np
-
-__all__ = [
-    "BITS",
-    "FLOATS",
-    "INTEGERS",
-    "SIZES",
-    "data",
-    "doubles",
-    "floats",
-    "integer",
-    "integers",
-    "real",
-]
+__all__ = ["BITS", "FLOATS", "INTEGERS", "SIZES", "integer"]
 
 SIZES = (0, 1, 2, 3, 4, 8, 12, 15, 16, 17, 31, 32, 60, 64, 100, 255, 256, 257, 1000, 1024, 4000)
 SIZES += (4096, 4097, 65536, 70000)
@@ -47,50 +33,3 @@ def integer(r: random.Random) -> int:
     if kind < 0.9:
         return r.choice(INTEGERS)
     return r.randrange(-(1 << 31), 1 << 31)
-
-
-def real(r: random.Random, wild: float = 0.5) -> str:
-    """A float as Python spells it."""
-    kind = r.random()
-    if kind > wild:
-        return repr(r.randrange(-64, 65) / 16)
-    if kind > wild / 4:
-        return r.choice(FLOATS)
-    return r.choice(("float('nan')", "float('inf')", "float('-inf')"))
-
-
-def integers(seed: int, count: int) -> Any:
-    """Numbers of 32 bits."""
-    r = random.Random(seed)
-    return np.array([integer(r) for _ in range(count)], np.int32)
-
-
-def floats(seed: int, count: int) -> Any:
-    """Floats of all kinds, half of them tame."""
-    rng = np.random.default_rng(seed)
-    tame = (rng.integers(-64, 65, count) / 16).astype(np.float32)
-    edges = np.array([*map(float, FLOATS)], np.float32)
-    bits = np.array(BITS, np.uint32).view(np.float32)
-    wild = np.concatenate((edges, bits))[rng.integers(0, len(edges) + len(bits), count)]
-    found: Any = np.where(rng.random(count) < 0.6, tame, wild)
-    return found
-
-
-def doubles(seed: int, count: int) -> Any:
-    """These numbers in double precision."""
-    with np.errstate(invalid="ignore"):
-        return floats(seed, count).astype(np.float64)
-
-
-def data(seed: int, size: int) -> bytes:
-    """Bytes: floats, small numbers, edges, or anything."""
-    kind, words = seed % 4, -(-size // 4)
-    if kind == 0:
-        made = floats(seed, words).tobytes()
-    elif kind == 1:
-        made = integers(seed, words).tobytes()
-    elif kind == 2:
-        made = np.random.default_rng(seed).integers(0, 40, words, np.uint32).tobytes()
-    else:
-        made = np.random.default_rng(seed).bytes(size)
-    return bytes(made[:size])

@@ -60,7 +60,7 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
     # Alias analysis is better while pointers are derefs.
     run_passes(shader, MEMORY, log)
     run_passes(shader, [("lower_explicit_io", {"formats": formats})], log)
-    run_passes(shader, ["lower_system_values", "lower_global_to_ssbo", "lower_samplers"], log)
+    run_passes(shader, ["lower_global_to_ssbo", "lower_io"], log)
     optimize(shader, log=log)
     run_passes(shader, ["gather_info"], log)
 

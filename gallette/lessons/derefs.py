@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Intrinsic
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassSpec, recording, run_passes
 from gallette.compiler.nir.text.parser import parse
@@ -29,8 +29,8 @@ MORALS = {
 _CLEAN: tuple[PassSpec, ...] = ("copy_prop", "cse", "dce")
 _MEMORY: tuple[PassSpec, ...] = ("opt_copy_prop_vars", "opt_dead_write_vars", *_CLEAN)
 # Uniform loads become comparable first: it is about storage buffers here.
-_START: tuple[PassSpec, ...] = ("lower_uniforms_to_ubo", *_CLEAN)
-_LOWER: tuple[PassSpec, ...] = ("lower_buffer_derefs", *_CLEAN, "algebraic")
+_START: tuple[PassSpec, ...] = (("lower_io", {"modes": int(Mode.UNIFORM)}), *_CLEAN)
+_LOWER: tuple[PassSpec, ...] = ("lower_io", *_CLEAN, "algebraic")
 
 
 def front_end_form(body: str) -> str:

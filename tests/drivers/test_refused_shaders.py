@@ -13,6 +13,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.values import Def
 from gallette.drivers.jit.program import compile_program as compiled_for_jit
@@ -55,8 +56,13 @@ def _returning(b: Builder) -> Def:
     return b.imm_float(1.0)
 
 
-def _every_element(b: Builder) -> Def:
-    return b.load_deref(b.deref_wildcard(b.deref_var(b.impl.add_local("a", t.array(t.FLOAT, 3)))))
+def _moved_pointer(b: Builder) -> Def:
+    start = b.deref_array_imm(b.deref_var(b.impl.add_local("a", t.array(t.FLOAT, 3))), 0)
+    moved = Deref("ptr_as_array", start.modes, start.type)
+    for src in (start.result, b.imm_int(1)):
+        moved.add_src(src)
+    b.insert(moved)
+    return b.load_deref(moved)
 
 
 def _of_two_sizes(b: Builder) -> Def:
@@ -75,8 +81,8 @@ REFUSED: list[tuple[Callable[[Builder], Def], str, str]] = [
     (_sum, "", "has no code for the vector operation 'iadd'"),
     (_returning, "`return` must have been lowered before code generation",
      "has no code for `return`, which must have been lowered"),
-    (_every_element, "has no code for 'array_wildcard' derefs",
-     "has no code for 'array_wildcard' derefs"),
+    (_moved_pointer, "has no code for 'ptr_as_array' derefs",
+     "has no code for 'ptr_as_array' derefs"),
     (_of_two_sizes, "local 'mixed' mixes component sizes",
      "has no code for the local 'mixed' that mixes sizes of components"),
     (_global, "no code for the intrinsic '?load_global", "no code for the intrinsic 'load_global'"),

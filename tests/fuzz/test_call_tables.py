@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from fuzz.calls import arguments
+from fuzz.gl_programs.generate import grammar
 from fuzz.gl_programs.run import Side
-from fuzz.gl_programs.world import KIND_OF
-from fuzz.gl_programs.writer import Target, Writer
+from fuzz.gl_programs.writer import Made, Writer
 from fuzz.hostile.generate import menu
 from fuzz.hostile.helpers import Helpers
 from gallette.state_tracker import GL
@@ -62,12 +62,13 @@ def test_words_of_the_table_are_enumerators() -> None:
 def test_settings_are_put_back(profile: str) -> None:
     """Each setting of a profile changes something, and after the reset nothing is left of it."""
     side = Side("immediate", profile)
-    w = Writer(random.Random(3), random.Random(4), profile in ("core", "modern"))
-    w.bound_target = Target("0", ["RGBA8"], "f", "", 0, False)
+    rules = grammar(profile if profile in ("fixed", "modern") else "plain")
+    w = Writer(rules, random.Random(3), random.Random(4), profile)
+    w.target = Made(name="0")
     before = _state(side.gl)
     changed: set[str] = set()
     for _ in range(400):
-        side.perform([KIND_OF[profile].change(w)], [])
+        side.perform([w.setting()], [])
         now = _state(side.gl)
         changed |= {name for name, value in now.items() if value != before[name]}
     side.world.reset()

@@ -14,7 +14,7 @@ import pytest
 
 from gallette.compiler.glsl import availability
 from gallette.compiler.glsl.builtins import functions, limits, variables
-from gallette.compiler.glsl.check import conversions, interface_rules, layouts, redeclarations
+from gallette.compiler.glsl.check import conversions, declaration_rules, layouts, redeclarations
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import keywords
 from gallette.compiler.glsl.typenames import TYPE_AVAILABILITY
@@ -33,8 +33,7 @@ def rows() -> Iterator[str]:
     yield from (when for _, when in [*variables.STRUCTS.values(), *limits.CONSTANTS.values()])
     yield from (row.when for ways in layouts.LAYOUTS.values() for row in ways)
     yield from (row.when for row in redeclarations.REDECLARATIONS.values())
-    for rules in interface_rules._BY_QUALIFIER.values():
-        yield from (when for _, when, _ in rules)
+    yield from (row.when for row in declaration_rules.rules())
     groups = {group for lines in functions._lines().values() for group, _ in lines}
     groups |= {group for lines in variables._lines().values() for group, _ in lines}
     for group in groups:

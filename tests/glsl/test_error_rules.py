@@ -29,7 +29,7 @@ from gallette.compiler.glsl import (
     link_program,
 )
 from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.check import context
+from gallette.compiler.glsl.check import context, declaration_rules
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.parse.pp_expression import _Evaluator
@@ -389,3 +389,7 @@ def test_every_error_is_reached_by_a_rule(monkeypatch: pytest.MonkeyPatch) -> No
         if lines.get(where, set()).isdisjoint(range(first, last + 1))
     }
     assert left == set(NOT_REACHED)
+    memories = context._memories.values()
+    broken = {rule for memory in memories for rules in memory.broken.values() for rule in rules}
+    missing = set(declaration_rules.rules()) - broken
+    assert not missing, "\n".join(f"{rule.wanted} {rule.message}" for rule in missing)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.jit import draw_plan
+from gallette.drivers.jit import draw_plan, rasterization
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import FRAGMENT, SIZE, VERTEX, target
@@ -73,3 +73,21 @@ def test_pieces_are_equal(state: str, spread: float, monkeypatch: pytest.MonkeyP
         with monkeypatch.context() as patch:
             patch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
             assert picture("jit", state, data) == wanted
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_triangles_of_many_vertices_are_filled_a_few_at_a_time(
+    state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With those of their vertices that they use."""
+    data = corners(1, 3.0)
+    wanted = picture("numpipe", state, data)
+    used: list[int] = []
+    own = rasterization._own
+    monkeypatch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
+    monkeypatch.setattr(rasterization, "MOST_LANES", 20)
+    monkeypatch.setattr(
+        rasterization, "_own", lambda *args: used.append(own(*args)[0].count) or own(*args)
+    )
+    assert picture("jit", state, data) == wanted
+    assert len(used) >= 10 * 24 // 3 // 5 and max(used) <= 20

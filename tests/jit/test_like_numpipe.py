@@ -334,6 +334,29 @@ def test_several_samples(samples: int, way: str, monkeypatch: pytest.MonkeyPatch
     same(draw, monkeypatch)
 
 
+@pytest.mark.parametrize("extent", [0.6, 1.5, 4.0])
+def test_triangles_of_few_pixels(extent: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set-up drops those that cover no pixel; some have corners and edges on pixels' centres."""
+    rng = np.random.default_rng(5)
+    count = 3000
+    at = rng.uniform((0, 0), SIZE, (count, 1, 2)) + rng.uniform(-extent, extent, (count, 3, 2))
+    at = np.where(rng.random((count, 1, 1)) < 0.5, np.round(at * 2) / 2, at)
+    vertices = np.ones((count, 3, 7))
+    vertices[..., :2] = at / SIZE * 2 - 1
+    vertices[..., 2:] = rng.uniform(0, 1, (count, 3, 5))
+    vertices[..., 3] = 1.0
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        context.enable(moderngl.BLEND)
+        program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        buffer = context.buffer(vertices.astype("f4").tobytes())
+        context.vertex_array(program, [(buffer, "4f 3f", "position", "value")]).render()
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)

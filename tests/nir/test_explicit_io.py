@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.run.pass_runner import run_passes
 
 LANES = 3
-LOWERED = {Mode.SSBO: "lower_buffer_derefs", Mode.SHARED: "lower_explicit_io"}
+LOWERED = {Mode.SSBO: "lower_io", Mode.SHARED: "lower_explicit_io"}
 
 
 @pytest.mark.parametrize("row_major", [False, True])

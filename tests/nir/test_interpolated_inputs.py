@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.io.slots import barycentric, is_flat
 from gallette.compiler.nir.ir import Mode, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
-from gallette.compiler.nir.passes.io.lower_io import barycentric, is_flat
 from gallette.compiler.nir.run.pass_runner import run_passes
 
 COLORS = ("COL0", "COL1", "BFC0", "BFC1")

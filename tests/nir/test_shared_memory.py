@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.passes.io.lower_buffer_derefs import lower_buffer_derefs
+from gallette.compiler.nir.passes.io.lower_io import lower_io
 
 PAIR = t.struct("Pair", [t.Field("a", t.FLOAT), t.Field("b", t.vec(t.Base.DOUBLE, 2))])
 SIZES = {
@@ -29,10 +29,10 @@ def test_variables_of_a_workgroup_begin_at_multiples_of_sixteen() -> None:
         placed = b.shader.add_variable("placed", t.FLOAT, Mode.SHARED)
         placed.offset = 4
         variables = [b.shader.add_variable("v", type, Mode.SHARED) for type in SIZES]
-        lower_buffer_derefs(b.shader)
+        lower_io(b.shader)
         for var, size in zip(variables, SIZES.values(), strict=True):
             assert var.offset == (end + 15) // 16 * 16, var.type
             end = var.offset + size
         assert (b.shader.info.shared_bytes, placed.offset) == (end, 4)
-        lower_buffer_derefs(b.shader)
+        lower_io(b.shader)
         assert b.shader.info.shared_bytes == end

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.io.units import unit_of
 from gallette.compiler.nir.ir import IDENTITY, Alu, Mode, Shader, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import float_bits, floats_bits
@@ -19,7 +20,6 @@ from gallette.compiler.nir.ir.opcodes import OPCODES, alu_type
 from gallette.compiler.nir.ir.queries import deref_key
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.lower.target_machine import Machine
-from gallette.compiler.nir.passes.io.lower_samplers import unit_of
 from gallette.compiler.nir.text.parser import parse
 
 LOOP = """shader fragment "looping"

@@ -19,6 +19,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
@@ -260,9 +261,14 @@ def _without_storage(b: Builder) -> None:
     b.load_var(b.shader.add_variable("p", t.UINT, Mode.UNIFORM, offset=-1))
 
 
-def _every_element(b: Builder) -> None:
+def _moved_pointer(b: Builder) -> None:
     var = b.shader.add_variable("a", t.array(t.UINT, 3), Mode.SHADER_TEMP)
-    b.load_deref(b.deref_wildcard(b.deref_var(var)))
+    start = b.deref_array_imm(b.deref_var(var), 0)
+    moved = Deref("ptr_as_array", start.modes, start.type)
+    for src in (start.result, b.imm_int(1)):
+        moved.add_src(src)
+    b.insert(moved)
+    b.load_deref(moved)
 
 
 def _all_at_once(b: Builder) -> None:
@@ -282,7 +288,7 @@ UNWRITTEN: list[tuple[str, Callable[[], Builder]]] = [
     ("a texture lookup by number has no variable", _with(_by_number)),
     ("a pointer to uint leads to no variable", _with(_through_a_cast)),
     ("no storage class for uniform variable p", _with(_without_storage)),
-    ("a array_wildcard deref cannot be written down", _with(_every_element)),
+    ("a ptr_as_array deref cannot be written down", _with(_moved_pointer)),
     ("a load of uint.* is too much at once", _with(_all_at_once)),
     ("no atomic inc_wrap", _with(_added)),
     ("intrinsic load_alpha_ref has no counterpart",

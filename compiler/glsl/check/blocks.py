@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import BUFFER_BLOCKS, SEPARATE_STAGES, UNIFORM_BLOCKS
+from gallette.compiler.glsl.availability import SEPARATE_STAGES
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.interface_rules import (
-    check_auxiliary,
-    check_varying,
-    per_vertex_array,
-    size_per_vertex,
-)
+from gallette.compiler.glsl.check.declaration_rules import check_declaration, per_vertex_array
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     check_component,
@@ -18,7 +13,8 @@ from gallette.compiler.glsl.check.layout_values import (
     feedback_buffer,
     inherit_defaults,
 )
-from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
+from gallette.compiler.glsl.check.layouts import MATRIX_LAYOUTS, PACKINGS
+from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex, size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.check.variables import declare_variable
@@ -30,7 +26,6 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 __all__ = ["block_declaration"]
 
 _NOT_OF_BLOCKS = frozenset(("attribute", "const", "invariant", "precise", "subroutine", "varying"))
-_PACKINGS = frozenset(("std140", "std430", "shared", "packed"))
 
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
@@ -39,42 +34,19 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
     for word, loc in node.quals.words:
         if word in _NOT_OF_BLOCKS:
             raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
-    if storage == "uniform":
-        c.need(UNIFORM_BLOCKS, "a uniform block", node.quals)
-    elif storage == "buffer":
-        c.need(BUFFER_BLOCKS, "a storage block", node.quals)
-    elif storage in ("in", "out"):
-        c.need(
-            "150 es320 OES_shader_io_blocks EXT_shader_io_blocks",
-            "an interface block",
-            node.quals,
-        )
-        if (c.stage, storage) in (("vertex", "in"), ("fragment", "out")):
-            raise c.abort(f"{c.stage} shaders have no '{storage}' blocks", node.quals)
-        if c.stage == "compute":
-            raise c.abort("compute shaders have no 'in' or 'out' blocks", node.quals)
-    else:
-        raise c.abort(f"'{storage}' cannot begin an interface block", node.quals)
-    if quals.precision:
-        c.error("blocks have no precision", node.quals)
-    if quals.memory and storage != "buffer":
-        c.error("memory qualifiers are for buffer blocks and images", node.quals)
-    check_auxiliary(c, quals, storage, node.quals)
+    check_declaration(c, "block", quals, t.VOID, node.quals)
     if node.name == "gl_PerVertex":
         redeclare_per_vertex(c, node, quals)
         return
     c.check_identifier(node.name, node)
     if storage in ("uniform", "buffer"):
-        quals.flags |= {
-            f
-            for f in c.block_defaults.get(storage, set())
-            if not (f in _PACKINGS and quals.flags & _PACKINGS)
-            and not (
-                f in ("row_major", "column_major") and quals.flags & {"row_major", "column_major"}
-            )
-        }
+        defaults = c.block_defaults.get(storage, set())
+        for group in (PACKINGS, MATRIX_LAYOUTS):
+            if quals.flags & group:
+                defaults = defaults - group
+        quals.flags |= defaults
     fields, member_quals = block_members(c, node, quals)
-    packing = next(iter(quals.flags & _PACKINGS), "shared")
+    packing = next(iter(quals.flags & PACKINGS), "shared")
     interface = t.interface(node.name, fields, packing, "row_major" in quals.flags)
     finish_block(c, node, quals, interface, member_quals)
 
@@ -95,11 +67,8 @@ def block_members(
             own.storage = ""  # accepted by every compiler, without effect
         if own.storage and own.storage != storage:
             c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
-        if own.interpolation and storage in ("uniform", "buffer"):
-            c.error("uniform block members are not interpolated", member.quals)
-        if own.memory and storage != "buffer" and not c.lang.has("ARB_bindless_texture"):
-            c.error("memory qualifiers are for buffer blocks and images", member.quals)
         own.storage = storage
+        check_declaration(c, "members", own, t.VOID, member.quals)
         own.memory |= quals.memory
         own.interpolation = own.interpolation or quals.interpolation
         own.centroid = own.centroid or quals.centroid
@@ -109,10 +78,10 @@ def block_members(
         for d in member.declarators:
             type_ = array_of(c, base, d.dims, d)
             last = index == len(node.members) - 1 and d is member.declarators[-1]
-            check_member(c, type_, d, own, storage, last, names)
+            check_member(c, type_, d, own, last, names)
             check_precision(c, type_, own, d)
             row_major = None
-            if own.flags & {"row_major", "column_major"}:
+            if own.flags & MATRIX_LAYOUTS:
                 row_major = "row_major" in own.flags
             elif "row_major" in quals.flags:
                 row_major = True
@@ -127,7 +96,6 @@ def check_member(
     type_: Type,
     d: s.Declarator,
     own: hir.Quals,
-    storage: str,
     last: bool,
     names: set[str],
 ) -> None:
@@ -135,21 +103,11 @@ def check_member(
     if d.name in names:
         raise c.abort(f"member '{d.name}' is repeated", d)
     names.add(d.name)
-    if type_.without_array is t.VOID:
-        raise c.abort("members cannot be void", d)
     bindless = c.lang.has("ARB_bindless_texture")
     for leaf in type_.leaves():
         if leaf.base is Base.ATOMIC_UINT or (leaf.is_opaque and not bindless):
             raise c.abort(f"block members cannot be of type '{leaf}'", d)
-    if type_.is_unsized_array and storage in ("uniform", "buffer"):
-        if storage == "buffer" and not last and c.lang.es:
-            raise c.abort("only the last member of a storage block can lack a size", d)
-        if storage == "uniform" and c.lang.es:
-            raise c.abort("arrays in uniform blocks need a size", d)
-    if storage in ("in", "out"):
-        check_varying(c, own, type_, d, d.name) if not per_vertex_array(c, own) else None
-        if any(leaf.is_boolean for leaf in type_.leaves()):
-            c.error("members of this block cannot be bool", d)
+    check_declaration(c, "member", own, type_, d, d.name, last)
     layout = own.layout
     check_alignment(c, own, d)
     if "component" in layout:

@@ -55,7 +55,7 @@ Chosen = Overload | str | None
 class Memory:
     """Caches of typing rules, shared by all shaders of a language and stage."""
 
-    __slots__ = ("calls", "declared", "operators", "overloads", "variables")
+    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "variables")
 
     def __init__(self) -> None:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
@@ -64,10 +64,16 @@ class Memory:
         """(name, types of arguments) -> the chosen overload"""
         self.operators: dict[tuple[str, Type, Type], tuple[Type, Base, Base] | str] = {}
         """the results of `operator_type`"""
+        self.broken: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        """kind, type and qualifiers of a declaration -> the rules that it breaks"""
         self.declared: set[tuple[str, Type]] = set()
         """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}
         """name -> the built-in variable, under some limits"""
+
+    @property
+    def size(self) -> int:
+        return len(self.calls) + len(self.operators) + len(self.broken)
 
 
 _MOST_REMEMBERED = 20_000
@@ -77,7 +83,7 @@ _memories: dict[tuple[Any, ...], Memory] = {}
 def _memory_of(lang: Language) -> Memory:
     key = (*lang.key, lang.stage)
     memory = _memories.get(key)
-    if memory is None or len(memory.calls) + len(memory.operators) > _MOST_REMEMBERED:
+    if memory is None or memory.size > _MOST_REMEMBERED:
         if len(_memories) >= 256:
             _memories.clear()
         memory = _memories[key] = Memory()

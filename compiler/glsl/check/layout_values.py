@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+_ONE_WAY = ("readonly", "writeonly")
+
+
 def check_image(c: Checker, var: hir.Variable, d: s.Node) -> None:
     quals = var.quals
     formats = quals.flags & IMAGE_FORMATS
@@ -43,27 +46,7 @@ def check_image(c: Checker, var: hir.Variable, d: s.Node) -> None:
     if kind is not sampled:
         c.error(f"format '{name}' does not fit '{var.type.without_array}'", d)
     if c.lang.es and not c.lang.has("NV_image_formats"):
-        core = [
-            "rgba32f",
-            "rgba16f",
-            "r32f",
-            "rgba8",
-            "rgba8_snorm",
-            "rgba32i",
-            "rgba16i",
-            "rgba8i",
-            "r32i",
-            "rgba32ui",
-            "rgba16ui",
-            "rgba8ui",
-            "r32ui",
-        ]
-        if name not in core:
-            c.error(f"format '{name}' is not in {c.lang.name}", d)
-        elif name not in ("r32f", "r32i", "r32ui") and not quals.memory & {
-            "readonly",
-            "writeonly",
-        }:
+        if name not in ("r32f", "r32i", "r32ui") and quals.memory.isdisjoint(_ONE_WAY):
             c.error(f"images of format '{name}' must be readonly or writeonly", d)
 
 

@@ -1,4 +1,4 @@
-"""Redeclaring gl_PerVertex."""
+"""What has an element for each vertex: the sizes of its arrays, and redeclaring gl_PerVertex."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.check.declaration_rules import per_vertex_array
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     feedback_buffer,
@@ -18,7 +19,7 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field
 
-__all__ = ["redeclare_per_vertex"]
+__all__ = ["redeclare_per_vertex", "size_per_vertex"]
 
 
 def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> None:
@@ -103,3 +104,38 @@ def capture_member(
         place = layout.setdefault("xfb_offset", offset)
         return place + 4 * var.type.without_array.components * var.type.array_elements
     return -1
+
+
+def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
+    """Size geometry inputs and tessellation arrays by the primitive or patch."""
+    if not var.type.is_array or not per_vertex_array(c, var.quals):
+        return
+    if var.quals.legacy == "varying" and c.stage != "geometry":
+        return
+    element = var.type.element
+    assert element is not None
+    if c.stage == "geometry":
+        length = c.shader.layout.get("vertices_in", 0)
+        if var.type.length and length and var.type.length != length:
+            c.error(
+                f"'{d.name}' has {var.type.length} elements, the input primitive {length} vertices",
+                d,
+            )
+        if var.type.length == 0 and length:
+            var.type = t.array(element, length)
+        elif var.type.length:
+            c.sized_inputs.append((var, d))
+    elif var.quals.storage == "in":
+        limit = c.limits.max_patch_vertices
+        if var.type.length and var.type.length != limit:
+            c.error(f"'{d.name}' does not have gl_MaxPatchVertices ({limit}) elements", d)
+        var.type = t.array(element, limit)
+    else:
+        length = c.shader.layout.get("vertices_out", 0)
+        if var.type.length and length and var.type.length != length:
+            c.error(
+                f"'{d.name}' has {var.type.length} elements, the patch {length} vertices",
+                d,
+            )
+        if length and not var.type.length:
+            var.type = t.array(element, length)

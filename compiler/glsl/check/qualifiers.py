@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.availability import ENHANCED_LAYOUTS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
+from gallette.compiler.glsl.check.layouts import LAYOUTS, Layout
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 
@@ -166,21 +166,21 @@ def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) ->
         row = fitting[0]
         if not c.lang.has(row.when):
             c.need(row.when, f"layout qualifier '{name}'", ident)
-        if name in seen and row.value and not c.lang.has(repeating):
+        if name in seen and row.least is not None and not c.lang.has(repeating):
             c.error(f"layout qualifier '{name}' is repeated", ident)
         seen.add(name)
-        if row.value:
+        if row.least is not None:
             if ident.value is None:
                 c.error(f"layout qualifier '{name}' needs a value", ident)
                 continue
-            quals.layout[name] = read_layout_value(c, ident, name)
+            quals.layout[name] = read_layout_value(c, ident, name, row.least)
         elif ident.value is not None:
             c.error(f"layout qualifier '{name}' takes no value", ident)
         else:
-            check_exclusive(c, quals, name, ident)
+            check_exclusive(c, quals, row, ident)
 
 
-def read_layout_value(c: Checker, ident: s.LayoutId, name: str) -> int:
+def read_layout_value(c: Checker, ident: s.LayoutId, name: str, least: int) -> int:
     assert ident.value is not None
     if not c.lang.has(ENHANCED_LAYOUTS) and not isinstance(ident.value, s.Literal):
         raise c.abort(
@@ -189,25 +189,17 @@ def read_layout_value(c: Checker, ident: s.LayoutId, name: str) -> int:
     value = c.integer_constant(c.expr(ident.value), f"the value of '{name}'")
     if value < 0:
         raise c.abort(f"the value of '{name}' cannot be negative", ident.value)
-    if name.startswith("local_size") and value == 0:
-        raise c.abort(f"'{name}' must be at least 1", ident.value)
-    if name in ("vertices", "invocations") and value == 0:
-        raise c.abort(f"'{name}' must be at least 1", ident.value)
+    if value < least:
+        raise c.abort(f"'{name}' must be at least {least}", ident.value)
     return value
 
 
-def check_exclusive(c: Checker, quals: hir.Quals, name: str, ident: s.LayoutId) -> None:
+def check_exclusive(c: Checker, quals: hir.Quals, row: Layout, ident: s.LayoutId) -> None:
     """The last of several contradicting identifiers takes effect, as the specification says."""
-    groups = (
-        {"std140", "std430", "shared", "packed"},
-        {"row_major", "column_major"},
-        {"depth_any", "depth_greater", "depth_less", "depth_unchanged"},
-        set(IMAGE_FORMATS),
-    )
-    for group in groups:
-        if name in group:
-            clash = quals.flags & group - {name}
-            if clash and not group & {"std140", "row_major"}:
-                c.error(f"'{name}' contradicts '{min(clash)}'", ident)
-            quals.flags -= group
-    quals.flags.add(name)
+    if row.group:
+        others = {n for n in quals.flags if n in LAYOUTS and LAYOUTS[n][0].group == row.group}
+        others.discard(row.name)
+        if others and row.group.endswith("!"):
+            c.error(f"'{row.name}' contradicts '{min(others)}'", ident)
+        quals.flags -= others
+    quals.flags.add(row.name)

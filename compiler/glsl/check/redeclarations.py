@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.check.layouts import DEPTH_LAYOUTS
 from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
@@ -60,9 +61,7 @@ REDECLARATIONS: dict[str, Redeclaration] = {
     "gl_TexCoord": Redeclaration(limit="max_texture_coords", interpolated=True),
     "gl_TexCoordIn": Redeclaration(interpolated=True),
     "gl_FragCoord": Redeclaration(layouts=frozenset(("origin_upper_left", "pixel_center_integer"))),
-    "gl_FragDepth": Redeclaration(
-        layouts=frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged"))
-    ),
+    "gl_FragDepth": Redeclaration(layouts=DEPTH_LAYOUTS),
 }
 
 

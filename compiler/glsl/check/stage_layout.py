@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import check_stream, merge_xfb_stride
-from gallette.compiler.glsl.check.layouts import PRIMITIVES
+from gallette.compiler.glsl.check.layouts import MATRIX_LAYOUTS, PACKINGS, PRIMITIVES
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -26,10 +26,9 @@ def default_layout(c: Checker, node: s.Declaration) -> None:
     if storage in ("uniform", "buffer"):
         c.block_defaults.setdefault(storage, set())
         defaults = c.block_defaults[storage]
-        if quals.flags & {"std140", "std430", "shared", "packed"}:
-            defaults -= {"std140", "std430", "shared", "packed"}
-        if quals.flags & {"row_major", "column_major"}:
-            defaults -= {"row_major", "column_major"}
+        for group in (PACKINGS, MATRIX_LAYOUTS):
+            if quals.flags & group:
+                defaults -= group
         defaults |= quals.flags
         for kind in ("sampler", "image"):
             for flag in quals.flags & {f"bindless_{kind}", f"bound_{kind}"}:

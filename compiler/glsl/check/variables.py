@@ -5,12 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.availability import ARRAYS, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
-from gallette.compiler.glsl.check.interface_rules import (
-    check_auxiliary,
-    check_interface,
-    per_vertex_array,
-    size_per_vertex,
-)
+from gallette.compiler.glsl.check.declaration_rules import check_declaration, per_vertex_array
 from gallette.compiler.glsl.check.layout_values import (
     check_atomic_counter,
     check_image,
@@ -18,6 +13,7 @@ from gallette.compiler.glsl.check.layout_values import (
     default_counter_offset,
 )
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.check.per_vertex import size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.redeclarations import (
     REDECLARATIONS,
@@ -32,6 +28,7 @@ from gallette.compiler.glsl.check.types import (
     resolve_type,
 )
 from gallette.compiler.glsl.diagnostics import Abort
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
@@ -130,16 +127,7 @@ def declare_any(
 
 def local_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.Stmt]:
     quals = var.quals
-    if quals.storage not in ("", "const"):
-        raise c.abort(f"'{quals.legacy or quals.storage}' variables must be declared globally", d)
-    if quals.layout or quals.flags or quals.interpolation or quals.centroid or quals.sample:
-        c.error("layout and interpolation qualifiers are for globals", d)
-    if quals.invariant:
-        c.error("local variables cannot be invariant", d)
-    if quals.memory:
-        c.error("memory qualifiers are for images and buffers", d)
-    if var.type.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
-        raise c.abort(f"variables of type '{var.type}' must be uniforms or parameters", d)
+    check_declaration(c, "local", quals, var.type, d)
     code: list[hir.Stmt] = []
     value = None
     if d.init is not None:
@@ -200,10 +188,7 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
         return redeclare_variable(c, existing, var, d)
     if "const_in" in quals.flags:
         raise c.abort("only parameters can be 'const in'", d)
-    if storage in ("in", "out", "inout", "uniform", "buffer", "shared"):
-        check_global_storage(c, var, d)
-    else:
-        check_plain_global(c, var, d)
+    check_global(c, var, d)
     if "subroutine" in quals.flags:
         if storage != "uniform":
             c.error("'subroutine' is for uniforms and functions", d)
@@ -222,58 +207,45 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
     return []
 
 
-def check_plain_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
-    quals = var.quals
-    if var.type.contains_opaque() and not (c.lang.has("ARB_bindless_texture")):
-        raise c.abort(f"variables of type '{var.type}' must be uniforms", d)
-    if quals.layout or quals.flags - {"subroutine"}:
-        c.error("layout qualifiers need in, out, uniform or buffer", d)
-    check_auxiliary(c, quals, quals.storage, d)
-    if quals.memory:
-        c.error("memory qualifiers are for images and buffers", d)
-
-
-def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
-    quals, type_, storage = var.quals, var.type, var.quals.storage
-    element = type_.without_array
-    if storage == "buffer":
-        raise c.abort("'buffer' is for interface blocks", d)
-    if storage == "shared":
-        if c.stage != "compute":
-            raise c.abort("shared variables exist in compute shaders only", d)
-        if type_.contains_opaque():
-            raise c.abort(f"shared variables cannot be of type '{element}'", d)
-        if quals.memory:
-            c.error("memory qualifiers are for images and buffers", d)
-        return
-    check_interface(c, quals, type_, d, d.name)
-    if quals.memory and not element.is_image:
-        c.error("memory qualifiers are for images and buffers", d)
-    if storage != "uniform":
+def check_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
+    quals, element = var.quals, var.type.without_array
+    if quals.storage in ("in", "out") and not quals.legacy and not c.lang.has(_GLOBAL_IN_AND_OUT):
+        message = f"global '{quals.storage}' variables need GLSL 1.30"
+        if c.lang.has("ARB_separate_shader_objects"):
+            grant("global in and out", c.lang, c.log, message, d.loc, d.end)
+        else:
+            c.error(message, d)
+    if quals.storage == "inout":
+        if c.stage != "fragment" or not c.lang.has(_FRAMEBUFFER_FETCH):
+            c.error("'inout' is for parameters only", d)
+        quals.storage = "out"
+        quals.flags.add("framebuffer_fetch")
+    check_declaration(c, "global", quals, var.type, d, d.name)
+    if quals.storage in ("in", "out"):
         for name, row in REDECLARATIONS.items():
             if wrong := quals.flags & row.layouts:
                 c.error(f"layout qualifier '{min(wrong)}' is for {name} only", d)
-        var.read_only = storage == "in"
-        return
-    var.read_only = True
-    if element.is_image:
-        check_image(c, var, d)
-    elif quals.flags & IMAGE_FORMATS:
-        c.error("format qualifiers are for images", d)
-    if element.base is Base.ATOMIC_UINT:
-        check_atomic_counter(c, var, d)
+    var.read_only = quals.storage in ("in", "uniform")
+    if quals.storage == "uniform":
+        if element.is_image:
+            check_image(c, var, d)
+        elif quals.flags & IMAGE_FORMATS:
+            c.error("format qualifiers are for images", d)
+        if element.base is Base.ATOMIC_UINT:
+            check_atomic_counter(c, var, d)
+
+
+_GLOBAL_IN_AND_OUT = "130 es300 ARB_geometry_shader4 EXT_gpu_shader4 ARB_explicit_attrib_location"
+_FRAMEBUFFER_FETCH = (
+    "130+EXT_shader_framebuffer_fetch es300+EXT_shader_framebuffer_fetch "
+    "130+EXT_shader_framebuffer_fetch_non_coherent es300+EXT_shader_framebuffer_fetch_non_coherent"
+)
 
 
 def global_initializer(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     assert d.init is not None
     storage = var.quals.storage
-    if storage in ("in", "shared", "buffer") or (storage == "out" and c.lang.es):
-        raise c.abort(f"'{var.quals.legacy or storage}' variables cannot be initialized", d)
-    if storage == "uniform":
-        if c.lang.es or not c.lang.has("120"):
-            raise c.abort(f"uniforms cannot be initialized in {c.lang.name}", d)
-        if var.type.contains_opaque():
-            raise c.abort(f"variables of type '{var.type}' cannot be initialized", d)
+    check_declaration(c, "initialized", var.quals, var.type, d)
     value = read_initializer(c, d.init, var.type, f"initializer of '{d.name}'")
     no_array_init(c, var, d)
     if var.type.is_array:

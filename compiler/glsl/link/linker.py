@@ -33,7 +33,7 @@ from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.ir import Stage, Variable
+from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
@@ -171,7 +171,7 @@ class _Linker:
                     _end(variable, interface.producer.stage) for variable in interface.outputs
                 ]
 
-    def list_ends(self, named: dict[Stage, set[Variable]]) -> None:
+    def list_ends(self) -> None:
         """Record the interface as program queries list it, with built-in variables."""
         program, stages = self.program, [s for s in _STAGES if s in self.units]
         for interface in self.interfaces:
@@ -188,7 +188,7 @@ class _Linker:
             ("out", stages[-1:], program.output_resources),
         ):
             for stage in some:  # empty if the program has no shaders
-                own = self.variables[stage], named[stage]
+                own = self.variables[stage], program.shaders[stage]
                 rows += builtin_resources(self.units[stage], storage, *own)
 
     def resources(self) -> None:
@@ -202,12 +202,14 @@ class _Linker:
         program = self.program
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
-        self.list_ends(mark_references(program.shaders, program))
+        mark_references(program.shaders, program)
+        self.list_ends()
         dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
             if dump:
                 print_message(print_shader(shader))
-            check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
+            if shader.stage is Stage.COMPUTE:
+                check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options)
         shaders = program.shaders

@@ -168,7 +168,7 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
             if any(key.startswith("blend_support_") for key in layout):
                 everything = layout.get("blend_support_all_equations")
                 for number, mode in enumerate(BLEND_MODES):
-                    if everything or layout.get(f"blend_support_{mode}"):
+                    if everything or layout.get(mode):
                         info.blend_equations_advanced |= 1 << number
         depth = unit.builtins.get("gl_FragDepth")
         if depth is not None:

@@ -16,7 +16,7 @@ from gallette.compiler.glsl.link.program import LinkedProgram, Varying
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage
 from gallette.compiler.nir.ir.queries import const_int, derefs_of
 from gallette.compiler.nir.ir.types import Type
 
@@ -55,13 +55,14 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
 
 
 def builtin_resources(
-    unit: StageUnit, storage: str, variables: StageVariables, named: set[Variable]
+    unit: StageUnit, storage: str, variables: StageVariables, shader: Shader
 ) -> Iterator[Varying]:
-    """The built-in variables that a stage uses; of gl_in and gl_out the members in `named`."""
+    """The built-in variables that a stage uses; of gl_in and gl_out the members that it uses."""
     for name, var in unit.builtins.items():
         if var.quals.storage != storage:
             continue
         if var.builtin == "block":
+            named = {deref.var for deref in derefs_of(shader)}
             for (owner, _), member in variables.members.items():
                 if owner is var and member in named and member.type.element is not None:
                     type_ = member.type.element
@@ -75,17 +76,12 @@ def _builtin(name: str, type_: Type, stage: Stage, patch: bool = False) -> Varyi
     return Varying(name, type_.without_array, -1, length, stage, patch=patch)
 
 
-def mark_references(
-    shaders: dict[Stage, Shader], program: LinkedProgram
-) -> dict[Stage, set[Variable]]:
-    """The variables each stage references; blocks, or elements of arrays of blocks, record their
-    stages, and so do members of blocks without an instance name, which are variables of their own.
+def mark_references(shaders: dict[Stage, Shader], program: LinkedProgram) -> None:
+    """Record the stages that reference each block, or element of an array of blocks, and each
+    member of a block without an instance name, which is a variable of its own.
 
     Shaders are not optimised yet: what optimization removes is still referenced.
     """
-    named: dict[Stage, set[Variable]] = {}
-    for stage, shader in shaders.items():
-        named[stage] = {d.var for d in derefs_of(shader) if d.form == "var" and d.var is not None}
     for mode, blocks, variables, before in (
         (Mode.UBO, program.uniform_blocks, program.uniforms, 1),
         (Mode.SSBO, program.storage_blocks, program.buffer_variables, 0),
@@ -108,7 +104,6 @@ def mark_references(
                 if not name.startswith(prefix):
                     key = i, re.split(r"[.\[]", name, maxsplit=1)[0]
                     variables[k] = replace(variables[k], stages=frozenset(of_members.get(key, ())))
-    return named
 
 
 def _members(deref: Deref) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
@@ -81,13 +82,13 @@ def _check_geometry(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
         log.error("a geometry shader emits to a stream that does not exist")
     if any(s > 0 for s in streams) and layout.get("output_primitive") != "points":
         log.error("several vertex streams need the output primitive points")
-    _size_inputs(unit, PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
+    _size_by_vertices(unit, "in", PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
 
 
 def _check_control(unit: StageUnit, _: Limits, log: LinkLog) -> None:
     if "vertices_out" not in unit.layout:
         log.error("the tessellation control shaders declare no output patch size")
-    _size_patch(unit, unit.layout.get("vertices_out", 0), log)
+    _size_by_vertices(unit, "out", unit.layout.get("vertices_out", 0), log)
 
 
 def _check_evaluation(unit: StageUnit, _: Limits, log: LinkLog) -> None:
@@ -147,46 +148,27 @@ def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
             log.error("too many clip and cull distances together")
 
 
-def _size_inputs(unit: StageUnit, vertices: int, log: LinkLog) -> None:
-    """Size the inputs of a geometry shader by its primitive, whichever shader declares it."""
+def _size_by_vertices(unit: StageUnit, storage: str, vertices: int, log: LinkLog) -> None:
+    """Size what has an element for each vertex of a primitive or patch, whichever shader declares
+    how many these have (GLSL 4.60, 4.3.4 and 4.3.6).
+    """
     if not vertices:
         return
-    for var in [
-        *unit.globals.values(),
-        *unit.builtins.values(),
-        *(b.instance for b in unit.blocks.values() if b.instance is not None),
-    ]:
-        per_vertex = var.quals.storage == "in" and (
-            not var.builtin or var.builtin == "block" or var.name.endswith("In")
-        )
-        if not per_vertex or var.type.element is None or var.name == "gl_PrimitiveIDIn":
+    instances = [block.instance for block in unit.blocks.values() if block.instance is not None]
+    for var in (*unit.globals.values(), *unit.builtins.values(), *instances):
+        length = var.type.length
+        if var.quals.storage != storage or var.quals.patch or var.type.element is None:
             continue
-        if var.type.length == vertices:
+        if var.builtin not in ("", "block") and not _is_array_of_vertices(var):
             continue
-        implicit = var.type.length in (0, max(1, var.max_index + 1))
-        if var.max_index >= vertices or not implicit:
-            log.error(
-                f"'{var.name}' has {var.type.length} elements, the input primitive "
-                f"{vertices} vertices"
-            )
-        else:
-            var.type = t.array(var.type.element, vertices)
+        if length != vertices:
+            if var.max_index >= vertices or length not in (0, max(1, var.max_index + 1)):
+                of = "input primitive" if storage == "in" else "output patch"
+                log.error(f"'{var.name}' has {length} elements, the {of} {vertices} vertices")
+            else:
+                var.type = t.array(var.type.element, vertices)
 
 
-def _size_patch(unit: StageUnit, vertices: int, log: LinkLog) -> None:
-    if not vertices:
-        return
-    for var in [
-        *unit.globals.values(),
-        *unit.builtins.values(),
-        *(b.instance for b in unit.blocks.values() if b.instance is not None),
-    ]:
-        if var.quals.storage != "out" or var.quals.patch or var.type.element is None:
-            continue
-        if var.builtin not in ("", "block") or var.type.length == vertices:
-            continue
-        implicit = var.type.length in (0, max(1, var.max_index + 1))
-        if not implicit:
-            log.error(f"'{var.name}' has {var.type.length} elements, the output patch {vertices}")
-        else:
-            var.type = t.array(var.type.element, vertices)
+def _is_array_of_vertices(var: hir.Variable) -> bool:
+    """Whether it is a built-in array such as gl_PositionIn (ARB_geometry_shader4)."""
+    return var.name.endswith("In") and var.name != "gl_PrimitiveIDIn"

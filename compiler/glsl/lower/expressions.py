@@ -12,7 +12,6 @@ from gallette.compiler.glsl.lower.values import Value, constant, convert, store
 from gallette.compiler.nir.ir import IDENTITY, Def, Deref, Mode
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["ExpressionLowering"]
 
@@ -118,7 +117,7 @@ class ExpressionLowering(PlaceLowering):
                 return base[known]
             temp = self.spill(e.base.type, base)
             return self.read(self.b.deref_array(temp, index))
-        return select_component(self.b, base, index)
+        return self.b.component(base, index)
 
     def swizzle(self, e: hir.Swizzle) -> Value:
         base = self.scalar(e.base)

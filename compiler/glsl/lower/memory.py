@@ -8,11 +8,10 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
+from gallette.compiler.nir.io.units import counter_offset
 from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import FLOAT, Base, Dim
-from gallette.compiler.nir.passes.io.lower_samplers import counter_offset
-from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["MemoryLowering"]
 
@@ -207,7 +206,7 @@ class MemoryLowering(TextureLowering):
             f"interp_deref_at_{name}", srcs, num_components=deref.type.components
         )
         if index is not None:
-            return select_component(self.b, value, index)
+            return self.b.component(value, index)
         if place.components is not None:
             return self.b.swizzle(value, place.components)
         return value

@@ -8,10 +8,10 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
 from gallette.compiler.glsl.lower.values import Value, load, store
+from gallette.compiler.nir.io.units import unit_of
 from gallette.compiler.nir.ir import Def, Deref, Stage
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.passes.io.lower_samplers import unit_of
 
 __all__ = ["Place", "PlaceLowering"]
 

@@ -90,7 +90,7 @@ def _steps(left: list[Deref], right: list[Deref]) -> Overlap:
             elif not step:
                 return Overlap.NONE
         else:
-            certain = certain and x.form == y.form == "array_wildcard"
+            certain = False
     if not certain:
         return Overlap.PARTIAL
     if len(left) == len(right):

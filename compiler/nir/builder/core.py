@@ -38,6 +38,7 @@ from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.compiler.nir.ir.values import Def, Src
@@ -277,6 +278,19 @@ class Builder:
         """One component."""
         return value if value.num_components == 1 else self.swizzle(value, (index,))
 
+    def component(self, vector: Def, index: Def) -> Def:
+        """`vector[index]`, zero when out of range."""
+        n = vector.num_components
+        constant = const_int(index)
+        if constant is not None:
+            in_range = 0 <= constant < n
+            return self.channel(vector, constant) if in_range else self.imm_zero(1, vector.bit_size)
+        result = self.imm_zero(1, vector.bit_size)
+        for i in reversed(range(n)):
+            hit = self.ieq(index, self.imm_int(i, index.bit_size))
+            result = self.bcsel(hit, self.channel(vector, i), result)
+        return result
+
     def channels(self, value: Def) -> list[Def]:
         """All components as scalars."""
         return [self.channel(value, i) for i in range(value.num_components)]
@@ -466,13 +480,6 @@ class Builder:
 
     def deref_array_imm(self, parent: Deref, index: int) -> Deref:
         return self.deref_array(parent, self.imm_int(index))
-
-    def deref_wildcard(self, parent: Deref) -> Deref:
-        """All elements at once (for copies)."""
-        deref = Deref("array_wildcard", parent.modes, parent.type.indexed())
-        deref.add_src(parent.result)
-        self.insert(deref)
-        return deref
 
     def deref_struct(self, parent: Deref, index: int) -> Deref:
         deref = Deref("struct", parent.modes, parent.type.fields[index].type)

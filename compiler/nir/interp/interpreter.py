@@ -326,12 +326,6 @@ class Interpreter:
             self.write(deref.result, base.moved(skipped))
         elif deref.form == "cast":
             self.write(deref.result, base)
-        elif deref.form == "array_wildcard":
-            assert parent is not None
-            step = (slot_count(deref.type), parent.type.indexed_length())
-            moved = base.moved(0)
-            moved.wild = (*base.wild, step)
-            self.write(deref.result, moved)
         else:
             index = self.typed(deref.srcs[1], "int")[0].astype(np.int64)
             inside: Array | bool = True

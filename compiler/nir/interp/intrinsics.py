@@ -66,13 +66,8 @@ def _copy_deref(run: Interpreter, instr: Intrinsic) -> Any:
     dst, src = run.pointer(instr.srcs[0]), run.pointer(instr.srcs[1])
     deref = instr.deref
     assert deref is not None
-    count = slot_count(deref.type)
-    pieces = [
-        (to, run.memory.load(src.moved(at), count, 64))
-        for to, at in zip(dst.spread(), src.spread(), strict=True)
-    ]
-    for to, value in pieces:
-        run.memory.store(dst.moved(to), value, -1, run.active)
+    value = run.memory.load(src, slot_count(deref.type), 64)
+    run.memory.store(dst, value, -1, run.active)
 
 
 @_does("deref_atomic", "deref_atomic_swap")

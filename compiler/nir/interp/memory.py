@@ -97,18 +97,15 @@ def explicit_leaves(
 class Pointer:
     """Per lane: the variable (by number), the slot, and whether it is within bounds."""
 
-    __slots__ = ("inside", "offset", "variable", "wild")
+    __slots__ = ("inside", "offset", "variable")
 
-    def __init__(
-        self, variable: Array, offset: Array, inside: Array, wild: tuple[tuple[int, int], ...] = ()
-    ):
+    def __init__(self, variable: Array, offset: Array, inside: Array):
         self.variable = variable
         self.offset = offset
         self.inside = inside
-        self.wild = wild  # (stride, count) of each wildcard
 
     def moved(self, by: Array | int, inside: Array | bool = True) -> Pointer:
-        return Pointer(self.variable, self.offset + by, self.inside & inside, self.wild)
+        return Pointer(self.variable, self.offset + by, self.inside & inside)
 
     def merged(self, other: Pointer, mask: Array) -> Pointer:
         """`other` where `mask` holds, else this one."""
@@ -116,15 +113,7 @@ class Pointer:
             np.where(mask, other.variable, self.variable),
             np.where(mask, other.offset, self.offset),
             np.where(mask, other.inside, self.inside),
-            other.wild,
         )
-
-    def spread(self) -> Iterator[int]:
-        """Slot offsets of every element that the wildcards cover."""
-        offsets = [0]
-        for stride, count in self.wild:
-            offsets = [o + i * stride for o in offsets for i in range(count)]
-        return iter(offsets)
 
 
 def _flat(value: Any) -> Iterator[int]:

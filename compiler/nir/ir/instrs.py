@@ -206,9 +206,9 @@ class Undef(Instr):
 class Deref(Instr):
     """One step of a chain that names a variable or a part of it.
 
-    `form` is var, array, array_wildcard, struct, cast or ptr_as_array. All but `var` have the
-    parent deref as `srcs[0]`; array forms have the index as `srcs[1]`. `modes` says which
-    storage classes the result may point into, `type` what it points to.
+    `form` is var, array, struct, cast or ptr_as_array. All but `var` have the parent deref as
+    `srcs[0]`; array forms have the index as `srcs[1]`. `modes` says which storage classes the
+    result may point into, `type` what it points to.
     """
 
     __slots__ = ("field", "form", "modes", "stride", "type", "var")
@@ -243,20 +243,24 @@ class Deref(Instr):
     def path(self) -> list[Deref]:
         """The chain from its root to this deref."""
         chain = [self]
-        at = self.parent
-        while at is not None:
+        at: Instr = self
+        while at.srcs:
+            at = at.srcs[0].value.instr
+            if at.__class__ is not Deref:
+                break
             chain.append(at)
-            at = at.parent
         chain.reverse()
         return chain
 
     @property
     def root_var(self) -> Variable | None:
         """The variable at the root, if the chain starts at one."""
-        at: Deref | None = self
-        while at is not None and at.form != "var":
-            at = at.parent
-        return at.var if at is not None else None
+        at: Instr = self
+        while at.srcs:
+            at = at.srcs[0].value.instr
+            if at.__class__ is not Deref:
+                return None
+        return at.var  # type: ignore[attr-defined, no-any-return]
 
 
 class Intrinsic(Instr):

@@ -249,11 +249,13 @@ def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
 
 
 def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intrinsic, Deref]]:
-    """The intrinsics of those names that may touch memory of those modes, each with its deref."""
+    """The intrinsics (of those names, if any) that may touch memory of those modes, each with its
+    deref.
+    """
     if not by_kind(impl).modes & modes:
         return []
     found: list[tuple[Intrinsic, Deref]] = []
-    for access in intrinsics_of(impl, *names):
+    for access in intrinsics_of(impl, *names) if names else by_kind(impl).intrinsics:
         deref = access.srcs[0].value.instr if access.srcs else None
         if deref.__class__ is Deref and deref.modes & modes:
             found.append((access, deref))

@@ -145,6 +145,7 @@ class Type:
     __slots__ = (
         "base",
         "bit_size",
+        "column_type",
         "columns",
         "components",
         "depth",
@@ -249,6 +250,10 @@ class Type:
         """number of scalars in a value of this type; an unsized array counts as one element"""
         if self.element is not None:
             self.scalar_count *= max(1, self.length)
+        self.column_type: Type = self
+        """the vector type of one matrix column (of a vector or scalar: itself)"""
+        if self.is_matrix:
+            self.column_type = vec(base, self.rows, self.stride if self.row_major else 0)
         self.without_array: Type = self if self.element is None else self.element.without_array
 
     def __copy__(self) -> Type:
@@ -259,15 +264,6 @@ class Type:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_intern, (_KEYS[self],))
-
-    @property
-    def column_type(self) -> Type:
-        """The vector type of one matrix column (of a vector or scalar: itself)."""
-        if not self.is_matrix:
-            return self
-        if self.row_major:
-            return vec(self.base, self.rows, self.stride)
-        return vec(self.base, self.rows)
 
     @property
     def scalar_type(self) -> Type:

@@ -20,7 +20,7 @@ from functools import partial
 from gallette.compiler.nir.algebraic.pattern import Rule
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
-from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
+from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.order import BlockOrder
 from gallette.compiler.nir.ir.queries import has_side_effects
@@ -358,8 +358,9 @@ class Rewriter:
         if cls is Alu:
             if self._apply(instr):  # type: ignore[arg-type]
                 return
-        elif cls in OTHER_RULES:
-            for rule in OTHER_RULES[cls]:
+        else:
+            kind = instr.info.name if cls is Intrinsic else cls  # type: ignore[attr-defined]
+            for rule in OTHER_RULES.get(kind, ()):
                 if rule.name in self.rules.structural and rule.apply(self, instr):
                     self.applied(rule, instr)
                     return

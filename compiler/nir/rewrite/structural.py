@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.nir.io.slots import slot_enum
 from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.fold import fold_alu
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import const_int, is_phi_of_same
 from gallette.compiler.nir.ir.values import Def, Src
-from gallette.compiler.nir.passes.io.lower_io import slot_enum
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.rewrite.rewriter import Rewriter
@@ -170,8 +170,6 @@ def _is_undef(value: Def) -> bool:
 
 @_rule("undefined-store", "Undefined components need not be stored.")
 def _store_less(rw: Rewriter, store: Intrinsic) -> bool:
-    if store.info.name != "store_output":
-        return False
     source = store.srcs[0].value.instr
     mask = kept = store["write_mask"]
     if source.__class__ is Undef:
@@ -199,20 +197,6 @@ def _dissolve_phi(rw: Rewriter, phi: Phi) -> bool:
     return True
 
 
-SLOT_ACCESSES = frozenset(
-    (
-        "load_input",
-        "load_interpolated_input",
-        "load_per_vertex_input",
-        "load_output",
-        "load_per_vertex_output",
-        "store_output",
-        "store_per_vertex_output",
-    )
-)
-"""Intrinsics whose last source counts slots from the `location`."""
-
-
 @_rule("constant-slot", "An input or output at a constant offset names the slot itself.")
 def _fold_slot(rw: Rewriter, access: Intrinsic) -> bool:
     """Fold a constant offset into the slot; out of range a load becomes zero, and a store is
@@ -224,11 +208,9 @@ def _fold_slot(rw: Rewriter, access: Intrinsic) -> bool:
 
     Drivers and the linking of stages rely on slots being valid.
     """
-    if access.info.name not in SLOT_ACCESSES:
-        return False
-    last = access.srcs[-1]
+    last, indices = access.srcs[-1], access.indices
     number = last.value
-    offset, slots = const_int(number), max(1, access["num_slots"])
+    offset, slots = const_int(number), max(1, indices["num_slots"])
     if offset is None or (offset == 0 and slots == 1):
         return False
     if not 0 <= offset < slots:
@@ -241,9 +223,9 @@ def _fold_slot(rw: Rewriter, access: Intrinsic) -> bool:
         return True
     stage = rw.impl.shader.stage
     mode = Mode.SHADER_IN if "input" in access.info.name else Mode.SHADER_OUT
-    access["location"] = slot_enum(stage, mode, int(access["location"]) + offset)
-    access["base"] += offset
-    access["num_slots"] = 1
+    indices["location"] = slot_enum(stage, mode, int(indices["location"]) + offset)
+    indices["base"] += offset
+    indices["num_slots"] = 1
     if offset:
         zero = LoadConst((0,), number.bit_size)
         rw.insert(zero, access)
@@ -254,8 +236,14 @@ def _fold_slot(rw: Rewriter, access: Intrinsic) -> bool:
     return True
 
 
-OTHER_RULES: dict[type[Instr], tuple[StructuralRule, ...]] = {
+OTHER_RULES: dict[type[Instr] | str, tuple[StructuralRule, ...]] = {
     Phi: (_dissolve_phi,),
-    Intrinsic: (_fold_slot, _store_less),
+    "load_input": (_fold_slot,),
+    "load_interpolated_input": (_fold_slot,),
+    "load_per_vertex_input": (_fold_slot,),
+    "load_output": (_fold_slot,),
+    "load_per_vertex_output": (_fold_slot,),
+    "store_output": (_fold_slot, _store_less),
+    "store_per_vertex_output": (_fold_slot,),
 }
-"""Rules about instructions other than arithmetic, by kind."""
+"""Rules about instructions other than arithmetic, by kind or name of the intrinsic."""

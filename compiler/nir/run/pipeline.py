@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
-from gallette.compiler.nir.ir.queries import by_kind, const_int, derefs_of
+from gallette.compiler.nir.ir.queries import by_kind, const_int, derefs_in
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
@@ -46,13 +46,8 @@ FRONT_END = PassList(INLINE + TO_SSA)
 LOWER_IO = PassList(
     (
         "lower_array_deref_of_vec",
-        "lower_system_values",
         ("lower_indirect_derefs", {"packed": True}),
         "lower_io",
-        "lower_64bit_io",
-        "lower_uniforms_to_ubo",
-        "lower_buffer_derefs",
-        "lower_samplers",
     )
 )
 """Lowers interface variables to slots, block offsets and units."""
@@ -60,11 +55,9 @@ LOWER_IO = PassList(
 
 def _has_memory(shader: Shader) -> bool:
     """Whether there are variables that are written and read again."""
-    return (
-        shader.stage is Stage.TESS_CTRL  # outputs are read by other invocations
-        or bool(shader.variables_of(TEMPORARIES))
-        or any(impl.locals or by_kind(impl).modes & _MEMORY for impl in shader.impls())
-    )
+    if shader.stage is Stage.TESS_CTRL or shader.variables_of(TEMPORARIES):
+        return True  # outputs of tessellation control shaders are read by other invocations
+    return any(impl.locals or by_kind(impl).modes & _MEMORY for impl in shader.impls())
 
 
 _MEMORY = int(Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
@@ -72,10 +65,12 @@ _MEMORY = int(Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
 
 def needs_folding(shader: Shader) -> bool:
     """Whether optimising first may help lowering, such as by making an index constant."""
-    return any(
-        deref.form == "array" and const_int(deref.array_index.value) is None
-        for deref in derefs_of(shader)
-    )
+    for impl in shader.impls():
+        if "array" in by_kind(impl).forms:
+            for deref in derefs_in(impl):
+                if deref.form == "array" and const_int(deref.srcs[1].value) is None:
+                    return True
+    return False
 
 
 def _check_nesting(impl: FunctionImpl) -> None:
@@ -85,7 +80,7 @@ def _check_nesting(impl: FunctionImpl) -> None:
 
 
 def _check_locals(shader: Shader) -> None:
-    count = sum(var.type.scalar_count for var in shader.entry.locals)
+    count = sum([var.type.scalar_count for var in shader.entry.locals])
     if count > MOST_LOCALS:
         raise CompileError(
             f"the local variables of the {shader.stage.value} shader that lie in memory have "

@@ -313,7 +313,7 @@ class CodeParser:
                 t.fail(f"there is no variable {name!r}", token)
         elif form == "cast":
             deref.add_src(self._value())
-        elif form in ("struct", "array", "array_wildcard", "ptr_as_array"):
+        elif form in ("struct", "array", "ptr_as_array"):
             t.expect("&")
             deref.add_src(self._value())
             if form == "struct":
@@ -321,11 +321,7 @@ class CodeParser:
                 deref.field = t.integer("a member number")
             else:
                 t.expect("[")
-                if form == "array_wildcard" or t.at("*"):
-                    t.expect("*")
-                    deref.form = "array_wildcard"
-                else:
-                    deref.add_src(self._value())
+                deref.add_src(self._value())
                 t.expect("]")
         else:
             t.fail(f"unknown instruction 'deref_{form}'", where)

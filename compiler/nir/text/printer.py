@@ -336,7 +336,7 @@ class Printer:
         if instr.form == "cast":
             stride = f" stride={instr.stride}" if instr.stride else ""
             return f"deref_cast {parent} {pointee}{stride}"
-        index = "*" if instr.form == "array_wildcard" else self.value(instr.srcs[1].value)
+        index = self.value(instr.srcs[1].value)
         return f"deref_{instr.form} &{parent}[{index}] {pointee}"
 
     def _intrinsic(self, instr: Intrinsic) -> str:

@@ -19,7 +19,7 @@ from gallette.drivers.common.lanes import Value
 if TYPE_CHECKING:
     from gallette.drivers.common.program import BoundProgram, Emission, Outputs, Program
 
-__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry", "strips_of"]
+__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -105,52 +105,20 @@ def run_geometry(
     """Run all primitives (`limit` is the shader's `max_vertices`); returns the vertices of each
     stream, always including the first stream.
     """
+
+    def lanes(start: int, stop: int) -> Corners:
+        return Corners(varying, corners[start:stop], identity[start:stop], invocations)
+
+    made = bound.strips(lanes(0, len(corners))) if len(corners) else None
+    if made is not None:
+        return made
     step = max(1, program.facts.chunk_lanes // invocations)
-    pieces: dict[int, list[Expanded]] = (
-        {} if len(corners) else {0: [expand([], program.places, limit)]}
-    )
+    events: dict[int, list[Emission]] = {0: []}
     for start in range(0, len(corners), step):
-        stop = start + step
-        lanes = Corners(varying, corners[start:stop], identity[start:stop], invocations)
-        for stream, piece in bound.strips(lanes, program.places, limit).items():
-            piece.lane += start * invocations
-            pieces.setdefault(stream, []).append(piece)
-    return {stream: _joined(pieces[stream]) for stream in sorted(pieces)}
-
-
-def _joined(pieces: list[Expanded]) -> Expanded:
-    """The vertices and strips of several chunks."""
-    if len(pieces) == 1:
-        return pieces[0]
-    before = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
-
-    def joined(values: Callable[[Expanded], Array], moves: bool = False) -> Array:
-        return np.concatenate(
-            [values(p) + at if moves else values(p) for p, at in zip(pieces, before, strict=False)]
-        )
-
-    outputs: Outputs = {}
-    for slot, row in pieces[0].outputs.items():
-        outputs[slot] = [
-            None if value is None else np.concatenate([p.outputs[slot][i] for p in pieces])
-            for i, value in enumerate(row)
-        ]
-    order = None
-    if any(piece.order is not None for piece in pieces):
-        order = joined(lambda p: np.arange(p.count) if p.order is None else p.order, True)
-    start, length = joined(lambda p: p.start, True), joined(lambda p: p.length)
-    return Expanded(outputs, before[-1], start, length, joined(lambda p: p.lane), order)
-
-
-def strips_of(
-    events: list[Emission], places: tuple[tuple[int, int, int], ...], limit: int
-) -> dict[int, Expanded]:
-    """Sort emissions into the vertices and strips of each stream."""
-    streams = sorted({0, *(stream for stream, _, _ in events)})
-    return {
-        stream: expand([event for event in events if event[0] == stream], places, limit)
-        for stream in streams
-    }
+        for stream, numbers, values in bound.geometry(lanes(start, start + step)):
+            event = stream, numbers + start * invocations, values
+            events.setdefault(stream, []).append(event)
+    return {stream: expand(events[stream], program.places, limit) for stream in sorted(events)}
 
 
 def expand(

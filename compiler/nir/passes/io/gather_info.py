@@ -16,40 +16,16 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_GATHERED = (
-    "inputs_read",
-    "outputs_written",
-    "outputs_read",
-    "system_values_read",
-    "flat_inputs",
-    "textures_used",
-    "textures_fetched",
-    "images_used",
-    "num_ubos",
-    "num_ssbos",
-    "num_uniform_bytes",
-    "uses_discard",
-    "uses_demote",
-    "uses_derivatives",
-    "uses_sample_shading",
-    "uses_indirect_textures",
-    "writes_memory",
-    "reads_frag_coord",
-    "user_clip_planes",
-)
-
-
-_NOTHING = {name: getattr(ShaderInfo(), name) for name in _GATHERED}
-_PLAIN = [item for item in _NOTHING.items() if not isinstance(item[1], set)]
-_SETS = [name for name, value in _NOTHING.items() if isinstance(value, set)]
-
 
 def _blank(info: ShaderInfo) -> None:
     """Reset the facts that are gathered."""
-    for name, value in _PLAIN:
-        setattr(info, name, value)
-    for name in _SETS:
-        setattr(info, name, set())
+    info.inputs_read, info.outputs_written, info.outputs_read = set(), set(), set()
+    info.system_values_read, info.flat_inputs = set(), set()
+    info.textures_used, info.textures_fetched, info.images_used = set(), set(), set()
+    info.num_ubos = info.num_ssbos = info.num_uniform_bytes = info.user_clip_planes = 0
+    info.uses_discard = info.uses_demote = info.uses_derivatives = False
+    info.uses_sample_shading = info.uses_indirect_textures = False
+    info.writes_memory = info.reads_frag_coord = False
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
@@ -88,8 +64,9 @@ def _sample(shader: Shader, info: ShaderInfo, tex: Tex) -> None:
 
 
 def _slots(instr: Intrinsic) -> range:
-    location = int(instr["location"])
-    return range(location, location + max(instr["num_slots"], 1))
+    indices = instr.indices
+    location = int(indices["location"])
+    return range(location, location + max(indices["num_slots"], 1))
 
 
 def _input(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
@@ -100,7 +77,7 @@ def _input(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
 
 def _output(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
     info.outputs_written.update(_slots(instr))
-    if instr["dual_source"]:
+    if instr.indices["dual_source"]:
         info.color_is_dual_source = True
 
 
@@ -109,10 +86,11 @@ def _output_read(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
 
 
 def _uniform(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
-    block = const_int(instr.srcs[0].value)
+    block, indices = const_int(instr.srcs[0].value), instr.indices
     info.num_ubos = max(info.num_ubos, (block if block is not None else 0) + 1)
-    if block == 0 and instr["range"]:
-        info.num_uniform_bytes = max(info.num_uniform_bytes, instr["range_base"] + instr["range"])
+    if block == 0 and indices["range"]:
+        end = indices["range_base"] + indices["range"]
+        info.num_uniform_bytes = max(info.num_uniform_bytes, end)
 
 
 def _storage(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:

@@ -35,28 +35,13 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
             index = deref.srcs[1].value
             if access.dest is not None:
                 vector = b.load_deref(parent, access["access"])
-                access.replace_by(select_component(b, vector, index))
+                access.replace_by(b.component(vector, index))
             else:
                 _store(b, access, parent, index)
                 access.remove()
             remove_dead_deref(deref)
             progress = True
     return progress
-
-
-def select_component(b: Builder, vector: Def, index: Def) -> Def:
-    """`vector[index]`, zero when out of range."""
-    n = vector.num_components
-    constant = const_int(index)
-    if constant is not None:
-        if 0 <= constant < n:
-            return b.channel(vector, constant)
-        return b.imm_zero(1, vector.bit_size)
-    result = b.imm_zero(1, vector.bit_size)
-    for i in reversed(range(n)):
-        hit = b.ieq(index, b.imm_int(i, index.bit_size))
-        result = b.bcsel(hit, b.channel(vector, i), result)
-    return result
 
 
 def _store(b: Builder, access: Intrinsic, parent: Deref, index: Def) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.io.slots import ACCESSES
 from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -13,7 +14,6 @@ from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.passes.io.lower_io import ACCESSES
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.queries import derefs_of, intrinsics_of
+from gallette.compiler.nir.ir.queries import derefs_in, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
@@ -28,7 +28,7 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
         return False
     impl = shader.entry
     touched: dict[Variable, list[Deref]] = {}
-    for deref in derefs_of(shader, _OUTPUT):
+    for deref in derefs_in(impl, _OUTPUT):
         if deref.modes == _OUTPUT and deref.var is not None:
             touched.setdefault(deref.var, []).append(deref)
     if not touched:

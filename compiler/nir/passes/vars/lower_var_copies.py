@@ -16,8 +16,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def lower_var_copies(shader: Shader, *, max_elements: int = 64) -> bool:
     """`copy_deref` of a struct, array or matrix becomes one load and store per scalar or vector.
 
-    An array longer than `max_elements` is copied by a loop. Wildcards (`a[*] = b[*]`) are expanded,
-    too.
+    An array longer than `max_elements` is copied by a loop.
     """
     progress = False
     for impl in shader.impls():
@@ -36,20 +35,19 @@ def lower_var_copies(shader: Shader, *, max_elements: int = 64) -> bool:
 
 
 def _copy(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
-    work = [_first_wildcards(b, dst, src)]
+    work = [(dst, src)]
     while work:
-        pairs = work.pop()
-        for d, s in pairs:
-            if d.type.is_vector_or_scalar or d.type.is_opaque:
-                b.store_deref(d, b.load_deref(s))
-            elif d.type.is_struct:
-                for i in range(len(d.type.fields)):
-                    work.append([(b.deref_struct(d, i), b.deref_struct(s, i))])
-            elif d.type.indexed_length() > max_elements:
-                _copy_in_loop(b, d, s, max_elements)
-            else:
-                for i in range(d.type.indexed_length()):
-                    work.append([(b.deref_array_imm(d, i), b.deref_array_imm(s, i))])
+        d, s = work.pop()
+        if d.type.is_vector_or_scalar or d.type.is_opaque:
+            b.store_deref(d, b.load_deref(s))
+        elif d.type.is_struct:
+            for i in range(len(d.type.fields)):
+                work.append((b.deref_struct(d, i), b.deref_struct(s, i)))
+        elif d.type.indexed_length() > max_elements:
+            _copy_in_loop(b, d, s, max_elements)
+        else:
+            for i in range(d.type.indexed_length()):
+                work.append((b.deref_array_imm(d, i), b.deref_array_imm(s, i)))
 
 
 def _copy_in_loop(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
@@ -62,28 +60,3 @@ def _copy_in_loop(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None
     _copy(b, b.deref_array(dst, index), b.deref_array(src, index), max_elements)
     b.store_var(counter, b.iadd(index, b.imm_int(1)))
     b.pop_loop()
-
-
-def _first_wildcards(b: Builder, dst: Deref, src: Deref) -> list[tuple[Deref, Deref]]:
-    """Rebuild both chains with every wildcard replaced by all its indices, pairwise."""
-    if not any(d.form == "array_wildcard" for d in (*dst.path(), *src.path())):
-        return [(dst, src)]
-    left = _expand(b, dst.path())
-    right = _expand(b, src.path())
-    return list(zip(left, right, strict=True))
-
-
-def _expand(b: Builder, path: list[Deref]) -> list[Deref]:
-    heads = [path[0]]
-    for step in path[1:]:
-        following: list[Deref] = []
-        for head in heads:
-            if step.form == "array_wildcard":
-                for i in range(head.type.indexed_length()):
-                    following.append(b.deref_array_imm(head, i))
-            elif step.form == "struct":
-                following.append(b.deref_struct(head, step.field))
-            else:
-                following.append(b.deref_array(head, step.srcs[1].value))
-        heads = following
-    return heads

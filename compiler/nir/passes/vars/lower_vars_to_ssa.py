@@ -372,7 +372,7 @@ def _around(deref: Deref, user: Instr | If, path: tuple[int, ...]) -> tuple[int,
 
 
 def _is_step(user: Deref, src: Src) -> bool:
-    return user.srcs[0] is src and user.form in ("struct", "array", "array_wildcard")
+    return user.srcs[0] is src and user.form in ("struct", "array")
 
 
 def _is_access(deref: Deref, src: Src) -> bool:
