@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
+from gallette.drivers.jit import polygons
 from gallette.drivers.jit.rasterization import Rasterization
 
 Array = npt.NDArray[Any]
@@ -50,10 +51,12 @@ def picture(driver: str, draw: Draw) -> Array:
 
 
 def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> None:
-    """Both pictures are equal, and triangles were filled by machine code (or were not)."""
+    """Both pictures are equal, and machine code filled tiles (or did not)."""
     calls = []
     call = Rasterization._call
     monkeypatch.setattr(Rasterization, "_call", lambda *args: calls.append(1) or call(*args))
+    shade = polygons.shade
+    monkeypatch.setattr(polygons, "shade", lambda *args: calls.append(1) or shade(*args))
     have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)

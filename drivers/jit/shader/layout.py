@@ -95,7 +95,6 @@ class Record:
     """
 
     VERTEX: Final = 0  # a triangle's three vertex numbers, clockwise; a line's two, a point's one
-    POINT_SIZE: Final = 1  # a float
     PROVOKING: Final = 3
     FRONT: Final = 4
     IDENTITY: Final = 5
@@ -103,7 +102,8 @@ class Record:
     DX: Final = 10  # of up to four edges
     DY: Final = 14
     C: Final = 18  # 64-bit values, minus one; of pixels: divided by 256
-    SIZE: Final = 26
+    POINT_SIZE: Final = 26  # a float
+    SIZE: Final = 27
 
 
 class ClipWords:

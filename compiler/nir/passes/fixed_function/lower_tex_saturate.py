@@ -19,6 +19,10 @@ def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) ->
     Together with clamp-to-border sampling this implements `GL_CLAMP`. Rectangle textures clamp to
     their size; array layers are not changed. Nor are lookups with an offset, which is in texels and
     is applied before the clamp, so only the sampler clamps.
+
+    The level of detail is that of the coordinates before the clamp, so a lookup with implicit
+    derivatives gets them as sources. (Rectangle textures have one level. A lookup with a bias keeps
+    its form, and has the level of the clamped coordinates where a quad reaches over the edge.)
     """
     progress = False
     for impl in shader.impls():
@@ -29,9 +33,37 @@ def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) ->
             wanted = (bool(s & bit), bool(t & bit), bool(r & bit))
             if any(wanted) and instr.dim is not Dim.CUBE and instr.src("offset") is None:
                 b = Builder(impl).at_before(instr)
+                if instr.op == "tex" and instr.dim is not Dim.RECT:
+                    instr = _with_derivatives(b, instr)
+                    b = Builder(impl).at_before(instr)
                 _saturate(b, instr, wanted)
                 progress = True
     return progress
+
+
+def _with_derivatives(b: Builder, tex: Tex) -> Tex:
+    """The lookup in place of `tex` that is given its derivatives, one for each quad."""
+    sources = [(kind, src.value) for kind, src in zip(tex.src_kinds, tex.srcs, strict=True)]
+    coord = tex.src("coord")
+    assert coord is not None
+    parts = b.channels(coord.value)[: tex.dim.coordinates]
+    sources.append(("ddx", b.vec([b.fddx_coarse(part) for part in parts])))
+    sources.append(("ddy", b.vec([b.fddy_coarse(part) for part in parts])))
+    found = Tex(
+        "txd",
+        sources,
+        tex.dim,
+        num_components=tex.dest.num_components,
+        dest_type=tex.dest_type,
+        is_array=tex.is_array,
+        is_shadow=tex.is_shadow,
+        coord_components=tex.coord_components,
+        texture_index=tex.texture_index,
+        sampler_index=tex.sampler_index,
+    )
+    b.insert(found)
+    tex.replace_by(found.result)
+    return found
 
 
 def _saturate(b: Builder, tex: Tex, wanted: tuple[bool, bool, bool]) -> None:

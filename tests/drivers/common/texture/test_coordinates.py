@@ -26,7 +26,7 @@ from gallette.drivers.common.texture.lod import (
     quad_derivatives,
     squared_lengths,
 )
-from gallette.drivers.common.texture.unit import _by_lane, _level_index, _spread
+from gallette.drivers.common.texture.unit import _level_index, _repeated, _spread
 from gallette.drivers.common.texture.wrap import linear_taps, nearest_tap
 from gallette.pipe.enums import Target, Wrap
 from gallette.pipe.formats import FORMATS
@@ -258,17 +258,17 @@ def test_the_longer_derivative_decides() -> None:
     assert found.tolist() == [(4 + 9 / 16) / 2, 3.0, 0.5]
 
 
-def test_values_by_quad_become_values_by_lane() -> None:
+def test_values_by_quad_become_values_repeated() -> None:
     quads, lanes = np.array([1, 2], F32), np.arange(8, dtype=F32)
     spread = [1, 1, 1, 1, 2, 2, 2, 2]
     assert _spread(quads, 8).tolist() == spread
     assert _spread(lanes, 8) is lanes
     assert _spread(np.asarray(F32(3)), 8).tolist() == [3] * 8
     assert _spread(np.array([3], F32), 8).tolist() == [3] * 8
-    assert _by_lane(quads, lanes).tolist() == spread
+    assert _repeated(quads, lanes).tolist() == spread
     for value, other in ((quads, quads), (lanes, lanes), (np.asarray(F32(3)), lanes),
                          (quads, np.asarray(F32(3))), (lanes, quads)):  # fmt: skip
-        assert _by_lane(value, other) is value
+        assert _repeated(value, other) is value
     for level, wanted in (
         (np.asarray(F32(2)), 2), (np.array([3, 3], F32), 3), (np.array([4], F32), 4),
     ):  # fmt: skip
