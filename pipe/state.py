@@ -348,8 +348,7 @@ class DrawInfo:
     vertices_per_patch: int = 3
     patch_levels: tuple[float, ...] = (1.0,) * 6  # outer, inner; without a control shader
     draw_id: int = 0
-    in_list: bool = False
-    """Whether a display list has compiled it: its quads are cut as if it had indices."""
+    in_list: bool = False  # a display list has compiled it: quads are cut as if it had indices
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
 

@@ -239,13 +239,14 @@ def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
     """Draw mode, first and count of each part, which follow one another in the arrays.
 
     Neighbouring parts of one mode are merged into one draw, with restart indices between strips and
-    fans.
+    fans; not so quads, which indices would cut otherwise.
     """
     for mode, group in groupby(parts, itemgetter(0)):
         same = list(group)
         first, end = same[0][1], same[-1][1] + same[-1][2]
-        if len(same) == 1:
-            draw(ctx, mode, first, end - first)
+        if len(same) == 1 or mode == GL.QUADS:
+            for _, start, count in same:
+                draw(ctx, mode, start, count)
             continue
         numbers = np.arange(first, end, dtype="<u4")
         indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], RESTART)

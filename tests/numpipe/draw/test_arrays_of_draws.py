@@ -21,16 +21,22 @@ def gl() -> Iterator[Any]:
     made.release()
 
 
-def squares(gl: Any, count: int, between: Callable[[], None] = lambda: None) -> np.ndarray:
-    """Squares in a row, each of four vertices in an array of the client's."""
+def squares(
+    gl: Any, count: int, between: Callable[[], None] = lambda: None, own_buffers: bool = False
+) -> np.ndarray:
+    """Squares in a row, each of four vertices in an array of the client's or in its own buffer."""
     gl.clear_color(0, 0, 0, 0)
     gl.clear(GL.COLOR_BUFFER_BIT)
     gl.enable_client_state(GL.VERTEX_ARRAY)
     for k in range(count):
+        if own_buffers:
+            gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
         x, y = k % 16 / 8 - 1, k // 16 / 8 - 1
         gl.color4ub(k + 1, 255 - k, k * 7 % 256, 255)
         corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32) / 8 + np.float32((x, y))
-        gl.vertex_pointer(2, GL.FLOAT, 0, corners)
+        if own_buffers:
+            gl.buffer_data(GL.ARRAY_BUFFER, corners.nbytes, corners, GL.STATIC_DRAW)
+        gl.vertex_pointer(2, GL.FLOAT, 0, 0 if own_buffers else corners)
         gl.draw_arrays(GL.QUADS, 0, 4)
         between()
     pixels = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
@@ -78,7 +84,7 @@ def test_states_beyond_the_cache_size_are_checked_seldom(
         "tidy",
         lambda self, *most: (tidied.append(1), tidy(self, *most)),
     )
-    squares(gl, 200)
+    squares(gl, 200, own_buffers=True)
     gl.release()
     assert max(executed) == 200
     assert 3 < len(tidied) < 12
