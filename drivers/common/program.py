@@ -272,7 +272,7 @@ class BoundProgram:
         info: PrimitiveInfo,
         pattern: SamplePattern | None,
     ) -> bool:
-        """The same for what points and lines cover; `pattern` are the samples that count."""
+        """Fill what points and lines cover, at the samples of `pattern`; false as for `fill`."""
         return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
