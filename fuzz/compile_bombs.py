@@ -173,14 +173,14 @@ class CompileBombs(Fuzzer[Construct]):
         name, driver, size = given
         runner, bomb = Runner(driver), BOMBS[name]
         few = max(1, size // 4)
-        took = {}
+        took, held = {}, _peak()
         for part in sorted({few, size}):
             source = prepared(bomb, part)
             self.say(f"{part} of {name} on {driver}")
             start = time.process_time()
             how, _ = runner.run(bomb.language, source)
             took[how, part] = seconds = time.process_time() - start
-            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            most = _peak() - held
             if seconds > self.options.longest:
                 raise Finding(f"{name} takes long on {driver}", f"{part} take {seconds:.1f} s")
             if most > self.options.most:
@@ -193,3 +193,8 @@ class CompileBombs(Fuzzer[Construct]):
 
 
 FUZZER = CompileBombs
+
+
+def _peak() -> int:
+    """The most memory that the process has had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

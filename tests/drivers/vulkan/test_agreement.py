@@ -14,9 +14,11 @@ import pytest
 from gallette.pipe.loader import create_screen
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import abi, machine_code
+from gallette.state_tracker.entry_points import machine_code
+from tests.state_tracker.gl_programs import Program, programs_of
 from tests.state_tracker.helpers import compiled, pixels, program, quad
-from tests.state_tracker.stream.test_textures import WAYS, in_turn
+from tests.state_tracker.stream.test_gl_programs import bits
+from tests.state_tracker.test_gl_programs import FOLDER, answers
 
 from .device import SIZE, both, needs_device, said, validated
 
@@ -98,11 +100,18 @@ def test_comparisons_with_depth_are_filtered_where_depth_itself_is_not() -> None
     assert len(np.unique(theirs[..., 0])) > 2  # neither passed nor failed only
 
 
-@pytest.mark.parametrize("what", WAYS)
+WRITTEN = list(programs_of(FOLDER / "textures_written_between_draws.txt"))
+
+
+@pytest.mark.parametrize("program", WRITTEN, ids=[program.name for program in WRITTEN])
 @pytest.mark.skipif(not machine_code.possible(), reason="there is no command stream")
-def test_textures_are_written_between_draws(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abi, "_ADDRESSES", {})
-    in_turn(what, "vulkan", monkeypatch)
+def test_textures_are_written_between_draws(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deferred = answers(program, "vulkan", from_c=True)
+    monkeypatch.setenv("GALLETTE_STREAM", "off")
+    at_once = answers(program, "vulkan")
+    assert [bits(one) for one in deferred] == [bits(other) for other in at_once]
 
 
 def _target(gl: Any, format: int, samples: int) -> tuple[int, int]:
