@@ -94,7 +94,7 @@ def _value(config: Config, attribute: int) -> int | None:
     if attribute in _SIZES:
         return config[_SIZES[attribute]]
     fixed = {
-        USE_GL: 1, RGBA: 1, DOUBLEBUFFER: 1, STEREO: 0, 7: 0, 14: 0, 15: 0, 16: 0, 17: 0,
+        USE_GL: 1, RGBA: 1, DOUBLEBUFFER: 1, STEREO: 0, 7: 0, 14: 16, 15: 16, 16: 16, 17: 16,
         CONFIG_CAVEAT: NONE, X_VISUAL_TYPE: TRUE_COLOR if config[EGL.NATIVE_VISUAL_ID] else NONE,
         TRANSPARENT_TYPE: NONE, SCREEN: 0, RENDER_TYPE: RGBA_BIT,
         DRAWABLE_TYPE: 7 if config[EGL.NATIVE_VISUAL_ID] else 4,

@@ -90,7 +90,8 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
     except subprocess.TimeoutExpired:
         return False, "took too long"
     said = (done.stdout.strip() or done.stderr.strip()).splitlines()
-    return done.returncode == 0, said[0].replace(f"{record}: ", "") if said else "no answer"
+    words = said[0].replace(f"{record}: ", "") if said else "no answer"
+    return done.returncode == 0 and " 0 draws " not in words, words
 
 
 def main(arguments: list[str] | None = None) -> int:

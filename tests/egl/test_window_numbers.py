@@ -31,7 +31,7 @@ FIXED = {
     5: (1, 1),  # GLX_DOUBLEBUFFER
     6: (0, 0),  # GLX_STEREO
     7: (0, 0),  # GLX_AUX_BUFFERS
-    14: (0, 0), 15: (0, 0), 16: (0, 0), 17: (0, 0),  # GLX_ACCUM_RED_SIZE and so on
+    14: (16, 16), 15: (16, 16), 16: (16, 16), 17: (16, 16),  # GLX_ACCUM_RED_SIZE and so on
     0x20: (0x8000, 0x8000),  # GLX_CONFIG_CAVEAT: GLX_NONE
     0x22: (0x8002, 0x8000),  # GLX_X_VISUAL_TYPE: GLX_TRUE_COLOR or GLX_NONE
     0x23: (0x8000, 0x8000),  # GLX_TRANSPARENT_TYPE: GLX_NONE
