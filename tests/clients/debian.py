@@ -114,7 +114,8 @@ def main(arguments: list[str] | None = None) -> int:
         folder = Path(name)
         shutil.copytree(LIST.with_name("files"), folder, dirs_exist_ok=True)
         ready, told = os.pipe()
-        screen = ["-screen", "0", "640x480x24", "-displayfd", str(told)]
+        # (Without -noreset, the server refuses clients for a moment after the last one left.)
+        screen = ["-screen", "0", "640x480x24", "-noreset", "-displayfd", str(told)]
         server = subprocess.Popen(["Xvfb", *screen], pass_fds=[told], stderr=subprocess.DEVNULL)
         try:
             os.close(told)
