@@ -165,23 +165,13 @@ class PlanMemory:
 
     def _point_at_rooms(self) -> None:
         """Blocks with the addresses that are the same for all plans."""
-        self.clip_block = np.zeros(ClipWords.SIZE, np.uint64)
-        self.draw_block = np.zeros(DrawWords.SIZE, np.uint64)
-        for word, array in (
-            (ClipWords.PLACES, self.row(0)),
-            (ClipWords.WINDOW, self.window),
-            *self.cutting.items(),
-        ):
-            self.clip_block[word] = array.ctypes.data
+        named = {ClipWords.PLACES: self.row(0), ClipWords.WINDOW: self.window, **self.cutting}
+        self.clip_block = _addresses(named, ClipWords.SIZE)
         self.clip_block[ClipWords.ROOM] = self.clip_block[ClipWords.STRIDE] = ROOM
-        for word, array in (
-            (DrawWords.COUNTERS, self.counters),
-            (DrawWords.CODES, self.codes),
-            (DrawWords.KINDS, self.kinds),
-            (DrawWords.TALLY, self.tally),
-            *((DrawWords.MERGED + k, each) for k, each in enumerate(self.merged)),
-        ):
-            self.draw_block[word] = array.ctypes.data
+        named = {DrawWords.MERGED + number: each for number, each in enumerate(self.merged)}
+        named |= {DrawWords.COUNTERS: self.counters, DrawWords.TALLY: self.tally}
+        named |= {DrawWords.CODES: self.codes, DrawWords.KINDS: self.kinds}
+        self.draw_block = _addresses(named, DrawWords.SIZE)
         self.counters_at, self.window_at, self.records_at = (
             int(array.ctypes.data) for array in (self.counters, self.window, self.records)
         )
@@ -300,6 +290,14 @@ class PlanMemory:
             self._kept_bytes = 0
         self._kept[key] = value
         self._kept_bytes += size
+
+
+def _addresses(named: dict[int, Array], size: int) -> Array:
+    """A block of so many words, those that are named with the addresses of arrays."""
+    block = np.zeros(size, np.uint64)
+    for word, array in named.items():
+        block[word] = array.ctypes.data
+    return block
 
 
 def _made(draw: DrawState, info: DrawInfo, plain: bool) -> Streams:
