@@ -85,6 +85,16 @@ class Program:
         draws = sum("draw_" in text for _, text in self.body)
         return draws > 1 or (draws > 0 and any("repeat" in text for _, text in self.body))
 
+    @property
+    def has_draws_in_series(self) -> bool:
+        """Whether two draws follow one another before anything is asked, which executes them."""
+        draws = 0
+        for _, text in self.body:
+            draws = 0 if " -> " in text or " ! " in text else draws + ("draw_" in text)
+            if draws > 1 or "repeat" in text:
+                return True
+        return False
+
 
 # -- reading ---------------------------------------------------------------------------------------
 
