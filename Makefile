@@ -86,9 +86,8 @@ docs-test: docs  ## the site in a browser, and every command that the documentat
 SECONDS ?= 30
 fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names
 	$(BIN)/python -m fuzz glsl-text --seconds $(SECONDS)
-	$(BIN)/python -m fuzz glsl-programs --against evaluator --seconds $(SECONDS)
-	$(BIN)/python -m fuzz glsl-programs --against variants --seconds $(SECONDS)
-	$(BIN)/python -m fuzz glsl-programs --against native --seconds $(SECONDS)
+	$(BIN)/python -m fuzz glsl-programs --seconds $(SECONDS)
+	$(BIN)/python -m fuzz glsl-programs --driver numpipe --native --seconds $(SECONDS)
 	$(BIN)/python -m fuzz gl --first 20000 --seconds $(SECONDS)
 	$(BIN)/python -m fuzz gl --kind fixed --first 2000 --seconds $(SECONDS)
 	$(BIN)/python -m fuzz gl --kind modern --first 1000 --seconds $(SECONDS)

@@ -15,10 +15,9 @@ import time
 
 from fuzz.damage import WORDS, glsl
 from fuzz.gl_programs.shaders import source
-from fuzz.harness import Finding, Fuzzer
+from fuzz.harness import Finding, Fuzzer, shorter
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.reduce import Reduction, reduce_text
 
 __all__ = ["FUZZER", "SEEDS", "SEED_STAGES"]
 
@@ -80,16 +79,10 @@ def nested(rng: random.Random) -> str:
     return f"#version 430\n{pre}\nvoid main() {{ float a = 1.0; vec4 v = vec4(a); {body} }}\n"
 
 
-def _shorter(state: Reduction[tuple[Stage, str]]) -> bool:
-    """The text shrinks as texts do."""
-    stage, text = state.value
-    return reduce_text(text, lambda t: t == text or state.accept((stage, t))).value != text
-
-
 class GLSLText(Fuzzer[tuple[Stage, str]]):
     """Texts for a stage."""
 
-    steps = (_shorter,)
+    steps = (shorter,)
     batch = 50
 
     @classmethod

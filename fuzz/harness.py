@@ -30,9 +30,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from gallette.compiler.reduce import Reduction, Step
+from gallette.compiler.reduce import Reduction, Step, reduce_text
 
-__all__ = ["Finding", "Fuzzer", "main", "options_of", "run_here", "silenced"]
+__all__ = ["Finding", "Fuzzer", "main", "options_of", "run_here", "shorter", "silenced"]
 
 Input = TypeVar("Input")
 Counts = str | Mapping[str, int]
@@ -117,6 +117,12 @@ class Fuzzer(Generic[Input]):
         """Note the work in progress, to be reported if the process dies of it."""
         if self.note is not None:
             self.note[:] = what.encode(errors="replace")[:_NOTE].ljust(_NOTE, b"\0")
+
+
+def shorter(state: Reduction[tuple[Any, str]]) -> bool:
+    """A step for inputs that are something and a text, which shrinks as texts do."""
+    what, text = state.value
+    return reduce_text(text, lambda t: t == text or state.accept((what, t))).value != text
 
 
 @contextlib.contextmanager

@@ -20,13 +20,18 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from gallette.state_tracker.entry_points.registry import entry, implemented
+from gallette.state_tracker.entry_points.registry import entry, implemented, register_for
 from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.texturing.format_classes import IMAGE_FORMATS
 from gallette.state_tracker.texturing.image_rules import texel_format
-from gallette.state_tracker.vertices.buffer_objects import bind_indexed, check_block, check_range
+from gallette.state_tracker.vertices.buffer_objects import (
+    bind_indexed,
+    by_name,
+    check_block,
+    check_range,
+)
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 from gallette.state_tracker.vertices.vertex_arrays import (
     VertexArray,
@@ -150,21 +155,6 @@ def bind_image_textures(ctx: Context, first: int, count: int, textures: Pointer)
     _each(bind, count)
 
 
-@entry
-def bind_vertex_buffers(
-    ctx: Context, first: int, count: int, buffers: Pointer, offsets: Pointer, strides: Pointer
-) -> None:
-    _bind_vertex_buffers(ctx, bound_array(ctx), first, count, buffers, offsets, strides)
-
-
-@entry
-def vertex_array_vertex_buffers(
-    ctx: Context, vaobj: int, first: int, count: int, buffers: Pointer, offsets: Pointer,
-    strides: Pointer,
-) -> None:  # fmt: skip
-    _bind_vertex_buffers(ctx, vertex_array(ctx, vaobj), first, count, buffers, offsets, strides)
-
-
 def _bind_vertex_buffers(
     ctx: Context, vao: VertexArray, first: int, count: int, buffers: Pointer, offsets: Pointer,
     strides: Pointer,
@@ -183,6 +173,10 @@ def _bind_vertex_buffers(
         set_vertex_buffer(ctx, vao, first + i, names[i], starts[i], steps[i])
 
     _each(bind, count)
+
+
+register_for(bound_array, {"bind_vertex_buffers": _bind_vertex_buffers}, named=False)
+register_for(vertex_array, {"vertex_array_vertex_buffers": _bind_vertex_buffers})
 
 
 # -- buffers filled with a value -------------------------------------------------------------------
@@ -221,35 +215,11 @@ def _bound(ctx: Context, target: int) -> BufferObject:
     return bound(ctx, target)
 
 
-@entry
-def clear_buffer_sub_data(
-    ctx: Context, target: int, internalformat: int, offset: int, size: int, format: int,
-    type: int, data: Pointer,
-) -> None:  # fmt: skip
-    buffer = _bound(ctx, target)
-    _fill(ctx, buffer, internalformat, offset, size, format, type, data)
-
-
-@entry
-def clear_buffer_data(
-    ctx: Context, target: int, internalformat: int, format: int, type: int, data: Pointer
+def _fill_all(
+    ctx: Context, buffer: BufferObject, internalformat: int, format: int, type: int, data: Pointer
 ) -> None:
-    buffer = _bound(ctx, target)
     _fill(ctx, buffer, internalformat, 0, buffer.size, format, type, data)
 
 
-@entry
-def clear_named_buffer_sub_data(
-    ctx: Context, buffer: int, internalformat: int, offset: int, size: int, format: int,
-    type: int, data: Pointer,
-) -> None:  # fmt: skip
-    found = ctx.buffers.names.require(buffer)
-    _fill(ctx, found, internalformat, offset, size, format, type, data)
-
-
-@entry
-def clear_named_buffer_data(
-    ctx: Context, buffer: int, internalformat: int, format: int, type: int, data: Pointer
-) -> None:
-    found = ctx.buffers.names.require(buffer)
-    _fill(ctx, found, internalformat, 0, found.size, format, type, data)
+register_for(_bound, {"clear_buffer_sub_data": _fill, "clear_buffer_data": _fill_all})
+register_for(by_name, {"clear_named_buffer_sub_data": _fill, "clear_named_buffer_data": _fill_all})

@@ -1,6 +1,5 @@
-"""Whole GLSL programs for fuzzing: a syntax, a generator, an evaluator, variants, a shrinker.
+"""Random GLSL programs that are valid, compared with a plain Python evaluator.
 
-None of it knows the compiler. `generate` makes a program from a seed, `evaluate` says what it must
-compute, `variants` rewrites it into programs that must compute the same, `backends` runs its text
-on gallette and on the machine's OpenGL, and `shrink` makes a program that shows a defect small.
+`programs.txt` has the rules that write them, `writer.py` what a program has so far, `evaluate.py`
+the evaluator, `lanes.py` what programs are run on and leave, `machines.py` what runs them.
 """

@@ -1,144 +1,73 @@
-"""Whole random GLSL programs against independent oracles.
+"""Whole random GLSL programs against a plain evaluator of their syntax tree.
 
-    python -m fuzz glsl-programs --against variants --seconds 60
+    python -m fuzz glsl-programs --seconds 60
+    python -m fuzz glsl-programs --driver numpipe --native --seconds 60
 
-`--against` says with what each program is compared:
-
-    evaluator   a plain Python evaluator of the syntax tree; the program runs, compiled and
-                optimised, in the reference interpreter
-    native      the machine's OpenGL (`native:llvmpipe`), both drawn; where they differ, the
-                evaluator says who is wrong
-    variants    rewritten versions of itself, all drawn by numpipe: a family has one image
-
-`--driver` names who draws; with the evaluator it draws in place of the interpreter.
-A number always makes one program, so a found one becomes a test in `tests/glsl/test_programs.py`.
+By default a program runs, compiled and optimised, in the reference interpreter; a driver draws it.
+With `--native` the machine's OpenGL draws it, too, and where we are wrong it says so.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
-from fuzz.glsl_programs import syntax as s
-from fuzz.glsl_programs.backends import Drawn, Interpreted, Rejected
-from fuzz.glsl_programs.evaluate import TooLong, Undefined, evaluate
-from fuzz.glsl_programs.generate import generate, inputs
-from fuzz.glsl_programs.scope import Style
-from fuzz.glsl_programs.shrink import STEPS
-from fuzz.glsl_programs.variants import vary
-from fuzz.harness import Finding, Fuzzer
+from fuzz.glsl_programs.evaluate import evaluate
+from fuzz.glsl_programs.lanes import HEADER, Rejected, Undefined, inputs
+from fuzz.glsl_programs.machines import Drawn, Interpreted
+from fuzz.glsl_programs.writer import generate
+from fuzz.harness import Finding, Fuzzer, shorter
 
-__all__ = ["CHECKS", "FUZZER"]
+__all__ = ["FUZZER"]
 
-VARIANTS = 3
-"""members of a family besides the program itself"""
-SIZES = {"evaluator": (6, 8, 10, 24), "native": (6, 8, 10, 24), "variants": (5, 6, 8, 12)}
+SIZES = (6, 8, 10, 24)
 """statements of a program, by the seed: many small programs, and some large"""
 
 
-def style(against: str, seed: int) -> Style:
-    """What kind of program a seed is."""
-    sizes = SIZES[against]
-    # Mesa reads operands late when a later one has side effects: not where Mesa is asked.
-    return Style(sizes[seed % len(sizes)], effects=against != "native")
-
-
-Check = Callable[[s.Program, int], str]
-"""(program, seed) -> what is wrong with it, or "" """
-
-
-def against_evaluator(driver: str = "") -> Check:
-    """With the reference interpreter, or drawn by a driver."""
-    machine = Drawn(driver) if driver else Interpreted()
-
-    def check(program: s.Program, seed: int) -> str:
-        given = inputs(seed)
-        return evaluate(program, given).difference(machine.run(program.text, given))
-
-    return check
-
-
-def against_native(driver: str = "") -> Check:
-    ours, theirs = Drawn(driver or "numpipe"), Drawn("native:llvmpipe")
-
-    def check(program: s.Program, seed: int) -> str:
-        given = inputs(seed)
-        wanted = evaluate(program, given)
-        mine, other = ours.run(program.text, given), theirs.run(program.text, given)
-        found = mine.difference(other)
-        wrong = wanted.difference(mine)
-        if found and not wrong:
-            return "-the native compiler stands against two"
-        return (
-            f"{wrong} (native: {wanted.difference(other) or 'as the evaluator'})" if wrong else ""
-        )
-
-    return check
-
-
-def against_variants(driver: str = "") -> Check:
-    machine = Drawn(driver or "numpipe")
-
-    def check(program: s.Program, seed: int) -> str:
-        given = inputs(seed)
-        evaluate(program, given)  # only to leave out what runs for too long
-        first = machine.run(program.text, given)
-        for i in range(VARIANTS):
-            other = vary(program, given, seed * 16 + i)
-            found = first.difference(machine.run(other.text, given))
-            if found:
-                return f"variant {i}: {found}\n{other.text}"
-        return ""
-
-    return check
-
-
-CHECKS: dict[str, Callable[[str], Check]] = {
-    "evaluator": against_evaluator,
-    "native": against_native,
-    "variants": against_variants,
-}
-
-
-class GLSLPrograms(Fuzzer[tuple[s.Program, int]]):
-    """Programs, each with the seed of its inputs."""
+class GLSLPrograms(Fuzzer[tuple[int, str]]):
+    """Programs without the header that all have, each with the seed of its inputs."""
 
     memory = 0
-    steps = STEPS
+    steps = (shorter,)
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
         parser.set_defaults(driver="")
-        parser.add_argument("--against", choices=sorted(CHECKS), default="evaluator")
+        parser.add_argument("--native", action="store_true", help="ask the machine's OpenGL, too")
 
     def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
         super().__init__(options, prepared)
-        self.check = CHECKS[options.against](options.driver)
+        self.machine = Drawn(options.driver) if options.driver else Interpreted()
+        self.native = Drawn("native:llvmpipe") if options.native else None
 
-    def make(self, number: int) -> tuple[s.Program, int]:
-        return generate(number, style(self.options.against, number)), number
+    def make(self, number: int) -> tuple[int, str]:
+        # Mesa reads operands late when a later one has side effects: not where Mesa is asked.
+        size, effects = SIZES[number % len(SIZES)], self.native is None
+        return number, generate(number, inputs(number), size, effects)
 
-    def attempt(self, given: tuple[s.Program, int]) -> str:
+    def attempt(self, given: tuple[int, str]) -> str:
+        text, numbers = HEADER + given[1], inputs(given[0])
         try:
-            found = self.check(*given)
-        except (TooLong, Undefined):
-            return "run for too long"
+            wanted = evaluate(text, numbers)
+            found = wanted.difference(self.machine.run(text, numbers))
+            theirs = wanted.difference(self.native.run(text, numbers)) if self.native else ""
+        except Undefined as error:
+            return f"are undefined: {error}" if "long" not in str(error) else str(error)
         except Rejected as error:
             raise Finding("rejected", str(error)) from None
-        if found.startswith("-"):
-            return found[1:]
         if found:
-            raise Finding("difference", found)
-        return "agree"
+            asked = f" (native: {theirs or 'as the evaluator'})" if self.native else ""
+            raise Finding("difference", found + asked)
+        return "the native compiler stands against two" if theirs else "agree"
 
     @staticmethod
-    def key(given: tuple[s.Program, int]) -> str:
-        return given[0].text
+    def text(given: tuple[int, str]) -> str:
+        return f"// {given[0]}\n{given[1]}"
 
     @staticmethod
-    def text(given: tuple[s.Program, int]) -> str:
-        return given[0].text
+    def read(saved: bytes) -> tuple[int, str]:
+        head, _, text = saved.decode().partition("\n")
+        return int(head.removeprefix("// ")), text
 
 
 FUZZER = GLSLPrograms

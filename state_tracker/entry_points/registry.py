@@ -8,7 +8,8 @@ aliases (`glBindBufferARB`) need no registration: the table lists them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -20,6 +21,7 @@ __all__ = [
     "implementations",
     "implemented",
     "register",
+    "register_for",
     "restriction",
     "restricts",
 ]
@@ -45,6 +47,31 @@ def register(method: str, function: Callable[..., Any]) -> None:
     if method in _IMPLEMENTATIONS:
         raise KeyError(f"{method} is implemented twice")
     _IMPLEMENTATIONS[method] = function
+
+
+def register_for(
+    find: Callable[..., Any], functions: Mapping[str, Callable[..., Any]], named: bool = True
+) -> None:
+    """Register functions that take an object after the context, which `find` looks up: by the first
+    argument, or, if it is not `named`, where the context has it bound.
+    """
+
+    def by_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(ctx: Context, which: int, *args: Any) -> Any:
+            return function(ctx, find(ctx, which), *args)
+
+        return call
+
+    def bound(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(ctx: Context, *args: Any) -> Any:
+            return function(ctx, find(ctx), *args)
+
+        return call
+
+    for method, function in functions.items():
+        register(method, by_argument(function) if named else bound(function))
 
 
 def entry(function: F) -> F:

@@ -58,11 +58,7 @@ def _check_box(texture: TextureObject, level: int, at: Triple, extent: Triple) -
     used = _used(texture)
     if (used < 2 and extent[1] != 1) or (used < 3 and extent[2] != 1):
         raise invalid_value("the box has more dimensions than the texture")
-    image = texture.image(0, level)
-    whole = image.extent if image is not None else (0, 0, 0)
-    if texture.target.faces == 6:
-        whole = (whole[0], whole[1], 6)
-    for offset, size, limit in zip(at, extent, whole, strict=True):
+    for offset, size, limit in zip(at, extent, texture.whole(level), strict=True):
         if offset + size > limit:
             raise invalid_value("the box is outside the image")
 
@@ -178,13 +174,9 @@ def get_compressed_texture_sub_image(
 ) -> bytes | None:  # fmt: skip
     found = ctx.textures.names.require(texture)
     _check_box(found, level, (x, y, z), (width, height, depth))
-    if found.target.faces == 6:
-        size = (width, height, 1)
-        faces = range(z, z + depth)
-        parts = [_compressed_rows(ctx, found, f, level, (x, y, 0), size) for f in faces]
-        rows = np.concatenate(parts) if parts else np.zeros((0, 0, 0), np.uint8)
-    else:
-        rows = _compressed_rows(ctx, found, 0, level, (x, y, z), (width, height, depth))
+    pieces = found.target.pieces((x, y, z), (width, height, depth))
+    parts = [_compressed_rows(ctx, found, face, level, *piece) for face, *piece in pieces]
+    rows = np.concatenate(parts) if parts else np.zeros((0, 0, 0), np.uint8)
     return _deliver(ctx, found, level, rows, room, pixels)
 
 

@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.memory import (
     Pointer,
     read_array,
 )
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry, register, register_for
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
@@ -81,11 +81,6 @@ objects(
 
 
 @entry
-def check_framebuffer_status(ctx: Context, target: int) -> int:
-    return bound_framebuffer(ctx, target).status(ctx)
-
-
-@entry
 def check_named_framebuffer_status(ctx: Context, framebuffer: int, target: int) -> int:
     bound_framebuffer(ctx, target)
     return by_name(ctx, framebuffer).status(ctx)
@@ -127,22 +122,6 @@ def _renderbuffer(
         raise invalid_enum(target, "renderbuffer target")
     found = ctx.renderbuffers.names.require(name) if name else None
     _attach(ctx, framebuffer, attachment, Attachment(found) if found is not None else None)
-
-
-@entry
-def framebuffer_renderbuffer(
-    ctx: Context, target: int, attachment: int, renderbuffertarget: int, renderbuffer: int
-) -> None:
-    framebuffer = bound_framebuffer(ctx, target)
-    _renderbuffer(ctx, framebuffer, attachment, renderbuffertarget, renderbuffer)
-
-
-@entry
-def named_framebuffer_renderbuffer(
-    ctx: Context, framebuffer: int, attachment: int, renderbuffertarget: int, renderbuffer: int
-) -> None:
-    found = ctx.framebuffers.names.require(framebuffer)
-    _renderbuffer(ctx, found, attachment, renderbuffertarget, renderbuffer)
 
 
 def _texture(ctx: Context, name: int) -> TextureObject:
@@ -230,20 +209,6 @@ def _whole(
     _attach(ctx, framebuffer, attachment, Attachment(found, level, layered=layered))
 
 
-@entry
-def framebuffer_texture(
-    ctx: Context, target: int, attachment: int, texture: int, level: int
-) -> None:
-    _whole(ctx, bound_framebuffer(ctx, target), attachment, texture, level)
-
-
-@entry
-def named_framebuffer_texture(
-    ctx: Context, framebuffer: int, attachment: int, texture: int, level: int
-) -> None:
-    _whole(ctx, ctx.framebuffers.names.require(framebuffer), attachment, texture, level)
-
-
 def _layer(
     ctx: Context, framebuffer: Framebuffer, attachment: int, texture: int, level: int, layer: int
 ) -> None:
@@ -264,21 +229,6 @@ def _layer(
     _check_level(ctx, found, level)
     face, layer = (layer, 0) if target is Target.TEXTURE_CUBE else (0, layer)
     _attach(ctx, framebuffer, attachment, Attachment(found, level, face, layer))
-
-
-@entry
-def framebuffer_texture_layer(
-    ctx: Context, target: int, attachment: int, texture: int, level: int, layer: int
-) -> None:
-    _layer(ctx, bound_framebuffer(ctx, target), attachment, texture, level, layer)
-
-
-@entry
-def named_framebuffer_texture_layer(
-    ctx: Context, framebuffer: int, attachment: int, texture: int, level: int, layer: int
-) -> None:
-    found = ctx.framebuffers.names.require(framebuffer)
-    _layer(ctx, found, attachment, texture, level, layer)
 
 
 # -- draw and read buffers -------------------------------------------------------------------------
@@ -326,20 +276,10 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
     ctx.dirty |= Dirty.FRAMEBUFFER
 
 
-@entry
-def draw_buffers(ctx: Context, n: int, bufs: Pointer) -> None:
+def _draw_several(ctx: Context, framebuffer: Framebuffer, n: int, bufs: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of draw buffers")
-    buffers = [int(b) for b in read_array(bufs, "uint", n)]
-    _draw_buffers(ctx, ctx.framebuffers.draw, buffers)
-
-
-@entry
-def named_framebuffer_draw_buffers(ctx: Context, framebuffer: int, n: int, bufs: Pointer) -> None:
-    found = by_name(ctx, framebuffer)
-    if n < 0:
-        raise invalid_value("a negative number of draw buffers")
-    _draw_buffers(ctx, found, [int(b) for b in read_array(bufs, "uint", n)])
+    _draw_buffers(ctx, framebuffer, [int(b) for b in read_array(bufs, "uint", n)])
 
 
 def _draw_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
@@ -353,16 +293,6 @@ def _draw_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
 def _read_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
     _check_buffer(ctx, framebuffer, buffer)
     framebuffer.read_buffer = buffer
-
-
-register("draw_buffer", lambda ctx, buf: _draw_buffer(ctx, ctx.framebuffers.draw, buf))
-register("read_buffer", lambda ctx, src: _read_buffer(ctx, ctx.framebuffers.read, src))
-register(
-    "named_framebuffer_draw_buffer", lambda ctx, f, buf: _draw_buffer(ctx, by_name(ctx, f), buf)
-)
-register(
-    "named_framebuffer_read_buffer", lambda ctx, f, src: _read_buffer(ctx, by_name(ctx, f), src)
-)
 
 
 # -- parameters ------------------------------------------------------------------------------------
@@ -456,18 +386,47 @@ def _component_type(info: Any, attachment: int) -> int:
     return int(getattr(GL, names[kind]))
 
 
-@entry
-def get_framebuffer_attachment_parameteriv(
-    ctx: Context, target: int, attachment: int, pname: int
-) -> list[int]:
-    return _attachment_parameter(ctx, bound_framebuffer(ctx, target), attachment, pname)
+def _status(ctx: Context, framebuffer: Framebuffer) -> int:
+    return framebuffer.status(ctx)
 
 
-@entry
-def get_named_framebuffer_attachment_parameteriv(
-    ctx: Context, framebuffer: int, attachment: int, pname: int
-) -> list[int]:
-    return _attachment_parameter(ctx, by_name(ctx, framebuffer), attachment, pname)
+def _drawn(ctx: Context) -> Framebuffer:
+    return ctx.framebuffers.draw
+
+
+def _with_name(ctx: Context, name: int) -> Framebuffer:
+    return ctx.framebuffers.names.require(name)
+
+
+register_for(
+    bound_framebuffer,
+    {
+        "check_framebuffer_status": _status,
+        "framebuffer_renderbuffer": _renderbuffer,
+        "framebuffer_texture": _whole,
+        "framebuffer_texture_layer": _layer,
+        "get_framebuffer_attachment_parameteriv": _attachment_parameter,
+    },
+)
+register_for(
+    _with_name,
+    {
+        "named_framebuffer_renderbuffer": _renderbuffer,
+        "named_framebuffer_texture": _whole,
+        "named_framebuffer_texture_layer": _layer,
+    },
+)
+register_for(
+    by_name,
+    {
+        "named_framebuffer_draw_buffer": _draw_buffer,
+        "named_framebuffer_draw_buffers": _draw_several,
+        "named_framebuffer_read_buffer": _read_buffer,
+        "get_named_framebuffer_attachment_parameteriv": _attachment_parameter,
+    },
+)
+register_for(_drawn, {"draw_buffer": _draw_buffer, "draw_buffers": _draw_several}, named=False)
+register("read_buffer", lambda ctx, src: _read_buffer(ctx, ctx.framebuffers.read, src))
 
 
 def _draw_buffer_getter(index: int) -> Any:

@@ -14,7 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import register_for
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Framebuffer
@@ -150,26 +150,6 @@ gets(
 )
 
 
-@entry
-def framebuffer_parameteri(ctx: Context, target: int, pname: int, param: int) -> None:
-    _set(ctx, bound_framebuffer(ctx, target), pname, param)
-
-
-@entry
-def named_framebuffer_parameteri(ctx: Context, framebuffer: int, pname: int, param: int) -> None:
-    _set(ctx, by_name(ctx, framebuffer), pname, param)
-
-
-@entry
-def get_framebuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
-    return _get(ctx, bound_framebuffer(ctx, target), pname)
-
-
-@entry
-def get_named_framebuffer_parameteriv(ctx: Context, framebuffer: int, pname: int) -> list[int]:
-    return _get(ctx, by_name(ctx, framebuffer), pname)
-
-
 # -- invalidation ----------------------------------------------------------------------------------
 
 _WINDOW_NAMES = frozenset(
@@ -237,27 +217,21 @@ def _is_all(resource: Resource, points: set[int | str]) -> bool:
     )
 
 
-@entry
-def invalidate_framebuffer(ctx: Context, target: int, n: int, attachments: Pointer) -> None:
-    _invalidate(ctx, bound_framebuffer(ctx, target), n, attachments)
-
-
-@entry
-def invalidate_sub_framebuffer(
-    ctx: Context, target: int, n: int, attachments: Pointer, x: int, y: int, w: int, h: int
-) -> None:
-    _invalidate(ctx, bound_framebuffer(ctx, target), n, attachments, x, y, w, h)
-
-
-@entry
-def invalidate_named_framebuffer_data(
-    ctx: Context, framebuffer: int, n: int, attachments: Pointer
-) -> None:
-    _invalidate(ctx, by_name(ctx, framebuffer), n, attachments)
-
-
-@entry
-def invalidate_named_framebuffer_sub_data(
-    ctx: Context, framebuffer: int, n: int, attachments: Pointer, x: int, y: int, w: int, h: int
-) -> None:
-    _invalidate(ctx, by_name(ctx, framebuffer), n, attachments, x, y, w, h)
+register_for(
+    bound_framebuffer,
+    {
+        "framebuffer_parameteri": _set,
+        "get_framebuffer_parameteriv": _get,
+        "invalidate_framebuffer": _invalidate,
+        "invalidate_sub_framebuffer": _invalidate,
+    },
+)
+register_for(
+    by_name,
+    {
+        "named_framebuffer_parameteri": _set,
+        "get_named_framebuffer_parameteriv": _get,
+        "invalidate_named_framebuffer_data": _invalidate,
+        "invalidate_named_framebuffer_sub_data": _invalidate,
+    },
+)

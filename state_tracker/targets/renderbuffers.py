@@ -13,7 +13,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry, register_for
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -101,7 +101,7 @@ def _bound(ctx: Context, target: int) -> Renderbuffer:
     return ctx.renderbuffers.bound
 
 
-def _storage(
+def _storage_of_samples(
     ctx: Context, buffer: Renderbuffer, samples: int, internalformat: int, width: int, height: int
 ) -> None:
     info = renderable_format(ctx, internalformat)
@@ -132,32 +132,10 @@ def _storage(
     ctx.group.mark(Dirty.FRAMEBUFFER)
 
 
-@entry
-def renderbuffer_storage(
-    ctx: Context, target: int, internalformat: int, width: int, height: int
+def _storage(
+    ctx: Context, buffer: Renderbuffer, internalformat: int, width: int, height: int
 ) -> None:
-    _storage(ctx, _bound(ctx, target), 0, internalformat, width, height)
-
-
-@entry
-def renderbuffer_storage_multisample(
-    ctx: Context, target: int, samples: int, internalformat: int, width: int, height: int
-) -> None:
-    _storage(ctx, _bound(ctx, target), samples, internalformat, width, height)
-
-
-@entry
-def named_renderbuffer_storage(
-    ctx: Context, name: int, internalformat: int, width: int, height: int
-) -> None:
-    _storage(ctx, ctx.renderbuffers.names.require(name), 0, internalformat, width, height)
-
-
-@entry
-def named_renderbuffer_storage_multisample(
-    ctx: Context, name: int, samples: int, internalformat: int, width: int, height: int
-) -> None:
-    _storage(ctx, ctx.renderbuffers.names.require(name), samples, internalformat, width, height)
+    _storage_of_samples(ctx, buffer, 0, internalformat, width, height)
 
 
 def channel_of(info: InternalFormat, letter: str) -> Channel | None:
@@ -178,7 +156,7 @@ def channel_bits(info: InternalFormat, letter: str) -> int:
     return found.bits if found is not None else 0
 
 
-def _parameter(buffer: Renderbuffer, pname: int) -> list[int]:
+def _parameter(ctx: Context, buffer: Renderbuffer, pname: int) -> list[int]:
     values: dict[int, int] = {
         GL.RENDERBUFFER_WIDTH: buffer.width,
         GL.RENDERBUFFER_HEIGHT: buffer.height,
@@ -200,13 +178,24 @@ def _parameter(buffer: Renderbuffer, pname: int) -> list[int]:
     return [values[pname]]
 
 
-@entry
-def get_renderbuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
-    return _parameter(_bound(ctx, target), pname)
+def _by_name(ctx: Context, name: int) -> Renderbuffer:
+    return ctx.renderbuffers.names.require(name)
 
 
-register(
-    "get_named_renderbuffer_parameteriv",
-    lambda ctx, name, pname: _parameter(ctx.renderbuffers.names.require(name), pname),
+register_for(
+    _bound,
+    {
+        "renderbuffer_storage": _storage,
+        "renderbuffer_storage_multisample": _storage_of_samples,
+        "get_renderbuffer_parameteriv": _parameter,
+    },
+)
+register_for(
+    _by_name,
+    {
+        "named_renderbuffer_storage": _storage,
+        "named_renderbuffer_storage_multisample": _storage_of_samples,
+        "get_named_renderbuffer_parameteriv": _parameter,
+    },
 )
 gets({"RENDERBUFFER_BINDING": lambda c: c.renderbuffers.bound.name if c.renderbuffers.bound else 0})

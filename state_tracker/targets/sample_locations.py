@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.errors import invalid_value
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import entry, register_for
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
 from gallette.state_tracker.targets.framebuffers import Framebuffer
@@ -33,18 +33,8 @@ def _set(ctx: Context, framebuffer: Framebuffer, start: int, count: int, v: Poin
     ctx.dirty |= Dirty.SAMPLE_MASK
 
 
-@entry
-def framebuffer_sample_locationsfv_arb(
-    ctx: Context, target: int, start: int, count: int, v: Pointer
-) -> None:
-    _set(ctx, bound_framebuffer(ctx, target), start, count, v)
-
-
-@entry
-def named_framebuffer_sample_locationsfv_arb(
-    ctx: Context, framebuffer: int, start: int, count: int, v: Pointer
-) -> None:
-    _set(ctx, by_name(ctx, framebuffer), start, count, v)
+register_for(bound_framebuffer, {"framebuffer_sample_locationsfv_arb": _set})
+register_for(by_name, {"named_framebuffer_sample_locationsfv_arb": _set})
 
 
 @entry

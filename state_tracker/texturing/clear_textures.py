@@ -96,22 +96,32 @@ def _clear_samples(
     ctx.pipe.clear_depth_stencil(surface, flags, float(values[0]), int(values[1]), rect)
 
 
+def _clear_box(
+    ctx: Context, texture: TextureObject, level: int, at: Triple, extent: Triple,
+    format: int, type: int, data: Pointer,
+) -> None:  # fmt: skip
+    pieces = [*texture.target.pieces(at, extent)]
+    first = texture.image(pieces[0][0] if pieces else min(at[2], 5), level)
+    if first is None:
+        raise invalid_operation(f"level {level} has no image")
+    check_pair(ctx, format, type)
+    _check_format(first, format)
+    for offset, size, limit in zip(at, extent, texture.whole(level), strict=True):
+        if offset < 0 or offset + size > limit:
+            raise invalid_operation("the box is outside the image")
+    for face, _, _ in pieces:
+        if texture.image(face, level) is None:
+            raise invalid_operation(f"face {face} of level {level} has no image")
+    for face, place, size_of_piece in pieces:
+        _clear(ctx, texture, face, level, place, size_of_piece, format, type, data)
+
+
 @entry
 def clear_tex_image(
     ctx: Context, texture: int, level: int, format: int, type: int, data: Pointer
 ) -> None:
     found = _texture(ctx, texture, level)
-    image = found.image(0, level)
-    if image is None:
-        raise invalid_operation(f"level {level} has no image")
-    faces = found.target.faces
-    for face in range(faces):
-        if found.image(face, level) is None:
-            raise invalid_operation(f"face {face} of level {level} has no image")
-    check_pair(ctx, format, type)
-    _check_format(image, format)
-    for face in range(faces):
-        _clear(ctx, found, face, level, (0, 0, 0), image.extent, format, type, data)
+    _clear_box(ctx, found, level, (0, 0, 0), found.whole(level), format, type, data)
 
 
 @entry
@@ -122,30 +132,10 @@ def clear_tex_sub_image(
     found = _texture(ctx, texture, level)
     if min(width, height, depth) < 0:
         raise invalid_value("negative size")
-    cube = found.target.faces == 6
-    first = z if cube else 0
-    if cube and not (z >= 0 and z + depth <= 6):
+    if found.target.faces == 6 and not (z >= 0 and z + depth <= 6):
         raise invalid_operation("the box names faces that do not exist")
-    image = found.image(min(first, 5), level)
-    if image is None:
-        raise invalid_operation(f"level {level} has no image")
-    check_pair(ctx, format, type)
-    _check_format(image, format)
-    _check_box(image, (x, y, 0 if cube else z), (width, height, 1 if cube else depth))
-    if cube:
-        for face in range(z, z + depth):
-            if found.image(face, level) is None:
-                raise invalid_operation(f"face {face} of level {level} has no image")
-        for face in range(z, z + depth):
-            _clear(ctx, found, face, level, (x, y, 0), (width, height, 1), format, type, data)
-        return
-    _clear(ctx, found, 0, level, (x, y, z), (width, height, depth), format, type, data)
-
-
-def _check_box(image: TexImage, at: Triple, extent: Triple) -> None:
-    for offset, size, whole in zip(at, extent, image.extent, strict=True):
-        if offset < 0 or offset + size > whole:
-            raise invalid_operation("the box is outside the image")
+    at, extent = (x, y, z), (width, height, depth)
+    _clear_box(ctx, found, level, at, extent, format, type, data)
 
 
 # -- invalidation: contents become undefined, so they may stay unchanged ---------------------------
@@ -173,10 +163,6 @@ def invalidate_tex_sub_image(
     found = _check_invalidated(ctx, texture, level)
     if min(w, h, d) < 0:
         raise invalid_value("negative size")
-    image = found.image(0, level)
-    whole = image.extent if image is not None else (0, 0, 0)
-    if found.target.faces == 6:
-        whole = (whole[0], whole[1], 6)
-    for offset, size, limit in zip((x, y, z), (w, h, d), whole, strict=True):
+    for offset, size, limit in zip((x, y, z), (w, h, d), found.whole(level), strict=True):
         if offset < 0 or offset + size > limit:
             raise invalid_value("the box is outside the image")

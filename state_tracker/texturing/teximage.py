@@ -444,13 +444,10 @@ def tex_sub_image(
         raise invalid_operation("this image is updated with compressed data")
     client = _read(ctx, format, type, pixels, extent, dimensions)
     if client is not None:
-        if faces:
-            for i in range(extent[2]):
-                part = client[i : i + 1]
-                flat = (extent[0], extent[1], 1)
-                _fill(ctx, texture, at[2] + i, level, (at[0], at[1], 0), flat, format, type, part)
-        else:
-            _fill(ctx, texture, face, level, at, extent, format, type, client)
+        pieces = texture.target.pieces(at, extent) if faces else [(face, at, extent)]
+        for i, (face, place, size) in enumerate(pieces):
+            part = client[i : i + 1] if faces else client
+            _fill(ctx, texture, face, level, place, size, format, type, part)
         after_update(ctx, texture, level)
 
 

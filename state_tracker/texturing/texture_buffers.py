@@ -10,7 +10,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import register_for
 from gallette.state_tracker.texturing.image_rules import texel_format
 from gallette.state_tracker.texturing.textures import TextureObject
 from gallette.state_tracker.texturing.units import current
@@ -21,48 +21,30 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _tex_buffer(
+def _range(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
 ) -> None:
+    found = ctx.buffers.names.get(name)
+    if found is not None and (offset < 0 or size <= 0 or offset + size > found.size):
+        raise invalid_value("the range is outside the buffer")
+    if offset % 16:
+        raise invalid_value("the offset of a buffer texture is a multiple of 16")
+    _attach(ctx, texture, internalformat, name, *((offset, size) if name else (0, 0)))
+
+
+def _attach(
+    ctx: Context, texture: TextureObject, internalformat: int, name: int,
+    offset: int = 0, size: int = 0,
+) -> None:  # fmt: skip
     info = texel_format(ctx, internalformat)
     buffer = ctx.buffers.names.require(name) if name else None
     texture.attach_buffer(buffer, info, offset, size)
 
 
-@entry
-def tex_buffer(ctx: Context, target: int, internalformat: int, buffer: int) -> None:
+def _bound(ctx: Context, target: int) -> TextureObject:
     if target != GL.TEXTURE_BUFFER:
         raise invalid_enum(target, "buffer texture target")
-    _tex_buffer(ctx, current(ctx, target), internalformat, buffer, 0, 0)
-
-
-@entry
-def tex_buffer_range(
-    ctx: Context, target: int, internalformat: int, buffer: int, offset: int, size: int
-) -> None:
-    if target != GL.TEXTURE_BUFFER:
-        raise invalid_enum(target, "buffer texture target")
-    _range(ctx, current(ctx, target), internalformat, buffer, offset, size)
-
-
-def _range(
-    ctx: Context, texture: TextureObject, internalformat: int, buffer: int, offset: int, size: int
-) -> None:
-    found = ctx.buffers.names.get(buffer)
-    if found is not None and (offset < 0 or size <= 0 or offset + size > found.size):
-        raise invalid_value("the range is outside the buffer")
-    if offset % 16:
-        raise invalid_value("the offset of a buffer texture is a multiple of 16")
-    if not buffer:
-        offset = size = 0
-    _tex_buffer(ctx, texture, internalformat, buffer, offset, size)
-
-
-@entry
-def texture_buffer_range(
-    ctx: Context, texture: int, internalformat: int, buffer: int, offset: int, size: int
-) -> None:
-    _range(ctx, _by_name(ctx, texture), internalformat, buffer, offset, size)
+    return current(ctx, target)
 
 
 def _by_name(ctx: Context, name: int) -> TextureObject:
@@ -72,6 +54,5 @@ def _by_name(ctx: Context, name: int) -> TextureObject:
     return found
 
 
-@entry
-def texture_buffer(ctx: Context, texture: int, internalformat: int, buffer: int) -> None:
-    _tex_buffer(ctx, _by_name(ctx, texture), internalformat, buffer, 0, 0)
+register_for(_bound, {"tex_buffer": _attach, "tex_buffer_range": _range})
+register_for(_by_name, {"texture_buffer": _attach, "texture_buffer_range": _range})

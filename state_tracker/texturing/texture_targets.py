@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ __all__ = [
     "image_target",
     "texture_target",
 ]
+
+Triple = tuple[int, int, int]
 
 CUBE_FACES: tuple[int, ...] = tuple(GL.TEXTURE_CUBE_MAP_POSITIVE_X + i for i in range(6))
 
@@ -71,6 +74,16 @@ class TargetInfo:
             if axis != self.layers_axis:
                 sizes[axis] = max(1, sizes[axis] >> level)
         return sizes[0], sizes[1], sizes[2]
+
+    def pieces(self, at: Triple, extent: Triple) -> Iterator[tuple[int, Triple, Triple]]:
+        """The images of a box in calls by name, where the faces of a cube are layers: face, place
+        and size of each.
+        """
+        if self.faces == 1:
+            yield 0, at, extent
+            return
+        for face in range(at[2], at[2] + extent[2]):
+            yield face, (at[0], at[1], 0), (extent[0], extent[1], 1)
 
     def last_level(self, caps: Caps) -> int:
         """The number of the smallest level of an image of the maximum size."""

@@ -164,6 +164,13 @@ class TextureObject(GLObject):
     def image(self, face: int, level: int) -> TexImage | None:
         return self.images[face].get(level)
 
+    def whole(self, level: int) -> tuple[int, int, int]:
+        """The size of a level in calls by name, where the faces of a cube are layers."""
+        image = self.images[0].get(level)
+        if image is None:
+            return 0, 0, 0
+        return (image.width, image.height, 6) if self.target.faces == 6 else image.extent
+
     def changed(self) -> None:
         """Invalidate derived state after a change of images or level range."""
         self._views.clear()

@@ -21,7 +21,7 @@ from gallette.state_tracker.entry_points.memory import (
     shared_memory,
     write_bytes,
 )
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry, register_for
 from gallette.state_tracker.getters import gets, gets_indexed
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import swap
@@ -43,7 +43,15 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bind_buffer", "bind_indexed", "bound", "check_block", "check_range", "sub_data"]
+__all__ = [
+    "bind_buffer",
+    "bind_indexed",
+    "bound",
+    "by_name",
+    "check_block",
+    "check_range",
+    "sub_data",
+]
 
 
 def _unbind(ctx: Context, buffer: BufferObject) -> None:
@@ -276,33 +284,8 @@ def _flush(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None
         raise invalid_value("the range to flush is outside the mapping")
 
 
-def _by_target(function: Any) -> Any:
-    def call(ctx: Context, target: int, *args: Any) -> Any:
-        return function(ctx, bound(ctx, target), *args)
-
-    return call
-
-
-def _by_name(function: Any) -> Any:
-    def call(ctx: Context, name: int, *args: Any) -> Any:
-        return function(ctx, ctx.buffers.names.require(name), *args)
-
-    return call
-
-
-for _target_name, _dsa_name, _function in (
-    ("", "named_buffer_data", _data),
-    ("buffer_storage", "named_buffer_storage", _storage),
-    ("", "named_buffer_sub_data", sub_data),
-    ("get_buffer_sub_data", "get_named_buffer_sub_data", _get_sub_data),
-    ("map_buffer_range", "map_named_buffer_range", _map_range),
-    ("map_buffer", "map_named_buffer", _map),
-    ("unmap_buffer", "unmap_named_buffer", _unmap),
-    ("flush_mapped_buffer_range", "flush_mapped_named_buffer_range", _flush),
-):
-    if _target_name:
-        register(_target_name, _by_target(_function))
-    register(_dsa_name, _by_name(_function))
+def by_name(ctx: Context, name: int) -> BufferObject:
+    return ctx.buffers.names.require(name)
 
 
 @entry
@@ -333,15 +316,18 @@ def _to_invalidate(ctx: Context, name: int) -> BufferObject:
     return found
 
 
-@entry
-def invalidate_buffer_sub_data(ctx: Context, buffer: int, offset: int, length: int) -> None:
-    check_range(_to_invalidate(ctx, buffer), offset, length)
+def _invalidate(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
+    check_range(buffer, offset, length)
 
 
-@entry
-def invalidate_buffer_data(ctx: Context, buffer: int) -> None:
-    found = _to_invalidate(ctx, buffer)
-    check_range(found, 0, found.size)
+def _invalidate_all(ctx: Context, buffer: BufferObject) -> None:
+    check_range(buffer, 0, buffer.size)
+
+
+register_for(
+    _to_invalidate,
+    {"invalidate_buffer_sub_data": _invalidate, "invalidate_buffer_data": _invalidate_all},
+)
 
 
 @entry
@@ -398,11 +384,36 @@ def _pointer(ctx: Context, buffer: BufferObject, pname: int) -> list[int]:
     return [buffer.mapping.address if buffer.mapping else 0]
 
 
-for _suffix in ("iv", "i64v"):
-    register(f"get_buffer_parameter{_suffix}", _by_target(_parameter))
-    register(f"get_named_buffer_parameter{_suffix}", _by_name(_parameter))
-register("get_buffer_pointerv", _by_target(_pointer))
-register("get_named_buffer_pointerv", _by_name(_pointer))
+register_for(
+    bound,
+    {
+        "buffer_storage": _storage,
+        "get_buffer_sub_data": _get_sub_data,
+        "map_buffer_range": _map_range,
+        "map_buffer": _map,
+        "unmap_buffer": _unmap,
+        "flush_mapped_buffer_range": _flush,
+        "get_buffer_parameteriv": _parameter,
+        "get_buffer_parameteri64v": _parameter,
+        "get_buffer_pointerv": _pointer,
+    },
+)
+register_for(
+    by_name,
+    {
+        "named_buffer_data": _data,
+        "named_buffer_storage": _storage,
+        "named_buffer_sub_data": sub_data,
+        "get_named_buffer_sub_data": _get_sub_data,
+        "map_named_buffer_range": _map_range,
+        "map_named_buffer": _map,
+        "unmap_named_buffer": _unmap,
+        "flush_mapped_named_buffer_range": _flush,
+        "get_named_buffer_parameteriv": _parameter,
+        "get_named_buffer_parameteri64v": _parameter,
+        "get_named_buffer_pointerv": _pointer,
+    },
+)
 
 
 def _bound_name(target: int) -> Any:

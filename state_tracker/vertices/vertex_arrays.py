@@ -29,7 +29,7 @@ from gallette.state_tracker.entry_points.memory import (
     address_of,
     read_kept,
 )
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry, register, register_for
 from gallette.state_tracker.getters import gets_indexed, to_int
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -214,31 +214,14 @@ def bind_vertex_array(ctx: Context, array: int) -> None:
 # -- arrays ------------------------------------------------------------------------------------
 
 
-def _enable(ctx: Context, vao: VertexArray, slot: int, enabled: bool) -> None:
-    attrib = vao.attribs[slot]
-    if attrib.enabled != enabled:
-        attrib.enabled = enabled
-        vao.changed()
+def _switch(enabled: bool) -> Any:
+    def call(ctx: Context, vao: VertexArray, index: int) -> None:
+        attrib = vao.attribs[generic(ctx, index)]
+        if attrib.enabled != enabled:
+            attrib.enabled = enabled
+            vao.changed()
 
-
-@entry
-def enable_vertex_attrib_array(ctx: Context, index: int) -> None:
-    _enable(ctx, ctx.arrays.current, generic(ctx, index), True)
-
-
-@entry
-def disable_vertex_attrib_array(ctx: Context, index: int) -> None:
-    _enable(ctx, ctx.arrays.current, generic(ctx, index), False)
-
-
-@entry
-def enable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
-    _enable(ctx, vertex_array(ctx, vaobj), generic(ctx, index), True)
-
-
-@entry
-def disable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
-    _enable(ctx, vertex_array(ctx, vaobj), generic(ctx, index), False)
+    return call
 
 
 LONG_TYPES = frozenset((GL.DOUBLE, GL.UNSIGNED_INT64_ARB))
@@ -359,47 +342,15 @@ def vertex_attrib_divisor(ctx: Context, index: int, divisor: int) -> None:
 # -- separate formats and bindings (ARB_vertex_attrib_binding, and by name) ------------------------
 
 
-def _formats(kind: str) -> tuple[Any, Any]:
-    def check(ctx: Context, offset: int) -> None:
+def _format(kind: str) -> Any:
+    def call(ctx: Context, vao: VertexArray, index: int, size: int, type: int, *rest: int) -> None:
+        *normalized, offset = rest
         if offset > ctx.limits.max_vertex_attrib_relative_offset:
             raise invalid_value("the relative offset is too large")
-
-    if kind == "float":
-
-        def by_target(
-            ctx: Context, index: int, size: int, type: int, normalized: int, offset: int
-        ) -> None:
-            check(ctx, offset)
-            slot = generic(ctx, index)
-            _set_format(ctx, bound_array(ctx), slot, size, type, bool(normalized), offset, kind)
-
-        def by_name(
-            ctx: Context, name: int, index: int, size: int, type: int, norm: int, offset: int
-        ) -> None:
-            check(ctx, offset)
-            slot = generic(ctx, index)
-            _set_format(ctx, vertex_array(ctx, name), slot, size, type, bool(norm), offset, kind)
-
-        return by_target, by_name
-
-    def plain(ctx: Context, index: int, size: int, type: int, offset: int) -> None:
-        check(ctx, offset)
-        _set_format(ctx, bound_array(ctx), generic(ctx, index), size, type, False, offset, kind)
-
-    def plain_by_name(
-        ctx: Context, name: int, index: int, size: int, type: int, offset: int
-    ) -> None:
-        check(ctx, offset)
         slot = generic(ctx, index)
-        _set_format(ctx, vertex_array(ctx, name), slot, size, type, False, offset, kind)
+        _set_format(ctx, vao, slot, size, type, any(normalized), offset, kind)
 
-    return plain, plain_by_name
-
-
-for _letter, _kind in (("", "float"), ("i_", "integer"), ("l_", "long")):
-    _target_form, _name_form = _formats(_kind)
-    register(f"vertex_attrib_{_letter}format", _target_form)
-    register(f"vertex_array_attrib_{_letter}format", _name_form)
+    return call
 
 
 def _binding_index(ctx: Context, index: int) -> int:
@@ -427,36 +378,37 @@ def set_vertex_buffer(
     vao.changed()
 
 
-@entry
-def vertex_attrib_binding(ctx: Context, index: int, binding: int) -> None:
-    _attrib_binding(ctx, bound_array(ctx), index, binding)
+def _set_binding_divisor(ctx: Context, vao: VertexArray, index: int, divisor: int) -> None:
+    _set_divisor(ctx, vao, _binding_index(ctx, index), divisor)
 
 
-@entry
-def vertex_array_attrib_binding(ctx: Context, vaobj: int, index: int, binding: int) -> None:
-    _attrib_binding(ctx, vertex_array(ctx, vaobj), index, binding)
-
-
-@entry
-def bind_vertex_buffer(ctx: Context, index: int, buffer: int, offset: int, stride: int) -> None:
-    set_vertex_buffer(ctx, bound_array(ctx), index, buffer, offset, stride)
-
-
-@entry
-def vertex_array_vertex_buffer(
-    ctx: Context, vaobj: int, index: int, buffer: int, offset: int, stride: int
-) -> None:
-    set_vertex_buffer(ctx, vertex_array(ctx, vaobj), index, buffer, offset, stride)
-
-
-@entry
-def vertex_binding_divisor(ctx: Context, index: int, divisor: int) -> None:
-    _set_divisor(ctx, bound_array(ctx), _binding_index(ctx, index), divisor)
-
-
-@entry
-def vertex_array_binding_divisor(ctx: Context, vaobj: int, index: int, divisor: int) -> None:
-    _set_divisor(ctx, vertex_array(ctx, vaobj), _binding_index(ctx, index), divisor)
+_FORMATS = {"": _format("float"), "i_": _format("integer"), "l_": _format("long")}
+register_for(
+    lambda ctx: ctx.arrays.current,
+    {"enable_vertex_attrib_array": _switch(True), "disable_vertex_attrib_array": _switch(False)},
+    named=False,
+)
+register_for(
+    bound_array,
+    {
+        "vertex_attrib_binding": _attrib_binding,
+        "bind_vertex_buffer": set_vertex_buffer,
+        "vertex_binding_divisor": _set_binding_divisor,
+        **{f"vertex_attrib_{letter}format": format for letter, format in _FORMATS.items()},
+    },
+    named=False,
+)
+register_for(
+    vertex_array,
+    {
+        "enable_vertex_array_attrib": _switch(True),
+        "disable_vertex_array_attrib": _switch(False),
+        "vertex_array_attrib_binding": _attrib_binding,
+        "vertex_array_vertex_buffer": set_vertex_buffer,
+        "vertex_array_binding_divisor": _set_binding_divisor,
+        **{f"vertex_array_attrib_{letter}format": format for letter, format in _FORMATS.items()},
+    },
+)
 
 
 @entry

@@ -26,10 +26,8 @@ gl native         --kind shared                       | 400:416:4     | agree
 glsl-text                                             | 1000:2000     | compile, are rejected
 glsl-programs                                         | 5000:5040     | agree
 glsl-programs     --driver jit                        | 5000:5008     | agree
-glsl-programs     --driver jit                        | 800090:800091 | agree
 glsl-programs     --driver simd                       | 5000:5004     | agree
-glsl-programs     --against variants                  | 7000:7003     | agree
-glsl-programs native --against native                 | 6000:6010     | agree
+glsl-programs native --driver numpipe --native        | 6000:6010     | agree
 spirv-words                                           | 11:300        | accepted, refused
 spirv-names                                           | 0:12          | alike
 kernels                                               | 0:64          | ran, refused
@@ -43,9 +41,7 @@ program-binaries  --driver simd                       | 0:60          | linked, 
 program-binaries  --driver tiler                      | 0:60          | linked, refused
 compile-bombs     --driver numpipe --only nir --size 5 | 0:2          | drawn
 """
-"""fuzzer and options | first:last:step of the numbers | what becomes of some
-
-800090 is a loop whose end is never reached."""
+"""fuzzer and options | first:last:step of the numbers | what becomes of some"""
 
 ROWS = [tuple(part.strip() for part in line.split("|")) for line in SLICES.strip().splitlines()]
 

@@ -5,93 +5,97 @@ Slices of random programs stand in `tests/fuzz/test_slices.py`.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from fuzz.glsl_programs import syntax as s
 from fuzz.glsl_programs.evaluate import evaluate
-from fuzz.glsl_programs.fuzzer import FUZZER, against_evaluator
-from fuzz.glsl_programs.generate import generate, inputs
-from fuzz.glsl_programs.scope import Style
+from fuzz.glsl_programs.fuzzer import FUZZER
+from fuzz.glsl_programs.lanes import HEADER, Undefined, inputs
 from fuzz.harness import judge, options_of
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.reduce import Reduction
 
-FOUND_BY_STYLE = {
-    16: "c * x + c: two rules undid each other for minutes",
-    91: "an equal value, made by a rule further down, was read before it was there",
-    102844: "a loop condition with an effect, whose value is read after the loop",
-    107151: "an if inside code that another if, found to be decided, made unreachable",
-    7413: "the same, deeper",
-}
-"""Seeds in today's sizes."""
+FOUND = Path(__file__).with_name("found_programs.txt").read_text().split("\n== ")[1:]
 
-FOUND = {
-    1133: "results that differ: conditions asked again inside a loop with jumps",
-    1402: "a loop that never ended: continue below a branch on what the loop changes",
-}
-"""Seeds of programs of 14 statements that were once compiled wrongly, and how."""
+
+def _fuzzer(*options: str) -> FUZZER:
+    return FUZZER(options_of("glsl-programs", FUZZER, options), None)
 
 
 @pytest.fixture
 def fuzzer() -> FUZZER:
-    return FUZZER(options_of("glsl-programs", FUZZER, []), None)
+    return _fuzzer()
 
 
-@pytest.mark.parametrize("seed", FOUND)
-def test_found_programs(fuzzer: FUZZER, seed: int) -> None:
-    assert fuzzer.attempt((generate(seed, Style(14)), seed)) == "agree"
-
-
-@pytest.mark.parametrize("seed", FOUND_BY_STYLE)
-def test_found_programs_of_any_size(fuzzer: FUZZER, seed: int) -> None:
-    assert fuzzer.case(seed) == "agree"
+@pytest.mark.parametrize("entry", FOUND, ids=lambda entry: entry.partition("\n")[0])
+def test_found_programs(entry: str) -> None:
+    head, _, text = entry.partition("\n")
+    seed, *driver = head.partition(":")[0].split()
+    if driver == ["jit"]:
+        pytest.importorskip("llvmlite")
+    fuzzer = _fuzzer(*(f"--driver={name}" for name in driver))
+    assert fuzzer.attempt((int(seed), text)) == "agree"
 
 
 def test_a_planted_fault_is_found_and_made_small(
     fuzzer: FUZZER, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(operators._INT, "-", "iadd")
+    monkeypatch.setitem(operators._INT, "^", "ior")
     given = next(x for x in map(fuzzer.make, range(40)) if judge(fuzzer, "attempt", x).kind)
     found = judge(fuzzer, "attempt", given)
     assert found.kind == "difference"
-    assert found.text.startswith("lane")
-    state = Reduction(
-        given, lambda x: judge(fuzzer, "attempt", x).kind == "difference", fuzzer.key, limit=300
-    )
+    assert found.text.startswith(("lane", "outp"))
+    assert fuzzer.read(fuzzer.text(given).encode()) == given
+    state = Reduction(given, lambda x: judge(fuzzer, "attempt", x).kind == found.kind, limit=400)
     state.run(*fuzzer.steps)
-    small = state.value[0].text
-    assert "-" in small
-    assert len(small.splitlines()) <= 14, small
+    small = state.value[1]
+    assert "^" in small
+    assert len(small) <= 300, small
 
 
-def test_the_evaluator_covers_the_language() -> None:
-    """Copies, evaluation order and wrapping, on a program spelt out by hand."""
-    x, result = s.Var(s.INT, "x"), s.Var(s.IVEC4, "result")
-    bump = s.Function(
-        "bump",
-        s.INT,
-        [s.Param("inout", s.INT, "a")],
-        [
-            s.Run(s.Assign(s.INT, "+", s.Var(s.INT, "a"), s.Lit(s.INT, 5))),
-            s.Return(s.Bin(s.INT, "*", s.Var(s.INT, "a"), s.Var(s.INT, "a"))),
-        ],
-    )
-    parts = [
-        x,
-        s.Bin(s.INT, "+", x, s.Call(s.INT, "bump", [x])),
-        s.Bin(s.INT, "*", s.Lit(s.INT, 0x7FFFFFFF), s.Lit(s.INT, 2)),
-        s.Bin(s.INT, "/", s.Lit(s.INT, -7), s.Lit(s.INT, 2)),
-    ]
-    main = s.Function(
-        "main",
-        s.VOID,
-        [],
-        [
-            s.Declare(s.INT, "x", s.Lit(s.INT, 1)),
-            s.Run(s.Assign(s.IVEC4, "", result, s.Cons(s.IVEC4, parts))),
-        ],
-    )
-    program = s.Program([], [], [bump, main])
-    given = inputs(0)
-    assert evaluate(program, given).colors[0] == (1, 37, -2, -3)
-    assert against_evaluator()(program, 0) == ""
+PRELUDE = "#define C result\nint bump(inout int a) { a += 5; return a * a; }"
+COMPUTED = """
+int x = 1; C = ivec4(x, x + bump(x), 0x7FFFFFFF * 2, -7 / 2)            | 1 37 -2 -3
+ivec2 v = ivec2(1, 2); v.yx = v; C = ivec4(v, v[0]++, v.x)               | 2 1 2 3
+C = ivec4(findMSB(-1), findLSB(0), bitCount(-1), 255 >> 4 << 1)          | -1 -1 32 30
+int[2] a = int[2](3, 4); int[2] b = a; a[1] = 9; C = ivec4(b[1], a[1], int(a == b), int(a != b)) \
+| 4 9 0 1
+C = ivec4(bitfieldExtract(-2, 1, 4), bitfieldExtract(6u, 1, 2), bitfieldInsert(0, 3, 2, 2), 7 % 4) \
+| -1 3 12 3
+C = ivec4(vec4(-1.5, 2.75, fract(-0.25) * 4.0, step(2.0, 1.0)))          | -1 2 3 0
+C = ivec4(0); for (int i = 0; i < 9; i++) { if (i == 2) continue; if (i == 5) break; C.x += i; } \
+| 8 0 0 0
+C = ivec4(0); switch (2) { case 1: C.x++; default: C.y++; case 3: C.z++; break; case 4: C.w++; } \
+| 0 1 1 0
+C = ivec4(0); int n = 3; do { C.x++; continue; } while (--n > 1 && ++C.y > 0) | 2 1 0 0
+"""
+"""statements with the colour C | what they compute, in GLSL's own words"""
+UNDEFINED = """
+C = ivec4(1 / (lane - lane))
+C = ivec4(1 << (lane + 32))
+C = ivec4(-1 % 2)
+C = un[lane + 2]
+C.x = 1
+C = ivec4(1.0 / 3.0)
+C = ivec4(0); while (C.x == 0) { C.y++; }
+C = ivec4(bitfieldExtract(1, 30, 5))
+"""
+
+
+def _program(statements: str) -> str:
+    return f"{PRELUDE}\nvoid main() {{ {statements}; }}\n"
+
+
+@pytest.mark.parametrize("line", COMPUTED.strip().splitlines())
+def test_the_evaluator_knows_the_language(fuzzer: FUZZER, line: str) -> None:
+    statements, wanted = line.rsplit("|", 1)
+    text = _program(statements.strip())
+    assert evaluate(HEADER + text, inputs(0)).colors[0] == tuple(map(int, wanted.split()))
+    assert fuzzer.attempt((0, text)) == "agree"
+
+
+@pytest.mark.parametrize("statements", UNDEFINED.strip().splitlines())
+def test_the_evaluator_refuses_what_is_undefined(statements: str) -> None:
+    with pytest.raises(Undefined):
+        evaluate(HEADER + _program(statements), inputs(0))

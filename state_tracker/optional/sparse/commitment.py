@@ -8,40 +8,30 @@ import numpy as np
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import register_for
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.optional.sparse.pages import Pages, sparse_limits
 from gallette.state_tracker.texturing.teximage import store_pixels
 from gallette.state_tracker.texturing.units import current
-from gallette.state_tracker.vertices.buffer_objects import bound
+from gallette.state_tracker.vertices.buffer_objects import bound, by_name
 from gallette.state_tracker.vertices.buffers import PAGE, BufferObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
-    from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+    from gallette.state_tracker.texturing.textures import TextureObject
 
 __all__: list[str] = []
 
 Triple = tuple[int, int, int]
 
 
-def _extent(texture: TextureObject, image: TexImage) -> Triple:
-    """A level's size in page coordinates: the faces of a cube are layers."""
-    return (image.width, image.height, 6) if texture.target.faces == 6 else image.extent
-
-
 def _zero(texture: TextureObject, level: int, at: Triple, extent: Triple) -> None:
     image = texture.image(0, level)
     assert image is not None
     unit = image.format.block_bytes
-    if texture.target.faces == 6:
-        for face in range(at[2], at[2] + extent[2]):
-            rows = np.zeros((1, extent[1], extent[0] * unit), np.uint8)
-            flat = (extent[0], extent[1], 1)
-            store_pixels(texture.group, texture, face, level, (at[0], at[1], 0), flat, rows)
-        return
-    rows = np.zeros((extent[2], extent[1], extent[0] * unit), np.uint8)
-    store_pixels(texture.group, texture, 0, level, at, extent, rows)
+    for face, place, size in texture.target.pieces(at, extent):
+        rows = np.zeros((size[2], size[1], size[0] * unit), np.uint8)
+        store_pixels(texture.group, texture, face, level, place, size, rows)
 
 
 def _pages(texture: TextureObject) -> Pages | None:
@@ -56,7 +46,7 @@ def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, comm
         raise invalid_value(f"the texture has no level {level}")
     if min(extent) < 0 or min(at) < 0:
         raise invalid_value("negative offset or size")
-    whole = _extent(texture, image)
+    whole = texture.whole(level)
     if any(a + e > w for a, e, w in zip(at, extent, whole, strict=True)):
         raise invalid_operation("the region is not inside the level")
     if any(a % s for a, s in zip(at, pages.size, strict=True)):
@@ -71,9 +61,8 @@ def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, comm
         if pages.tail != commit:
             pages.tail = commit
             for other in range(max(pages.sparse_levels - texture.first_level, 0), 32):
-                inside = texture.image(0, other)
-                if inside is not None:
-                    _zero(texture, other, (0, 0, 0), _extent(texture, inside))
+                if texture.image(0, other) is not None:
+                    _zero(texture, other, (0, 0, 0), texture.whole(other))
         return
     first = [a // s for a, s in zip(at, pages.size, strict=True)]
     last = [-(-(a + e) // s) for a, e, s in zip(at, extent, pages.size, strict=True)]
@@ -87,28 +76,21 @@ def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, comm
     named[...] = commit
 
 
-@entry
-def tex_page_commitment_arb(
-    ctx: Context, target: int, level: int, xoffset: int, yoffset: int, zoffset: int,
-    width: int, height: int, depth: int, commit: int,
-) -> None:  # fmt: skip
-    at, extent = (xoffset, yoffset, zoffset), (width, height, depth)
-    _commit(current(ctx, target), level, at, extent, bool(commit))
+def _commit_box(ctx: Context, texture: TextureObject, level: int, *box: int) -> None:
+    x, y, z, width, height, depth, commit = box
+    _commit(texture, level, (x, y, z), (width, height, depth), bool(commit))
 
 
-@entry
-def texture_page_commitment_ext(
-    ctx: Context, texture: int, level: int, xoffset: int, yoffset: int, zoffset: int,
-    width: int, height: int, depth: int, commit: int,
-) -> None:  # fmt: skip
-    at, extent = (xoffset, yoffset, zoffset), (width, height, depth)
-    _commit(ctx.textures.names.require(texture), level, at, extent, bool(commit))
+register_for(current, {"tex_page_commitment_arb": _commit_box})
+register_for(
+    lambda ctx, name: ctx.textures.names.require(name), {"texture_page_commitment_ext": _commit_box}
+)
 
 
 # -- buffers ---------------------------------------------------------------------------------------
 
 
-def _commit_bytes(buffer: BufferObject, offset: int, size: int, commit: bool) -> None:
+def _commit_bytes(ctx: Context, buffer: BufferObject, offset: int, size: int, commit: int) -> None:
     """Commit or release pages of a sparse buffer; new pages are zero."""
     if not buffer.flags & GL.SPARSE_STORAGE_BIT_ARB:
         raise invalid_operation("the buffer is not sparse")
@@ -118,34 +100,18 @@ def _commit_bytes(buffer: BufferObject, offset: int, size: int, commit: bool) ->
     if offset % PAGE or (size % PAGE and end != buffer.size):
         raise invalid_value(f"the range is not one of pages of {PAGE} bytes")
     first, last = offset // PAGE, -(-end // PAGE)
-    for page in first + np.flatnonzero(buffer.committed[first:last] != commit):
+    for page in first + np.flatnonzero(buffer.committed[first:last] != bool(commit)):
         begin = int(page) * PAGE
         buffer.committed[page] = True  # so that it can be written to
         buffer.write(begin, bytes(min(PAGE, buffer.size - begin)))
     buffer.committed[first:last] = commit
 
 
-@entry
-def buffer_page_commitment_arb(
-    ctx: Context, target: int, offset: int, size: int, commit: int
-) -> None:
-    _commit_bytes(bound(ctx, target), offset, size, bool(commit))
-
-
-@entry
-def named_buffer_page_commitment_arb(
-    ctx: Context, buffer: int, offset: int, size: int, commit: int
-) -> None:
-    _commit_bytes(ctx.buffers.names.require(buffer), offset, size, bool(commit))
-
-
-@entry
-def named_buffer_page_commitment_ext(
-    ctx: Context, buffer: int, offset: int, size: int, commit: int
-) -> None:
-    _commit_bytes(ctx.buffers.names.require(buffer), offset, size, bool(commit))
-
-
+register_for(bound, {"buffer_page_commitment_arb": _commit_bytes})
+register_for(
+    by_name,
+    {f"named_buffer_page_commitment_{suffix}": _commit_bytes for suffix in ("arb", "ext")},
+)
 gets(
     {
         "SPARSE_BUFFER_PAGE_SIZE_ARB": lambda c: PAGE,

@@ -156,6 +156,8 @@ _ELSEWHERE = {
     "uniform_handleui64v_arb",
     "programs/selection.txt": "render_mode",
     "piglit_subset/spec": "uniform_subroutinesuiv",
+    "test_samples.py": "framebuffer_sample_locationsfv_arb "
+    "named_framebuffer_sample_locationsfv_arb",
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.glsl_programs import syntax as s
+from fuzz.glsl_programs.lanes import LANES, Inputs, Outcome, Rejected
 from gallette.compiler.glsl import LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage
@@ -29,10 +29,6 @@ CLEAR = (-1, -2, -3, -4)
 """what a discarded lane leaves in the framebuffer"""
 
 
-class Rejected(Exception):
-    """The compiler does not take the program."""
-
-
 def _ints(values: list[int]) -> bytes:
     return struct.pack(f"<{len(values)}i", *values)
 
@@ -42,7 +38,7 @@ class Interpreted:
 
     name = "interpreter"
 
-    def run(self, text: str, inputs: s.Inputs) -> s.Outcome:
+    def run(self, text: str, inputs: Inputs) -> Outcome:
         shader = compile_shader(Stage.FRAGMENT, text)
         if not shader.ok:
             raise Rejected(shader.info_log)
@@ -50,13 +46,13 @@ class Interpreted:
         if not program.ok:
             raise Rejected(program.info_log)
         nir = program.shaders[Stage.FRAGMENT]
-        lanes = np.arange(s.LANES) + 0.5
-        half = np.full(s.LANES, 0.5)
+        lanes = np.arange(LANES) + 0.5
+        half = np.full(LANES, 0.5)
         blocks = {b.name: b.nir_index.get(Stage.FRAGMENT) for b in program.storage_blocks}
         data = {"In": _ints(inputs.inp), "Out": _ints(inputs.outp)}
         environment = Environment(
-            lanes=s.LANES,
-            system_values={"frag_coord": np.array([lanes, half, half, np.ones(s.LANES)])},
+            lanes=LANES,
+            system_values={"frag_coord": np.array([lanes, half, half, np.ones(LANES)])},
             ubos={1: _ints(inputs.un)},
             ssbos={n: data[name] for name, n in blocks.items() if n is not None},
         )
@@ -65,7 +61,7 @@ class Interpreted:
         outp = inputs.outp
         if blocks.get("Out") is not None and ("ssbo", blocks["Out"]) in result.buffers:
             outp = result.buffers["ssbo", blocks["Out"]].view(np.int32).tolist()
-        nothing = np.zeros(s.LANES, np.uint32)  # when every lane discards
+        nothing = np.zeros(LANES, np.uint32)  # when every lane discards
         columns = [
             result.outputs.get((FragResult.DATA0, c), nothing).astype(np.uint32).view(np.int32)
             for c in range(4)
@@ -76,7 +72,7 @@ class Interpreted:
             else None
             for i, alive in enumerate(result.alive.tolist())
         ]
-        return s.Outcome(colors, outp)
+        return Outcome(colors, outp)
 
 
 class Drawn:
@@ -89,11 +85,11 @@ class Drawn:
         gl.make_current()
         texture = gl.gen_textures(1)[0]
         gl.bind_texture(GL.TEXTURE_2D, texture)
-        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA32I, s.LANES, 1)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA32I, LANES, 1)
         framebuffer = gl.gen_framebuffers(1)[0]
         gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
         gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
-        gl.viewport(0, 0, s.LANES, 1)
+        gl.viewport(0, 0, LANES, 1)
         gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
         self.buffers = gl.gen_buffers(3)
         self.vertex = self.compile(GL.VERTEX_SHADER, VERTEX)
@@ -109,7 +105,7 @@ class Drawn:
             raise Rejected(log)
         return shader
 
-    def run(self, text: str, inputs: s.Inputs) -> s.Outcome:
+    def run(self, text: str, inputs: Inputs) -> Outcome:
         gl = self.gl
         gl.make_current()
         fragment = self.compile(GL.FRAGMENT_SHADER, text)
@@ -126,7 +122,7 @@ class Drawn:
             gl.delete_program(program)
             gl.delete_shader(fragment)
 
-    def draw(self, program: int, inputs: s.Inputs) -> s.Outcome:
+    def draw(self, program: int, inputs: Inputs) -> Outcome:
         gl = self.gl
         gl.use_program(program)
         given = (inputs.inp, inputs.outp, inputs.un)
@@ -137,18 +133,18 @@ class Drawn:
         gl.clear_bufferiv(GL.COLOR, 0, list(CLEAR))
         gl.draw_arrays(GL.TRIANGLES, 0, 3)
         gl.memory_barrier(GL.ALL_BARRIER_BITS)
-        pixels = ctypes.create_string_buffer(16 * s.LANES)
-        gl.read_pixels(0, 0, s.LANES, 1, GL.RGBA_INTEGER, GL.INT, pixels)
+        pixels = ctypes.create_string_buffer(16 * LANES)
+        gl.read_pixels(0, 0, LANES, 1, GL.RGBA_INTEGER, GL.INT, pixels)
         gl.bind_buffer(GL.SHADER_STORAGE_BUFFER, self.buffers[1])
         data = ctypes.create_string_buffer(4 * len(inputs.outp))
         gl.get_buffer_sub_data(GL.SHADER_STORAGE_BUFFER, 0, len(data), data)
         error = gl.get_error()
         if error:
             raise Rejected(f"GL error {GL.name_of(error)}")
-        flat = struct.unpack(f"<{4 * s.LANES}i", pixels.raw)
+        flat = struct.unpack(f"<{4 * LANES}i", pixels.raw)
         rows = [flat[i : i + 4] for i in range(0, len(flat), 4)]
         colors = [None if row == CLEAR else (row[0], row[1], row[2], row[3]) for row in rows]
-        return s.Outcome(colors, list(struct.unpack(f"<{len(inputs.outp)}i", data.raw)))
+        return Outcome(colors, list(struct.unpack(f"<{len(inputs.outp)}i", data.raw)))
 
     def close(self) -> None:
         self.gl.release()
