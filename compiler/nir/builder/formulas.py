@@ -153,6 +153,10 @@ class Formulas:
         with b.exactly() if self._formula(name).exact else nullcontext():
             return self.make(BuilderMaker(b, self.routines), name, args, kind)  # type: ignore[no-any-return]
 
+    def builder(self, name: str) -> Callable[[Builder, Sequence[Def]], Def]:
+        """The formula as code for `lower.operations`."""
+        return lambda b, srcs: self.build(b, name, srcs)
+
     def make(self, maker: Maker, name: str, args: Sequence[Any], kind: str = "f") -> Any:
         """Build a formula with any maker; `kind` is f, i or u."""
         return self._formula(name).build(maker, kind, args)
