@@ -30,11 +30,9 @@ def lower_indirect_derefs(
     to matrix columns. Afterwards the variable can become SSA values. Out of range reads the first
     or last element and writes nothing. The index of a vertex stays dynamic.
 
-    `packed`: only, and of any length, varyings whose elements lie more tightly than one per slot
-    (gl_ClipDistance and the like, and those that the linker packed); `lower_io` needs constant
-    indices for them.
+    `packed`: only packed varyings, of any length; `lower_io` needs constant indices for them.
     """
-    if packed and not any(var.packed or var.compact for var in shader.variables):
+    if packed and not any(var.packed for var in shader.variables):
         return False
     progress = False
     for impl in shader.impls():
@@ -44,7 +42,7 @@ def lower_indirect_derefs(
             path, var = deref.path(), deref.root_var
             if path[0].form != "var" or var is None:
                 continue
-            if packed and not (var.packed or var.compact):
+            if packed and not var.packed:
                 continue
             chosen = _Chosen(access, 1 if var.per_vertex else 0, path)
             if not chosen.suitable(None if packed else max_length):
