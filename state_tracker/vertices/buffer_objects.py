@@ -276,11 +276,6 @@ def _flush(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None
         raise invalid_value("the range to flush is outside the mapping")
 
 
-def _invalidate(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
-    if offset < 0 or length < 0 or offset + length > buffer.size:
-        raise invalid_value("the range is outside the buffer")
-
-
 def _by_target(function: Any) -> Any:
     def call(ctx: Context, target: int, *args: Any) -> Any:
         return function(ctx, bound(ctx, target), *args)
@@ -340,12 +335,13 @@ def _to_invalidate(ctx: Context, name: int) -> BufferObject:
 
 @entry
 def invalidate_buffer_sub_data(ctx: Context, buffer: int, offset: int, length: int) -> None:
-    _invalidate(ctx, _to_invalidate(ctx, buffer), offset, length)
+    check_range(_to_invalidate(ctx, buffer), offset, length)
 
 
 @entry
 def invalidate_buffer_data(ctx: Context, buffer: int) -> None:
-    _to_invalidate(ctx, buffer)
+    found = _to_invalidate(ctx, buffer)
+    check_range(found, 0, found.size)
 
 
 @entry
