@@ -332,8 +332,8 @@ class _Linker:
         for var in shader.variables_of(Mode.SHADER_OUT):
             if var.xfb_buffer < 0 or var.xfb_offset < 0:
                 continue
-            layout = "compact" if var.compact else "slots"
-            found = targets([(var.name, var.type)], var.location, var.component, layout, var.stream)
+            root = (var.name, var.type)
+            found = targets([root], var.location, var.component, var.packed, var.stream)
             for whole, parts in captured(var.name, found, var.xfb_buffer, var.xfb_offset):
                 named.append(whole)
                 runs += parts

@@ -16,6 +16,7 @@ from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import LOWER_IO
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
@@ -30,7 +31,7 @@ _SCALARS["bool"] = "OpTypeBool"
 _TYPES = [f"%{name} = {text}" for name, text in _SCALARS.items()]
 _TYPES += [f"%{name}x{n} = OpTypeVector %{name} {n}" for name in _SCALARS for n in (2, 3, 4, 8)]
 _TYPES += [f"%n{n} = OpConstant %u32 {n}" for n in range(17)]
-_PASSES = ("inline_functions", "lower_array_deref_of_vec", "lower_vars_to_ssa", "lower_io")
+_PASSES = ("inline_functions", "lower_array_deref_of_vec", "lower_vars_to_ssa", *LOWER_IO)
 HEAD = """OpCapability Shader
 OpCapability Kernel
 {first}

@@ -12,6 +12,7 @@ from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import LOWER_IO
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import SpirvError, read_module
@@ -290,7 +291,7 @@ def test_channels_are_taken_and_replaced_by_number(place: int, known: bool) -> N
         interface="%o %p %q",
         decorations="\n".join(f"OpDecorate %{v} Location {k}" for k, v in enumerate("opq")),
     )
-    run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+    run_passes(shader, ["lower_vars_to_ssa", *LOWER_IO])
     found = interpret(shader, Environment(1)).outputs
     values = [np.asarray(found[k]).view(np.float32).ravel().tolist() for k in sorted(found)]
     before = [1.0, 2.0, 5.0, 6.0]
@@ -340,7 +341,7 @@ def test_an_element_of_a_built_in_array(name: str, kind: str) -> None:
             OpDecorate %lane Flat
             OpDecorate %o Location 0""",
         )
-        run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+        run_passes(shader, ["lower_vars_to_ssa", *LOWER_IO])
         kept = np.array(numbers, np.float32 if levels else np.uint32).view(np.uint32)
         inputs = {(slot, k): kept[k : k + 1] for k in range(count)}
         inputs[VaryingSlot.PRIMITIVE_ID, 0] = np.array([index], np.uint32)
@@ -395,7 +396,7 @@ def test_a_pointer_is_used_after_a_branch_with_one_continuing_side() -> None:
         OpDecorate %lane Flat
         OpDecorate %o Location 0""",
     )
-    run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+    run_passes(shader, ["lower_vars_to_ssa", *LOWER_IO])
     lanes = np.array([0, 1, 2], np.uint32)
     environment = Environment(3, inputs={(VaryingSlot.VAR0, 0): lanes})
     (found,) = interpret(shader, environment).outputs.values()

@@ -14,7 +14,6 @@ from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.spirv.module import SpirvError
 
 X = np.array([1.5, -2.0, 3.0, 0.25], np.float32)
 Y = np.array([2.0, 4.0, -0.5, 8.0], np.float32)
@@ -218,23 +217,19 @@ def test_parts_of_inputs_are_interpolated_at_the_centroid(variable: str, at: str
     code = f"""%p = OpAccessChain %in_float %{variable} {at}
         %r = OpExtInst %f32 %glsl InterpolateAtCentroid %p"""
 
-    def found() -> Array:
-        return computed(
-            code,
-            "f32",
-            {"k": K},
-            CLIPPED,
-            inputs=inputs,
-            interface=f"%{variable}",
-            decorations="OpDecorate %clip BuiltIn ClipDistance\nOpDecorate %four Location 7",
-        )
-
-    if variable == "clip" and at == "%k":
-        with pytest.raises(SpirvError, match="expected a pointer to a variable"):
-            found()
-        return
+    found = computed(
+        code,
+        "f32",
+        {"k": K},
+        CLIPPED,
+        inputs=inputs,
+        interface=f"%{variable}",
+        decorations="OpDecorate %clip BuiltIn ClipDistance\nOpDecorate %four Location 7",
+    )
     index = K if at == "%k" else np.full(4, int(at[2:]))
-    assert_same(found(), (10 * index).astype(np.float32) + X)
+    if variable == "clip":
+        index = np.minimum(index, 2)
+    assert_same(found, (10 * index).astype(np.float32) + X)
 
 
 # -- images ---------------------------------------------------------------------------------------

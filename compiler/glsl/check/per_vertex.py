@@ -114,28 +114,42 @@ def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         return
     element = var.type.element
     assert element is not None
-    if c.stage == "geometry":
-        length = c.shader.layout.get("vertices_in", 0)
-        if var.type.length and length and var.type.length != length:
-            c.error(
-                f"'{d.name}' has {var.type.length} elements, the input primitive {length} vertices",
-                d,
-            )
-        if var.type.length == 0 and length:
-            var.type = t.array(element, length)
-        elif var.type.length:
+    if c.stage == "geometry" or var.quals.storage == "out":
+        if c.stage == "geometry" and var.type.length:
             c.sized_inputs.append((var, d))
-    elif var.quals.storage == "in":
-        limit = c.limits.max_patch_vertices
-        if var.type.length and var.type.length != limit:
-            c.error(f"'{d.name}' does not have gl_MaxPatchVertices ({limit}) elements", d)
-        var.type = t.array(element, limit)
-    else:
-        length = c.shader.layout.get("vertices_out", 0)
-        if var.type.length and length and var.type.length != length:
-            c.error(
-                f"'{d.name}' has {var.type.length} elements, the patch {length} vertices",
-                d,
-            )
-        if length and not var.type.length:
-            var.type = t.array(element, length)
+        count = c.shader.layout.get("vertices_in" if c.stage == "geometry" else "vertices_out", 0)
+        if count:
+            _fit(c, var, count, d)
+        return
+    limit = c.limits.max_patch_vertices
+    if var.type.length and var.type.length != limit:
+        c.error(f"'{d.name}' does not have gl_MaxPatchVertices ({limit}) elements", d)
+    var.type = t.array(element, limit)
+
+
+def size_by_vertices(c: Checker, storage: str, count: int, node: s.Node) -> None:
+    """Size the inputs or outputs that have an element for each vertex of a primitive or patch, and
+    check those that have a size.
+    """
+    instances = [b.instance for b in c.shader.blocks if b.instance is not None and not b.builtin]
+    for var in (*c.shader.globals, *instances, *c.shader.builtins.values()):
+        if not var.type.is_array or var.quals.storage != storage or var.quals.patch:
+            continue
+        if storage == "in" and var.type.length:
+            continue  # one of `sized_inputs`, if the shader declares it
+        if var.builtin in ("", "block") or (storage == "in" and var.name.endswith("In")):
+            _fit(c, var, count, node)
+    for var, where in c.sized_inputs:
+        _fit(c, var, count, where)
+
+
+def _fit(c: Checker, var: hir.Variable, count: int, node: s.Node) -> None:
+    length, element = var.type.length, var.type.element
+    assert element is not None
+    if length not in (0, count):
+        of = "input primitive" if var.quals.storage == "in" else "output patch"
+        c.error(f"'{var.name}' has {length} elements, the {of} {count} vertices", node)
+    elif length == 0:
+        if var.max_index >= count:
+            c.error(f"'{var.name}' has been indexed beyond {count} vertices", node)
+        var.type = t.array(element, count)

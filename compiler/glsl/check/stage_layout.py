@@ -6,9 +6,9 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import check_stream, merge_xfb_stride
 from gallette.compiler.glsl.check.layouts import MATRIX_LAYOUTS, PACKINGS, PRIMITIVES
+from gallette.compiler.glsl.check.per_vertex import size_by_vertices
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir.ir import types as t
 
 __all__ = ["default_layout"]
 
@@ -51,7 +51,8 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
         for name in primitives:
             if quals.storage == "in":
                 settle("input_primitive", name, "the input primitive")
-                set_vertices_in(c, PRIMITIVES[layout["input_primitive"]], node)
+                layout["vertices_in"] = PRIMITIVES[layout["input_primitive"]]
+                size_by_vertices(c, "in", layout["vertices_in"], node)
             else:
                 settle("output_primitive", name, "the output primitive")
         if "max_vertices" in quals.layout:
@@ -69,7 +70,7 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
         if quals.layout["vertices"] > c.limits.max_patch_vertices:
             c.error("vertices exceeds the limit", node)
         settle("vertices_out", quals.layout["vertices"], "the output patch size")
-        size_patch_outputs(c, layout["vertices_out"], node)
+        size_by_vertices(c, "out", layout["vertices_out"], node)
     elif c.stage == "tess_eval":
         for key, names in (
             ("primitive", {"triangles", "quads", "isolines"}),
@@ -92,57 +93,6 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
     if "xfb_stride" in quals.layout:
         buffer = quals.layout.get("xfb_buffer", layout.get("default_xfb_buffer", 0))
         merge_xfb_stride(c, buffer, quals.layout["xfb_stride"], node)
-
-
-def arrays_of(c: Checker) -> list[hir.Variable]:
-    """Variables that may have an element for each vertex."""
-    instances = [b.instance for b in c.shader.blocks if b.instance is not None and not b.builtin]
-    return [*c.shader.globals, *instances, *c.shader.builtins.values()]
-
-
-def set_vertices_in(c: Checker, count: int, node: s.Node) -> None:
-    """Record the number of input vertices, and size the arrays that depend on it."""
-    layout = c.shader.layout
-    layout["vertices_in"] = count
-    for var in arrays_of(c):
-        if (
-            var.type.is_array
-            and var.type.length == 0
-            and var.quals.storage == "in"
-            and (var.builtin in ("", "block") or var.name.endswith("In"))
-            and var.type.element is not None
-        ):
-            if var.max_index >= count:
-                c.error(f"'{var.name}' has been indexed beyond {count} vertices", node)
-            var.type = t.array(var.type.element, count)
-    for var, where in c.sized_inputs:
-        if var.type.length != count:
-            c.error(
-                f"'{var.name}' has {var.type.length} elements, the input primitive "
-                f"{count} vertices",
-                where,
-            )
-
-
-def size_patch_outputs(c: Checker, count: int, node: s.Node) -> None:
-    for var in arrays_of(c):
-        if (
-            var.type.is_array
-            and var.quals.storage == "out"
-            and not var.quals.patch
-            and var.builtin in ("", "block")
-            and var.type.element is not None
-        ):
-            if var.type.length == 0:
-                if var.max_index >= count:
-                    c.error(f"'{var.name}' has been indexed beyond {count} vertices", node)
-                var.type = t.array(var.type.element, count)
-            elif var.type.length != count:
-                c.error(
-                    f"'{var.name}' has {var.type.length} elements, the output patch "
-                    f"{count} vertices",
-                    node,
-                )
 
 
 def compute_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:

@@ -50,14 +50,13 @@ def _all_targets(
                 type_ = type_.element
             slot = VaryingSlot.VAR0 + variable.location
             stream = variable.quals.layout.get("stream", 0)
-            layout = "packed" if variable.packed >= 0 else "slots"
+            packed = variable.packed >= 0
             roots = [(label, type_) for label in labels]
-            found.update(targets(roots, slot, variable.component, layout, stream))
+            found.update(targets(roots, slot, variable.component, packed, stream))
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
-            layout = "compact" if nir.compact else "slots"
-            found.update(targets([(name, var.type)], nir.location, 0, layout, 0))
+            found.update(targets([(name, var.type)], nir.location, 0, nir.packed, 0))
     return found
 
 

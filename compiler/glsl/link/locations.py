@@ -235,7 +235,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             invariant=quals.invariant,
             precise=quals.precise,
             builtin=name,
-            compact=name in _DISTANCES or name.startswith("gl_TessLevel"),
+            packed=name in _DISTANCES or name.startswith("gl_TessLevel"),
             per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
         if unit.stage is Stage.VERTEX and mode is _IN:
@@ -264,5 +264,5 @@ def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariab
             mode,
             _slot(slots[f.name]),
             per_vertex=True,
-            compact=f.name in _DISTANCES,
+            packed=f.name in _DISTANCES,
         )

@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
-from gallette.compiler.glsl.lower.values import Value, load, store
+from gallette.compiler.glsl.lower.values import Value, store
 from gallette.compiler.nir.io.units import unit_of
-from gallette.compiler.nir.ir import Def, Deref, Stage
+from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["Place", "PlaceLowering"]
-
-_COMPACT = frozenset(
-    ("gl_ClipDistance", "gl_CullDistance", "gl_TessLevelOuter", "gl_TessLevelInner")
-)
-"""arrays of floats of which four share a slot, which cannot be addressed by a dynamic index"""
 
 
 @dataclass(slots=True)
@@ -28,17 +23,11 @@ class Place:
     deref: Deref
     components: tuple[int, ...] | None = None
     """for a swizzled vector: the selected components, in order"""
-    element: Def | None = None
-    """a dynamic index of a compact array, which `deref` names as a whole"""
 
     @property
     def type(self) -> Type:
         """The type that is read or written (of the vector, if swizzled)."""
-        kind = self.deref.type
-        if self.element is not None:
-            assert kind.element is not None
-            return kind.element
-        return kind
+        return self.deref.type
 
 
 class PlaceLowering(Lowering):
@@ -110,8 +99,6 @@ class PlaceLowering(Lowering):
 
     def element_place(self, base: Place, e: hir.IndexRef) -> Place:
         index = self.scalar(e.index)
-        if self.is_compact(e):
-            return Place(base.deref, element=index)
         if base.components is None:
             return Place(self.b.deref_array(base.deref, index))
         # `v.zyx[i]`: the index selects a component of the swizzle.
@@ -126,31 +113,10 @@ class PlaceLowering(Lowering):
             return base if len(components) == 1 else None
         return Place(base.deref, components)
 
-    def is_compact(self, e: hir.IndexRef) -> bool:
-        """Whether it is a dynamic index of clip distances or tessellation levels that are not
-        copied.
-        """
-        if isinstance(e.index, hir.Const) or not e.base.type.is_array:
-            return False
-        root: hir.Expr = e.base
-        name = ""
-        if isinstance(root, hir.FieldRef) and root.base.type.is_interface:
-            name = root.base.type.fields[root.index].name
-        while isinstance(root, (hir.FieldRef, hir.IndexRef)):
-            root = root.base
-        if not isinstance(root, hir.VarRef):
-            return False
-        name = name or root.var.name
-        shared = root.var.quals.storage == "in" or self.stage is Stage.TESS_CTRL
-        return shared and name in _COMPACT
-
     # -- reading and writing -----------------------------------------------------------------
 
     def read_place(self, place: Place) -> Value:
         b = self.b
-        if place.element is not None:
-            copy = self.spill(place.deref.type, load(b, place.deref))
-            return self.read(b.deref_array(copy, place.element))
         value = self.read(place.deref)
         if place.components is not None:
             return b.swizzle(value, place.components)
@@ -158,9 +124,6 @@ class PlaceLowering(Lowering):
 
     def write_place(self, place: Place, value: Value) -> None:
         b, deref = self.b, place.deref
-        if place.element is not None:
-            self.write_compact(deref, place.element, value)
-            return
         if place.components is None:
             if isinstance(value, Def):
                 b.store_deref(deref, value, access=self.access_of(deref))
@@ -175,14 +138,6 @@ class PlaceLowering(Lowering):
             mask |= 1 << target
         spread = b.swizzle(value, parts) if width > 1 else value
         b.store_deref(place.deref, spread, mask, self.access_of(place.deref))
-
-    def write_compact(self, array: Deref, index: Def, value: Def) -> None:
-        """Store to a compact output with a dynamic index: one conditional store per element."""
-        b = self.b
-        for i in range(array.type.length):
-            b.push_if(b.ieq(index, b.imm_int(i)))
-            b.store_deref(b.deref_array_imm(array, i), value)
-            b.pop_if()
 
     # -- assignment --------------------------------------------------------------------------
 

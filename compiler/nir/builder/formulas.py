@@ -8,10 +8,10 @@ A table of formulas is a text of rows such as
 A row continues in indented lines; its value is its last expression. A called name is a routine of
 the table, a formula of it, or an opcode. `b2f(x)` is `b2f32(x)` if the first argument has 32 bits;
 `_min` is `fmin`, `imin` or `umin`, depending on the requested kind. `x.yzx` selects components, and
-`poly(x, a, b, ...)` is a polynomial, its lowest coefficient first. A number has the size of the
-other operands, or else of the first argument; `bits` is that size, `int32(n)` is a 32-bit number,
-and `pi`, `inf`, `log2e`, `ln2` and `smallest_normal` are numbers. `exact` before the colon makes
-the formula exact.
+`poly(x, a, b, ...)` is a polynomial, its lowest coefficient first (`fused_poly` is one with
+`ffma`). A number has the size of the other operands, or else of the first argument; `bits` is that
+size, `int32(n)` is a 32-bit number, and `pi`, `inf`, `log2e`, `ln2` and `smallest_normal` are
+numbers. `exact` before the colon makes the formula exact.
 
 Front ends build formulas with a `Builder`, the SPIR-V writer with its own instructions: it provides
 the few methods of `Maker`.
@@ -137,7 +137,10 @@ class Formulas:
 
     @classmethod
     def beside(
-        cls, module: str, name: str, routines: Mapping[str, Callable[..., Def]] = _ROUTINES
+        cls,
+        module: str,
+        name: str,
+        routines: Mapping[str, Callable[..., Def]] | Iterable[str] = _ROUTINES,
     ) -> Formulas:
         """The table in a file of a module's folder."""
         return cls(Path(module).with_name(name).read_text("ascii"), routines)
@@ -152,6 +155,10 @@ class Formulas:
         """Build a formula with a builder."""
         with b.exactly() if self._formula(name).exact else nullcontext():
             return self.make(BuilderMaker(b, self.routines), name, args, kind)  # type: ignore[no-any-return]
+
+    def builder(self, name: str) -> Callable[[Builder, Sequence[Def]], Def]:
+        """The formula as code for `lower.operations`."""
+        return lambda b, srcs: self.build(b, name, srcs)
 
     def make(self, maker: Maker, name: str, args: Sequence[Any], kind: str = "f") -> Any:
         """Build a formula with any maker; `kind` is f, i or u."""
@@ -182,13 +189,12 @@ def _code(node: ast.expr, table: Formulas) -> _Code:
         return lambda scope: scope["make"].swizzle(inner(scope), components)
     assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name), ast.dump(node)
     name, args = node.func.id, node.args
-    if name == "poly":
-        return _code(_horner(args[0], args[1:]), table)
+    if name in ("poly", "fused_poly"):
+        return _code(_horner(args[0], args[1:], name == "fused_poly"), table)
+    codes = [_number(a, "int", None) or _code(a, table) for a in args]
     if name in table.routine_names:
-        srcs = [_code(arg, table) for arg in args]
-        return lambda scope: scope["make"].routine(name, [src(scope) for src in srcs])
+        return lambda scope: scope["make"].routine(name, [code(scope) for code in codes])
     if name in table:
-        codes = [_number(a, "int", None) or _code(a, table) for a in args]
         return lambda scope: table.make(
             scope["make"], name, [code(scope) for code in codes], scope["_"]
         )
@@ -285,11 +291,13 @@ def _value(node: ast.expr) -> Callable[[int], Any] | None:
     return None
 
 
-def _horner(x: ast.expr, coefficients: list[ast.expr]) -> ast.expr:
+def _horner(x: ast.expr, coefficients: list[ast.expr], fused: bool) -> ast.expr:
     """A polynomial as nested products and sums, lowest coefficient first."""
     assert isinstance(x, ast.Name), "a polynomial reads its argument again and again"
     first, *rest = coefficients
     if not rest:
         return first
-    inner = ast.Call(ast.Name("fmul"), [_horner(x, rest), x], [])
-    return ast.Call(ast.Name("fadd"), [inner, first], [])
+    inner = _horner(x, rest, fused)
+    if fused:
+        return ast.Call(ast.Name("ffma"), [inner, x, first], [])
+    return ast.Call(ast.Name("fadd"), [ast.Call(ast.Name("fmul"), [inner, x], []), first], [])

@@ -9,7 +9,7 @@ others. Accesses out of range read zero and write nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -50,14 +50,12 @@ class Leaf:
     bit_size: int
 
 
-def leaves(type: Type, location: int, component: int, compact: bool = False) -> Iterator[Leaf]:
+def leaves(type: Type, location: int, component: int, packed: bool = False) -> Iterator[Leaf]:
     """Every scalar in slot order, with its place in the interface and (std140) in memory."""
-    if compact:  # an array of floats that fills components, such as gl_ClipDistance
-        for i in range(type.length):
-            at = component + i
-            yield Leaf(location + at // 4, at % 4, 4 * i, 32)
-        return
-    yield from explicit_leaves(explicit_type(type), location, component, 0)
+    at = component
+    for leaf in explicit_leaves(explicit_type(type), location, component, 0):
+        yield replace(leaf, slot=location + at // 4, component=at % 4) if packed else leaf
+        at += 2 if leaf.bit_size == 64 else 1
 
 
 def explicit_leaves(
@@ -222,12 +220,12 @@ class Memory:
             for i, bits in enumerate(_flat(var.constant_initializer)):
                 data[i] = bits
         elif var.mode & Mode.SHADER_IN and var.per_vertex and var.type.element is not None:
-            inner = list(leaves(var.type.element, var.location, var.component))
+            inner = list(leaves(var.type.element, var.location, var.component, var.packed))
             for i in range(count):
                 vertex, leaf = i // len(inner), inner[i % len(inner)]
                 data[i] = env.input(leaf.slot, leaf.component, leaf.bit_size, vertex)
         elif var.mode & Mode.SHADER_IN:
-            for i, leaf in enumerate(leaves(var.type, var.location, var.component, var.compact)):
+            for i, leaf in enumerate(leaves(var.type, var.location, var.component, var.packed)):
                 data[i] = env.input(leaf.slot, leaf.component, leaf.bit_size)
         elif var.mode & Mode.UNIFORM and var.name in env.uniforms:
             given = np.asarray(env.uniforms[var.name]).reshape(-1)
@@ -297,7 +295,7 @@ class Memory:
             per_vertex = var.per_vertex and var.type.element is not None
             inner = var.type.element if per_vertex else var.type
             assert inner is not None
-            one = list(leaves(inner, var.location, var.component, var.compact))
+            one = list(leaves(inner, var.location, var.component, var.packed))
             for i in range(len(data)):
                 vertex, leaf = i // len(one), one[i % len(one)]
                 if touched[i].any():

@@ -69,8 +69,6 @@ def assign_bases(shader: Shader, modes: int = _IN | _OUT) -> None:
 
 
 def _slots(stage: Stage, var: Variable) -> int:
-    if var.compact:
-        return (var.component + var.type.length + 3) // 4
     t = var.type
     if var.per_vertex and t.element is not None:
         t = t.element
@@ -112,14 +110,8 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
             continue
         index = step.srcs[1].value
         constant = const_int(index)
-        compact = var.compact and not t.is_vector_or_scalar
         place.outside |= _is_outside(constant, t)
         t = t.indexed()
-        if compact:
-            assert constant is not None, "compact arrays need constant indices"
-            place.slot += (place.component + constant) // 4
-            place.component = (place.component + constant) % 4
-            continue
         size = t.slots(vertex_input)
         if constant is not None:
             place.slot += constant * size

@@ -50,7 +50,6 @@ class Variable:
     xfb_stride: int = -1
     builtin: str = ""
     per_vertex: bool = False
-    compact: bool = False
     packed: bool = False
 
     def copy(self, **changes: Any) -> Variable:

@@ -54,8 +54,8 @@ class Target:
     array_size: int
     slot: int
     component: int
-    layout: str
-    """placement of elements: one slot each, "compact" in slots, or "packed" across slots"""
+    packed: bool
+    """whether elements lie across slots, rather than in one slot each"""
     stream: int
 
     @property
@@ -75,7 +75,7 @@ class Target:
             for _ in range(element.columns):
                 words = element.words // element.columns
                 where, c = at_slot, component
-                if self.layout == "packed":
+                if self.packed:
                     component = (c + words) % 4
                 while words:
                     n = min(words, 4 - c)
@@ -84,14 +84,9 @@ class Target:
                     words -= n
                     where, c = where + 1, 0
                 at_slot = max(where, at_slot + 1)
-                if self.layout == "packed" and component:
+                if self.packed and component:
                     at_slot -= 1  # the last slot has room left
-            if self.layout == "compact":
-                component += 1
-                if component == 4:
-                    slot, component = slot + 1, 0
-            else:
-                slot = at_slot
+            slot = at_slot
 
     def _run(self, slot: int, component: int, n: int, buffer: int, offset: int) -> StreamVarying:
         return StreamVarying(
@@ -100,7 +95,7 @@ class Target:
 
 
 def targets(
-    roots: Iterable[tuple[str, Type]], slot: int, component: int, layout: str, stream: int
+    roots: Iterable[tuple[str, Type]], slot: int, component: int, packed: bool, stream: int
 ) -> dict[str, Target]:
     """Every name by which a part of an output can be captured.
 
@@ -112,10 +107,8 @@ def targets(
 
     def after(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
         """The place after `count` values of a type."""
-        if layout == "packed":
+        if packed:
             return at + (c + count * kind.words) // 4, (c + count * kind.words) % 4
-        if layout == "compact":
-            return at + (c + count) // 4, (c + count) % 4
         return at + count * kind.slots(), c
 
     for name, kind in roots:
@@ -131,11 +124,11 @@ def targets(
         if kind.element is not None:
             element = kind.element
             if not element.is_array and not element.is_struct:
-                found[name] = Target(name, element, kind.length, at, c, layout, stream)
+                found[name] = Target(name, element, kind.length, at, c, packed, stream)
             for i in range(kind.length):
                 stack.append((f"{name}[{i}]", element, *after(at, c, element, i)))
             continue
-        found[name] = Target(name, kind, 0, at, c, layout, stream)
+        found[name] = Target(name, kind, 0, at, c, packed, stream)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Lowering of special functions for small machines."""
+"""What machines lack, and the loop that replaces operations by code."""
 
 from gallette.compiler.nir.lower.target_machine import Machine
 

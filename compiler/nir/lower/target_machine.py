@@ -2,9 +2,8 @@
 
 Every machine adds, multiplies, compares, shifts and rounds down. Beyond that they differ: one has
 sine and cosine of any angle, another only of angles near zero; one divides, another has a
-reciprocal, a third only a table with the first eight bits of one. A `Machine` lists them,
-`table.special` computes the other functions from these, and the pass `lower_special_functions`
-lowers a shader.
+reciprocal, a third only a table with the first eight bits of one. A `Machine` lists them, and the
+pass `lower_special_functions` computes the others from these.
 
     Machine()                                              everything, nothing to lower
     Machine.of("frcp frsq fsin_reduced fcos_reduced fexp2 flog2")    a small GPU

@@ -20,7 +20,7 @@ from gallette.compiler.spirv.module import SpirvError
 
 __all__ = ["emit_alu", "supported_opcodes"]
 
-_FORMULAS = Formulas(tables.FORMULAS, ("all", "any", "pair"))
+_FORMULAS = Formulas.beside(__file__, "formulas.txt", ("all", "any", "pair"))
 _COMPOSED: dict[str, Callable[[_Ops], Value]] = {}
 _SHIFTS = frozenset({"ishl", "ishr", "ushr"})
 _CONTRACTED = frozenset({"OpFAdd", "OpFSub", "OpFMul", "OpFDiv", "OpDot", "OpFNegate"})

@@ -1,4 +1,5 @@
-"""Arithmetic instructions: rows for those that are one NIR opcode, functions for the rest.
+"""Arithmetic instructions: rows for those that are one NIR opcode, formulas for those that are a
+few, functions for the rest.
 
 The rows are those of `spirv.tables`, from which SPIR-V is also emitted.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from gallette.compiler.glsl.lower.math import FORMULAS
 from gallette.compiler.glsl.lower.matrices import outer_product, transposed
 from gallette.compiler.glsl.lower.operators import transform
+from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
@@ -21,7 +23,7 @@ from gallette.compiler.spirv.read.pointers import Value, element_of, select_tree
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["ARITHMETIC", "does", "row"]
+__all__ = ["ARITHMETIC", "does"]
 
 Handler = Callable[["FunctionReader", Instruction], None]
 ARITHMETIC: dict[int, Handler] = {}
@@ -38,76 +40,26 @@ def does(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
-def row(name: str, nir: str, order: tuple[int, ...] = ()) -> None:
-    """Register an instruction that is one NIR opcode, perhaps with its operands reordered."""
+def _row(name: str, nir: str) -> None:
+    """Register an instruction that is one NIR opcode."""
     op = OPCODES[nir]
-    count = op.num_inputs
-    order = order or tuple(range(count))
-
-    def one(r: FunctionReader, i: Instruction) -> None:
-        w = i.words
-        r.values[w[1]] = r.b.alu(op, r.ssa(w[2]))
-
-    def two(r: FunctionReader, i: Instruction) -> None:
-        w = i.words
-        r.values[w[1]] = r.b.alu(op, r.ssa(w[2]), r.ssa(w[3]))
-
-    def more(r: FunctionReader, i: Instruction) -> None:
-        w = i.words
-        srcs = [r.ssa(w[2 + k]) for k in order]
-        r.values[w[1]] = r.b.alu(op, *srcs)
-
-    plain = order == tuple(range(count))
-    ARITHMETIC[opcode(name)] = one if count == 1 else two if count == 2 and plain else more
-
-
-for _nir, _spirv in tables.OPCODES.items():
-    if _spirv.startswith("Op") and not _nir.startswith("fdot"):
-        row(_spirv, _nir)
-for _spirv, _nir in tables.ALSO_READ.items():
-    if _spirv.startswith("Op"):
-        row(_spirv, _nir)
-for _spirv, _nir in tables.SWAPPED.items():
-    row(_spirv, _nir, (1, 0))
-
-
-_OPPOSITE = {
-    "LessThan": "GreaterThanEqual",
-    "GreaterThan": "LessThanEqual",
-    "LessThanEqual": "GreaterThan",
-    "GreaterThanEqual": "LessThan",
-}
-
-
-def _compare(name: str) -> Handler:
-    ordered = name.startswith("OpFOrd")
-    what = name[6:] if ordered else name[8:]
 
     def handler(r: FunctionReader, i: Instruction) -> None:
-        w, b = i.words, r.b
-        x, y = r.ssa(w[2]), r.ssa(w[3])
-        # The instruction defines the result for NaN, so it must be exact.
-        with b.exactly():
-            if what in ("Equal", "NotEqual") and ordered != (what == "Equal"):
-                # Ordered and different, or the negation of that.
-                value = b.ior(b.flt(x, y), b.flt(y, x))
-                if not ordered:
-                    value = b.inot(value)
-            elif ordered or what == "NotEqual":
-                op, swap = tables.ORDERED[what]
-                value = b.alu(op, y, x) if swap else b.alu(op, x, y)
-            else:
-                op, swap = tables.ORDERED[_OPPOSITE[what]]
-                value = b.inot(b.alu(op, y, x) if swap else b.alu(op, x, y))
-        r.values[w[1]] = value
+        w = i.words
+        r.values[w[1]] = r.b.alu(op, *[r.ssa(id) for id in w[2 : 2 + op.num_inputs]])
 
-    return handler
+    ARITHMETIC[opcode(name)] = handler
 
 
-for _what in ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual"):
-    for _prefix in ("OpFOrd", "OpFUnord"):
-        ARITHMETIC[opcode(_prefix + _what)] = _compare(_prefix + _what)
-ARITHMETIC[opcode("OpLessOrGreater")] = _compare("OpFOrdNotEqual")
+for _nir, _spirv in (*tables.OPCODES.items(), *[(n, s) for s, n in tables.ALSO_READ.items()]):
+    if _spirv.startswith("Op") and not _nir.startswith("fdot"):
+        _row(_spirv, _nir)
+_FORMULAS = Formulas.beside(__file__, "instructions.txt")
+
+
+@does(*_FORMULAS)
+def _formula(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = _FORMULAS.build(r.b, i.name, [r.ssa(id) for id in i.words[2:]])
 
 
 # Floats.
@@ -127,30 +79,6 @@ def dot(r: FunctionReader, x: Def, y: Def) -> Def:
     for k in range(1, x.num_components):
         total = b.fadd(total, b.fmul(b.channel(x, k), b.channel(y, k)))
     return total
-
-
-@does("OpIsNan", "OpUnordered", "OpOrdered")
-def _is_nan(r: FunctionReader, i: Instruction) -> None:
-    b = r.b
-    with b.exactly():
-        x = r.ssa(i.words[2])
-        value = b.fneu(x, x)
-        if i.name != "OpIsNan":
-            y = r.ssa(i.words[3])
-            value = b.ior(value, b.fneu(y, y))
-        r.values[i.words[1]] = b.inot(value) if i.name == "OpOrdered" else value
-
-
-@does("OpIsInf", "OpIsFinite", "OpIsNormal", "OpSignBitSet")
-def _class(r: FunctionReader, i: Instruction) -> None:
-    b, x = r.b, r.ssa(i.words[2])
-    if i.name == "OpIsInf":
-        value = b.feq(b.fabs(x), b.imm_float(float("inf"), x.bit_size))
-    elif i.name == "OpSignBitSet":
-        value = b.ilt(x, b.imm_int(0, x.bit_size))
-    else:
-        value = b.fisfinite(x) if i.name == "OpIsFinite" else b.fisnormal(x)
-    r.values[i.words[1]] = value
 
 
 @does("OpFwidth", "OpFwidthFine", "OpFwidthCoarse")
@@ -318,11 +246,6 @@ def _cut(r: FunctionReader, part: Def, bits: int) -> list[Def]:
 
 
 # Vectors, matrices and composites.
-
-
-@does("OpVectorTimesScalar")
-def _scale(r: FunctionReader, i: Instruction) -> None:
-    r.values[i.words[1]] = r.b.fmul(r.ssa(i.words[2]), r.ssa(i.words[3]))
 
 
 @does("OpMatrixTimesScalar")

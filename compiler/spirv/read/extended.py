@@ -18,7 +18,6 @@ from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.pointers import (
-    CompactPlace,
     DerefPlace,
     Handle,
     Place,
@@ -145,8 +144,6 @@ def deref_of(r: FunctionReader, place: Place, i: Instruction) -> Deref:
     """The deref of a place, which must have one."""
     if isinstance(place, RootPlace):
         place = place.place(r.b)
-    elif isinstance(place, CompactPlace) and isinstance(place.indices[-1], int):
-        place = place.at(r.b, place.indices[-1])
     if not isinstance(place, DerefPlace):
         raise i.error("expected a pointer to a variable")
     return place.deref

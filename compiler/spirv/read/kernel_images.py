@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.pointers import handle
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ADDRESSING", "sample"]
 
 ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
-_EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
+_FORMULAS = Formulas.beside(__file__, "kernel_images.txt")
 
 
 def sample(r: FunctionReader, i: Instruction) -> None:
@@ -68,82 +69,47 @@ class _Image:
             is_array=self.layered,
         )
 
+    def built(self, name: str, *srcs: Def) -> Def:
+        return _FORMULAS.build(self.b, name, srcs)
+
     def sample(self, mode: Def, given: Def, is_float: bool) -> Def:
-        b = self.b
-        address = b.ushr(mode, b.imm_int(2))
+        b, built = self.b, self.built
         parts = b.channels(given)[: self.n + self.layered]
-        layer = self._layer(parts.pop(), is_float) if self.layered else None
+        rest: list[Def] = []
+        if self.layered:
+            rest.append(built("layer" if is_float else "inside", parts.pop(), self.size[self.n]))
+        pairs = list(zip(parts, self.size, strict=False))
         if not is_float:
-            at = [self.place(address, x, s) for x, s in zip(parts, self.size, strict=False)]
-            return self.load([*at, *([layer] if layer is not None else [])])
-        places = [self.texels(mode, address, x, s) for x, s in zip(parts, self.size, strict=False)]
-        rest = [layer] if layer is not None else []
-        linear = b.ine(b.iand(mode, b.imm_int(1)), b.imm_int(0))
+            return self.load([*[built("place", x, mode, s) for x, s in pairs], *rest])
+        texels = [built("texels", x, mode, size) for x, size in pairs]
+
+        def nearest() -> Def:
+            places = zip(texels, self.size, strict=False)
+            return self.load([*[built("nearest", x, mode, s) for x, s in places], *rest])
+
         if self.dest != "float32":
-            return self.load(
-                [
-                    *(self.whole(address, x, s) for x, s in zip(places, self.size, strict=False)),
-                    *rest,
-                ]
-            )
-        b.push_if(linear)
-        smooth = self._linear(address, places, rest)
+            return nearest()
+        b.push_if(built("is_linear", mode))
+        smooth = self._linear(mode, texels, rest)
         b.push_else()
-        near = self.load(
-            [*(self.whole(address, x, s) for x, s in zip(places, self.size, strict=False)), *rest]
-        )
+        near = nearest()
         b.pop_if()
         return b.if_phi(smooth, near)
 
-    def _layer(self, x: Def, is_float: bool) -> Def:
+    def _linear(self, mode: Def, texels: list[Def], rest: list[Def]) -> Def:
         b = self.b
-        whole = b.f2i32(b.fround_even(x)) if is_float else x
-        last = b.iadd(self.size[self.n], b.imm_int(-1))
-        return b.imax(b.imin(whole, last), b.imm_int(0))
-
-    def texels(self, mode: Def, address: Def, x: Def, size: Def) -> Def:
-        """A float coordinate in texels, repeated or mirrored as the sampler says."""
-        b = self.b
-        extent = b.i2f32(size)
-        normalized = b.ine(b.iand(mode, b.imm_int(2)), b.imm_int(0))
-        repeated = b.ffract(x)
-        pairs = b.fmul(b.fround_even(b.fmul(x, b.imm_float(0.5))), b.imm_float(2.0))
-        mirrored = b.fabs(b.fadd(x, b.fneg(pairs)))
-        wrapped = b.bcsel(b.ieq(address, b.imm_int(_REPEAT)), repeated, x)
-        wrapped = b.bcsel(b.ieq(address, b.imm_int(_MIRROR)), mirrored, wrapped)
-        return b.bcsel(normalized, b.fmul(wrapped, extent), x)
-
-    def whole(self, address: Def, x: Def, size: Def) -> Def:
-        return self.place(address, self.b.f2i32(self.b.ffloor(x)), size)
-
-    def place(self, address: Def, at: Def, size: Def) -> Def:
-        """A texel index, clamped inside; with a border it may be outside and read zero."""
-        b = self.b
-        last = b.iadd(size, b.imm_int(-1))
-        around = b.bcsel(b.ilt(at, b.imm_int(0)), b.iadd(at, size), at)
-        around = b.bcsel(b.ilt(last, around), b.iadd(around, b.ineg(size)), around)
-        at = b.bcsel(b.ieq(address, b.imm_int(_REPEAT)), around, at)
-        inside = b.imax(b.imin(at, last), b.imm_int(0))
-        outside = b.imax(b.imin(at, size), b.imm_int(-1))
-        return b.bcsel(b.ieq(address, b.imm_int(_BORDER)), outside, inside)
-
-    def _linear(self, address: Def, places: list[Def], rest: list[Def]) -> Def:
-        b = self.b
-        half = b.imm_float(-0.5)
-        shifted = [b.fadd(x, half) for x in places]
+        shifted = [b.fadd(x, b.imm_float(-0.5)) for x in texels]
         low = [b.ffloor(x) for x in shifted]
         part = [b.fadd(x, b.fneg(f)) for x, f in zip(shifted, low, strict=True)]
-        ends: list[tuple[Def, Def]] = []
-        for f, s in zip(low, self.size, strict=False):
+        ends: list[list[Def]] = []
+        for f, size in zip(low, self.size, strict=False):
             at = b.f2i32(f)
-            ends.append(
-                (self.place(address, at, s), self.place(address, b.iadd(at, b.imm_int(1)), s))
-            )
+            ends.append([self.built(name, at, mode, size) for name in ("place", "next_place")])
 
         def corner(axis: int, chosen: list[Def]) -> Def:
             if axis < 0:
                 return self.load([*chosen, *rest])
             first, second = (corner(axis - 1, [end, *chosen]) for end in ends[axis])
-            return b.fadd(first, b.fmul(b.fadd(second, b.fneg(first)), part[axis]))
+            return self.built("blend", first, second, part[axis])
 
         return corner(self.n - 1, [])

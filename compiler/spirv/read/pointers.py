@@ -258,14 +258,13 @@ def _selected(b: Builder, condition: Def, yes: Value, no: Value) -> Value:
 class RootPlace(Place):
     """A variable whose deref is created where it is used, so that it dominates its uses."""
 
-    __slots__ = ("access", "compact", "last", "var")
+    __slots__ = ("access", "last", "var")
 
     def __init__(self, type: SpvType, var: Variable, access: int = 0) -> None:
         super().__init__(type)
         self.var = var
         self.last: Deref | None = None
         self.access = access
-        self.compact = var.compact
 
     def place(self, b: Builder) -> DerefPlace:
         return DerefPlace(self.type, self.root(b), self.access)
@@ -278,8 +277,6 @@ class RootPlace(Place):
         return last
 
     def step(self, b: Builder, index: Index) -> Place:
-        if self.compact:
-            return CompactPlace(self.type, self).step(b, index)
         return self.place(b).step(b, index)
 
     def load(self, b: Builder) -> Value:
@@ -289,56 +286,6 @@ class RootPlace(Place):
 
     def store(self, b: Builder, value: Value) -> None:
         _store(b, self.root(b), value, self.access)
-
-
-class CompactPlace(Place):
-    """`gl_ClipDistance` and the like: several elements share a slot, so indices must be constant.
-
-    A dynamic index becomes a selection among all elements.
-    """
-
-    __slots__ = ("indices", "root")
-
-    def __init__(self, type: SpvType, root: RootPlace, indices: tuple[Index, ...] = ()) -> None:
-        super().__init__(type)
-        self.root = root
-        self.indices = indices
-
-    def step(self, b: Builder, index: Index) -> Place:
-        return CompactPlace(self.inner(index), self.root, (*self.indices, index))
-
-    def at(self, b: Builder, last: Index) -> DerefPlace:
-        """The element of the variable with the last index."""
-        place: Place = self.root.place(b)
-        for index in (*self.indices[:-1], last):
-            place = place.step(b, index)
-        assert isinstance(place, DerefPlace)
-        return place
-
-    def _count(self) -> int:
-        t = self.root.var.type
-        for _ in self.indices[:-1]:
-            t = t.indexed()
-        return t.indexed_length()
-
-    def load(self, b: Builder) -> Value:
-        last = self.indices[-1]
-        if isinstance(last, int) or self.type.kind != "float":
-            return self.at(b, last).load(b)
-        value = self.at(b, 0).load(b)
-        for i in range(1, self._count()):
-            value = b.bcsel(b.ieq(last, b.imm_int(i)), self.at(b, i).load(b), value)
-        return value
-
-    def store(self, b: Builder, value: Value) -> None:
-        last = self.indices[-1]
-        if isinstance(last, int) or self.type.kind != "float":
-            self.at(b, last).store(b, value)
-            return
-        for i in range(self._count()):
-            b.push_if(b.ieq(last, b.imm_int(i)))
-            self.at(b, i).store(b, value)
-            b.pop_if()
 
 
 class Builtin(Place):

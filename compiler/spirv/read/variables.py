@@ -49,7 +49,7 @@ _INTRINSICS = {row[0]: (name, *row[1:]) for name, row in SYSTEM_BUILTINS.items()
 _INTRINSICS["VertexId"] = ("load_vertex_id", "i", 1, 0)
 _INTRINSICS["InstanceIndex"] = ("load_instance_id", "i", 1, 0)
 _INTRINSICS["InstanceId"] = ("load_instance_id", "i", 1, 0)
-_COMPACT = ("ClipDistance", "CullDistance", "TessLevelOuter", "TessLevelInner")
+_PACKED = ("ClipDistance", "CullDistance", "TessLevelOuter", "TessLevelInner")
 _FORMAT_NAMES = {spirv: glsl for glsl, spirv in FORMATS.items()}
 _ACCESS = {
     "Coherent": Access.COHERENT,
@@ -237,7 +237,7 @@ class Variables:
             explicit_location=facts.has("Location"),
             per_vertex=per_vertex,
             patch=facts.has("Patch"),
-            compact=builtin in _COMPACT,
+            packed=builtin in _PACKED,
             interpolation=interpolation,
             centroid=facts.has("Centroid"),
             sample=facts.has("Sample"),

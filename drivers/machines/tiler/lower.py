@@ -6,13 +6,13 @@ The formulas are in `lowering.txt`, and those that any machine may use in `selec
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
-from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.queries import instrs_of
+from gallette.compiler.nir.lower.operations import Build, lower_operations
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, nir_pass, run_passes
 from gallette.drivers.machines.selection.arithmetic import FORMULAS
@@ -77,24 +77,16 @@ def tiler_lower_alu(shader: Shader) -> bool:
     Before: `32 %2 = fsqrt %0`; after: `frsq`, `fmul`, two `ffma` and a selection. Needs
     `lower_alu_to_scalar`, `lower_doubles` and `lower_int64`.
     """
-    progress = False
-    for formulas in (FORMULAS, _FORMULAS):  # the first are made of some of the second
-        for impl in shader.impls():
-            for instr in list(instrs_of(impl)):
-                if isinstance(instr, Alu) and instr.op.name in formulas:
-                    instr.replace_by(_lowered(Builder(impl).at_before(instr), instr, formulas))
-                    progress = True
-    return progress
+    progress = lower_operations(shader, partial(_lowering, FORMULAS))
+    # These formulas are made of some of the following.
+    return lower_operations(shader, partial(_lowering, _FORMULAS)) or progress
 
 
-def _lowered(b: Builder, instr: Alu, formulas: Formulas) -> Def:
-    srcs = []
-    for src, size in zip(instr.srcs, instr.op.input_sizes, strict=True):
-        parts = [b.channel(src.value, src.swizzle[k]) for k in range(max(1, size))]
-        srcs.append(b.vec(parts) if size > 1 else parts[0])
-    if instr.op.name == "fdiv" and _is_one(srcs[0]):
-        return b.frcp(srcs[1])
-    return formulas.build(b, instr.op.name, srcs)
+def _lowering(formulas: Formulas, instr: Alu) -> Build | None:
+    name = instr.op.name
+    if name == "fdiv" and name in formulas and _is_one(instr.srcs[0].value):
+        return lambda b, srcs: b.frcp(srcs[1])
+    return formulas.builder(name) if name in formulas else None
 
 
 def _is_one(value: Def) -> bool:

@@ -9,10 +9,10 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT64
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.lower.operations import Build, lower_operations
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
@@ -77,23 +77,19 @@ def lower_doubles(shader: Shader) -> bool:
     `lower_alu_to_scalar`; afterwards run `lower_int64` on a target without 64-bit integers, and
     `lower_vars_to_ssa` for the loops of division and square root.
     """
-    progress = False
-    for impl in shader.impls():
-        for instr in list(instrs_of(impl)):
-            if not isinstance(instr, Alu) or instr.result.num_components != 1:
-                continue
-            wide = instr.result.bit_size == 64 or any(s.value.bit_size == 64 for s in instr.srcs)
-            name = instr.op.name
-            if not wide or not (name in _FORMULAS or name in _CONVERSIONS):
-                continue
-            b = Builder(impl).at_before(instr)
-            srcs = [b.channel(s.value, s.swizzle[0]) for s in instr.srcs]
-            if name in _CONVERSIONS:
-                instr.replace_by(_CONVERSIONS[name](b, srcs[0]))
-            else:
-                instr.replace_by(_FORMULAS.build(b, name, srcs))
-            progress = True
-    return progress
+    return lower_operations(shader, _lowering)
+
+
+def _lowering(instr: Alu) -> Build | None:
+    """The code for `instr`, or None if it does not compute on doubles."""
+    name = instr.op.name
+    if instr.result.num_components != 1:
+        return None
+    if instr.result.bit_size != 64 and all(s.value.bit_size != 64 for s in instr.srcs):
+        return None
+    if name in _CONVERSIONS:
+        return lambda b, srcs: _CONVERSIONS[name](b, srcs[0])
+    return _FORMULAS.builder(name) if name in _FORMULAS else None
 
 
 def _widened(b: Builder, x: Def) -> Def:

@@ -30,8 +30,7 @@ def lower_indirect_derefs(
     to matrix columns. Afterwards the variable can become SSA values. Out of range reads the first
     or last element and writes nothing. The index of a vertex stays dynamic.
 
-    `packed`: only, and of any length, varyings whose elements the linker packed more tightly than
-    one per slot; `lower_io` needs constant indices for them.
+    `packed`: only packed varyings, of any length; `lower_io` needs constant indices for them.
     """
     if packed and not any(var.packed for var in shader.variables):
         return False
@@ -41,9 +40,11 @@ def lower_indirect_derefs(
             if deref.modes & ~modes:
                 continue
             path, var = deref.path(), deref.root_var
-            if path[0].form != "var" or (packed and (var is None or not var.packed)):
+            if path[0].form != "var" or var is None:
                 continue
-            chosen = _Chosen(access, 1 if var is not None and var.per_vertex else 0, path)
+            if packed and not var.packed:
+                continue
+            chosen = _Chosen(access, 1 if var.per_vertex else 0, path)
             if not chosen.suitable(None if packed else max_length):
                 continue
             b = Builder(impl).at_before(access)
