@@ -20,14 +20,9 @@ from .floats import FloatFilter
 from .image import Image
 from .unit import Unit
 
-__all__ = ["AnisotropicMinmaxUnit", "MinmaxUnit", "reduces"]
+__all__ = ["AnisotropicMinmaxUnit", "MinmaxUnit"]
 
 Array = npt.NDArray[Any]
-
-
-def reduces(sampler: SamplerState) -> bool:
-    """Whether the sampler asks for the smallest or the largest texel."""
-    return sampler.reduction is not Reduction.MEAN
 
 
 class _MinmaxFilter(FloatFilter):
