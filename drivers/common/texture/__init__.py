@@ -7,20 +7,14 @@ call. Units are cached on the resource they read, so they live exactly as long a
 from __future__ import annotations
 
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.pipe.enums import Reduction
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .anisotropic import AnisotropicUnit, is_anisotropic
-from .minmax import AnisotropicMinmaxUnit, MinmaxUnit
 from .unit import Unit
 
 __all__ = ["Unit", "texture_unit"]
 
 _DEFAULT_SAMPLER = SamplerState()
-_KINDS: tuple[tuple[type[Unit], type[Unit]], ...] = (
-    (Unit, AnisotropicUnit),
-    (MinmaxUnit, AnisotropicMinmaxUnit),
-)
 
 
 def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit:
@@ -32,6 +26,6 @@ def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit
     if unit is None:
         resource.make_room_for_unit()
         sampler = sampler or _DEFAULT_SAMPLER
-        kinds = _KINDS[sampler.reduction is not Reduction.MEAN]
-        unit = resource.units[key] = kinds[is_anisotropic(view, sampler)](view, sampler)
+        kind = AnisotropicUnit if is_anisotropic(view, sampler) else Unit
+        unit = resource.units[key] = kind(view, sampler)
     return unit

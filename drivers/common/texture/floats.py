@@ -20,13 +20,13 @@ from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import compared, mix
 from gallette.drivers.common.fixed.routine import Routine
-from gallette.pipe.enums import Target, Wrap
+from gallette.pipe.enums import Reduction, Target, Wrap
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .image import Image, Planes
 
-__all__ = ["FloatFilter", "Place", "Taps", "along", "axes_of"]
+__all__ = ["ChoosingFilter", "FloatFilter", "Place", "Taps", "along", "axes_of"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -264,6 +264,11 @@ class FloatFilter:
             mixed.append(self.between(self.between(a, b, wx), self.between(c, d, wx), wy))
         return mixed
 
+    def probes(self, total: Array, found: Array) -> Array:
+        """Take one more probe of anisotropic filtering into account."""
+        added: Array = total + found
+        return added
+
     @staticmethod
     def planes(planes: Planes) -> Planes:
         """Float components, swizzled, which the filters already return."""
@@ -327,6 +332,25 @@ class FloatFilter:
         else:
             corners = self._corners(place, self.taps(addressing.gather_taps, place))
         return [corners[k][component] for k in (2, 3, 1, 0)]
+
+
+class ChoosingFilter(FloatFilter):
+    """Returns the smallest or largest of the texels that would be averaged, or of their results of
+    a depth comparison (ARB_texture_filter_minmax); those with zero weight do not count.
+    """
+
+    chooses = True
+
+    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
+        super().__init__(view, image, sampler)
+        self._choose = np.fmin if sampler.reduction is Reduction.MIN else np.fmax
+
+    def between(self, a: Array, b: Array, weight: Array) -> Array:
+        return np.where(weight == 0, a, self.probes(a, b))
+
+    def probes(self, total: Array, found: Array) -> Array:
+        chosen: Array = self._choose(total, found)
+        return chosen
 
 
 def _around_seams(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,11 @@ from gallette.drivers.common.fixed.addressing import face_derivative, project
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import layer
 from gallette.drivers.common.lanes import by_lane
-from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
+from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .fetch import fetch, size_of
-from .floats import FloatFilter, Level, Place
+from .floats import ChoosingFilter, FloatFilter, Level, Place
 from .image import Image, Planes, image_of_view
 from .lod import lane_derivatives, lod_of_derivatives, quad_derivatives
 from .packed import PackedFilter, can_filter_packed
@@ -38,9 +38,6 @@ _NO_OFFSET = (0, 0, 0)
 class Unit:
     """One texture unit. It has no state between calls, so several threads may sample at once."""
 
-    filter_class: ClassVar[type[FloatFilter]] = FloatFilter
-    may_pack: ClassVar[bool] = True  # whether the fixed-point filter may be used
-
     def __init__(self, view: SamplerView, sampler: SamplerState) -> None:
         self.view = view
         self.sampler = sampler
@@ -49,8 +46,10 @@ class Unit:
         mipmapped = sampler.min_mip_filter is not MipFilter.NONE and self.image.levels > 1
         self.mip = sampler.min_mip_filter if mipmapped else MipFilter.NONE
         self.needs_lod = mipmapped or not self.same_filters
-        self.floats = self.filter_class(view, self.image, sampler)
-        packed = self.may_pack and can_filter_packed(view, self.image, sampler)
+        self.chooses = sampler.reduction is not Reduction.MEAN
+        kind = ChoosingFilter if self.chooses else FloatFilter
+        self.floats = kind(view, self.image, sampler)
+        packed = not self.chooses and can_filter_packed(view, self.image, sampler)
         self.packed = (
             PackedFilter(view, image_of_view(view, as_bytes=True), sampler) if packed else None
         )

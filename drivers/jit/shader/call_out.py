@@ -113,9 +113,7 @@ class CallingStage(Stage):
         b = e.b
         if site not in self.sites:
             self.sites.append(site)
-        number = b.const("i64", self.sites.index(site))
-        if self.base is not None:
-            number = (self.base << 32) + number
+        number = self.sites.index(site)
         area = e.word(Words.CALL_AREA, "ptr")
         mask = e.writers() if getattr(site, "name", "") in _WRITING else e.mask
         places = [b.at(area, i * e.w * 8, "i8") for i in range(max(len(args) + 1, results))]
