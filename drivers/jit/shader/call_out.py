@@ -120,7 +120,6 @@ class CallingStage(Stage):
         for place, row in zip(places, [mask.to("i32", False), *map(e.wide, args)], strict=False):
             b.store(place, self.to_quads(e, row.as_int()), 8)
         with b.when(b.any(mask)):
-            e.call_python(
-                Words.CALLBACK, number if self.base is None else (self.base << 32) + number
-            )
+            known = b.const("i64", number) if self.base is None else (self.base << 32) + number
+            e.call_python(Words.CALLBACK, known)
         return [self.from_quads(e, b.load(place, t, e.w, 8)) for place in places[:results]]
