@@ -18,13 +18,11 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.context import MemoryContext
-from gallette.drivers.common.memory.mipmap import generate_mipmap
-from gallette.drivers.common.memory.resource import HostResource, copy_region, transfer_map
+from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags, QueryType
-from gallette.pipe.formats import Format
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import (
@@ -164,37 +162,10 @@ class HostContext(MemoryContext):
         """
         return type(self).transfer_map is HostContext.transfer_map
 
-    def generate_mipmap(
-        self,
-        resource: Resource,
-        format: Format,
-        base_level: int,
-        last_level: int,
-        first_layer: int,
-        last_layer: int,
-    ) -> None:
-        """Generate mipmaps; pending draws may sample these levels, so they are executed first."""
-        if not self._may_map(resource, MapFlags.WRITE):
+    def ready(self, read: Resource, written: Resource) -> None:
+        """Execute pending draws if they write the one or read the other."""
+        if not (self._may_map(read, MapFlags.READ) and self._may_map(written, MapFlags.WRITE)):
             self.execute_deferred()
-        generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
-
-    def resource_copy_region(
-        self,
-        dst: Resource,
-        dst_level: int,
-        dst_x: int,
-        dst_y: int,
-        dst_z: int,
-        src: Resource,
-        src_level: int,
-        src_box: Box,
-    ) -> None:
-        """Copy a region; pending draws that write the source or read the destination are executed
-        first.
-        """
-        if not (self._may_map(src, MapFlags.READ) and self._may_map(dst, MapFlags.WRITE)):
-            self.execute_deferred()
-        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def buffer_subdata(
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]

@@ -41,11 +41,7 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
-    from gallette.drivers.common.raster.interpolate import PlaneSource
-    from gallette.drivers.common.raster.lanes import PrimitiveInfo
-    from gallette.drivers.common.raster.primitives import Batch, RasterContext
-    from gallette.drivers.common.raster.samples import SamplePattern
-    from gallette.drivers.common.raster.setup import Edges
+    from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
@@ -264,15 +260,9 @@ class BoundProgram:
         return 0
 
     def fill_polygons(
-        self,
-        engine: FragmentEngine,
-        context: RasterContext,
-        edges: Edges,
-        source: PlaneSource,
-        info: PrimitiveInfo,
-        pattern: SamplePattern | None,
+        self, engine: FragmentEngine, context: RasterContext, polygons: Polygons
     ) -> bool:
-        """Fill what points and lines cover, at the samples of `pattern`; false as for `fill`."""
+        """Fill what points and lines cover; false if the shared rasterizer is to draw it."""
         return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:

@@ -18,7 +18,7 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.batch import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit

@@ -1,8 +1,9 @@
 """Calls from machine code to Python: for texture operations, images, vertices with a dynamic index,
 and for more work units.
 
-A call site describes itself (`chunk.TextureSite` and others). Arguments are in the call area, a row
-of lanes each, after a row with the mask of active lanes; results go to the rows from the first on.
+A call site describes itself (`shader.call_out.TextureSite` and others). Arguments are in the call
+area, a row of lanes each, after a row with the mask of active lanes; results go to the rows from
+the first on.
 
 No exception can pass through machine code, so a `Callback` stores it and returns a negative number;
 the code then returns at once, and its caller raises the stored exception.
@@ -21,7 +22,7 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.work import Work
 
 from .llvm.stack import raise_interruption
-from .shader.chunk import CornerSite, OffsetSite, TextureSite
+from .shader.call_out import CornerSite, OffsetSite, TextureSite
 from .shader.storage import ImageSite
 
 __all__ = ["CallArea", "Callback", "answer", "answering", "clock", "clock_of", "raise_failure"]

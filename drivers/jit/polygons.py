@@ -11,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import RasterContext
-from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.raster.setup import SUBPIXELS, Edges, Rect
+from gallette.drivers.common.raster.batch import Polygons, RasterContext
+from gallette.drivers.common.raster.setup import SUBPIXELS, Rect
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import FRAGMENT
 
@@ -34,15 +31,10 @@ Array = npt.NDArray[Any]
 
 
 def fill_polygons(
-    bound: BoundJit,
-    engine: FragmentEngine,
-    context: RasterContext,
-    edges: Edges,
-    source: PlaneSource,
-    info: PrimitiveInfo,
-    pattern: SamplePattern | None,
+    bound: BoundJit, engine: FragmentEngine, context: RasterContext, polygons: Polygons
 ) -> bool:
     """Fill polygons; returns false, having done nothing, if that needs the shared code."""
+    edges, source, info, pattern = polygons
     if touches_nothing(engine):
         return has_code(bound, engine, context)
     longest = max(np.abs(edges.a).max(initial=0), np.abs(edges.b).max(initial=0))
@@ -58,7 +50,7 @@ def fill_polygons(
         return True
     key, vertices = function.key, source.vertices
     records = np.empty((edges.count, Record.SIZE), np.int32)
-    count = _write_records(records, edges, source, info, context.target, bool(key.places))
+    count = _write_records(records, polygons, context.target, bool(key.places))
     if not count:
         return True
     keep: list[Any] = []
@@ -89,15 +81,9 @@ def fill_polygons(
     return True
 
 
-def _write_records(
-    records: Array,
-    edges: Edges,
-    source: PlaneSource,
-    info: PrimitiveInfo,
-    target: Rect,
-    sampled: bool,
-) -> int:
+def _write_records(records: Array, polygons: Polygons, target: Rect, sampled: bool) -> int:
     """Write a record of each polygon that is not outside the target; returns how many."""
+    edges, source, info, _ = polygons
     box = [edges.x0, edges.y0, edges.x1, edges.y1]
     if sampled:  # any place in a pixel counts
         box = [

@@ -41,11 +41,7 @@ from gallette.drivers.common.program import (
     Outputs,
     ProgramFacts,
 )
-from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
-from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.raster.setup import Edges
+from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
@@ -310,16 +306,10 @@ class BoundJit(BoundProgram):
         return fill(self, engine, context, vertices, batch)
 
     def fill_polygons(
-        self,
-        engine: FragmentEngine,
-        context: RasterContext,
-        edges: Edges,
-        source: PlaneSource,
-        info: PrimitiveInfo,
-        pattern: SamplePattern | None,
+        self, engine: FragmentEngine, context: RasterContext, polygons: Polygons
     ) -> bool:
         """Fill what points and lines cover; false if there is no tile function."""
-        return fill_polygons(self, engine, context, edges, source, info, pattern)
+        return fill_polygons(self, engine, context, polygons)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of draws in a state; None if there is none."""

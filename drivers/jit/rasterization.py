@@ -18,7 +18,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.splitting import MOST_LANES
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.drivers.common.raster.primitives import Batch, RasterContext, clipped
+from gallette.drivers.common.raster.batch import Batch, RasterContext
+from gallette.drivers.common.raster.primitives import clipped
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS, Ints, VertexSet
 from gallette.drivers.common.work import FRAGMENT

@@ -21,7 +21,7 @@ from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
-from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.batch import RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet

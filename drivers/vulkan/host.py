@@ -15,10 +15,16 @@ import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
-from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import (
+    Bound,
+    ConstantBuffer,
+    StageBindings,
+    pinned_by,
+    readable_by,
+    sampled_by,
+)
 from gallette.drivers.common.draw.draw_states import DrawStates
 from gallette.drivers.common.draw.pipeline import draw
-from gallette.drivers.common.draw.resources import pinned_by, readable_by, sampled_by
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Counters, Query
 from gallette.drivers.common.variants.shader import ShaderObject

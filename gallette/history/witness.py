@@ -18,11 +18,10 @@ from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.output.depth import compare
 from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.program import BoundProgram
+from gallette.drivers.common.raster.batch import Batch, FragmentSink
 from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.history.places import is_attachment
@@ -110,7 +109,7 @@ class PixelSink(FragmentSink):
         self._missing(vertices, batch)
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """Draw fragments; see `gallette.drivers.common.raster.scissors.FragmentSink`."""
+        """Draw fragments; see `gallette.drivers.common.raster.batch.FragmentSink`."""
         x, y = self._witness.x, self._witness.y
         hit = (spans.y == y) & (spans.x <= x) & (x < spans.x + spans.length)
         done = -1

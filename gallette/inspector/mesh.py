@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from gallette.drivers.common.output.engine import FragmentRun
+from gallette.drivers.common.raster.batch import Batch, FragmentSink
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.fetch import FetchedVertices
 from gallette.drivers.common.vertex.stream import resolved, vertex_stream

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.raster.primitives import Batch
+from gallette.drivers.common.raster.batch import Batch
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels

@@ -66,12 +66,10 @@ def check(cases: Sequence[tuple[Routine, Sequence[Array], str]]) -> None:
         function = code.function(name, ctypes.c_void_p, ctypes.c_void_p)
         function(*[table.ctypes.data for table in tables])
         for one, other in zip(outputs, evaluate(routine, inputs), strict=True):
-            wanted = np.broadcast_to(other, LANES)
+            wanted = np.ascontiguousarray(np.broadcast_to(other, LANES)).view(one.dtype)
             same = one == wanted
             if one.itemsize == 4:
-                same |= np.isnan(one.view(np.float32)) & np.isnan(
-                    np.ascontiguousarray(wanted).view(np.float32)
-                )
+                same |= np.isnan(one.view(np.float32)) & np.isnan(wanted.view(np.float32))
             assert same.all(), (routine.name, what, one[~same], wanted[~same])
 
 

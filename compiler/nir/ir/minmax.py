@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["are_inside", "between", "fmax", "fmin", "maximum", "minimum", "saturated"]
+__all__ = ["are_inside", "between", "fmax", "fmin", "limited", "maximum", "minimum", "saturated"]
 
 Array = npt.NDArray[Any]
 
@@ -54,6 +54,12 @@ def between(a: Array, low: Any, high: Any, out: Array | None = None) -> Array:
     """Clamp to `low` and `high`; `low` for a NaN."""
     limited = fmax(a, low, out)
     return fmin(limited, high, limited if limited.ndim else None)
+
+
+def limited(a: Array, low: Any, high: Any) -> Array:
+    """Clamp to `low` and `high`, which may be arrays; a NaN remains."""
+    raised = maximum(a, low)
+    return minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
 
 
 def saturated(a: Array) -> Array:

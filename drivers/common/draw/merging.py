@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.bound import MERGED_STAGES, ConstantBuffer
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import Gathered
@@ -29,7 +29,6 @@ from gallette.drivers.common.vertex.vertices import OwnViewports
 from gallette.pipe.state import DrawInfo
 
 from .programs import ConstantTables
-from .resources import MERGED_STAGES
 from .snapshot import Constants, Snapshot, row_of
 from .splitting import CALL_VALUES, LISTS, lanes_at_once
 from .state import DrawState

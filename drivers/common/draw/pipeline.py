@@ -12,8 +12,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentRun
-from gallette.drivers.common.raster.primitives import Batch, rasterize
-from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
+from gallette.drivers.common.raster.batch import Batch, FragmentSink, ScissorSink
+from gallette.drivers.common.raster.primitives import rasterize
 from gallette.drivers.common.vertex.stream import resolved, submitted
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import VertexSet

@@ -20,10 +20,10 @@ import numpy.typing as npt
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
 from gallette.drivers.common.output.order import Scratch, real_lanes, visible
+from gallette.drivers.common.raster.batch import FragmentSink
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
 from gallette.pipe.enums import Primitive

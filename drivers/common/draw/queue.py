@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 
+from gallette.drivers.common.bound import MERGED_STAGES
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
@@ -33,7 +34,6 @@ from .draw_states import DrawStates
 from .execution import Execution
 from .merging import MergedDraws, PendingDraw
 from .pipeline import draw
-from .resources import MERGED_STAGES
 from .snapshot import CommandLists, Constants, Plan, PreparedDraw, Row, Snapshot
 from .snapshot_cache import SnapshotCache
 

@@ -16,7 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import Bound, ConstantBuffer
+from gallette.drivers.common.bound import (
+    MERGED_STAGES,
+    Bound,
+    ConstantBuffer,
+    pinned_by,
+    readable_by,
+    resources_of,
+    sampled_by,
+)
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
@@ -24,13 +32,6 @@ from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import (
-    MERGED_STAGES,
-    pinned_by,
-    readable_by,
-    resources_of,
-    sampled_by,
-)
 from .splitting import CALL_VALUES
 
 if TYPE_CHECKING:

@@ -11,12 +11,17 @@ from collections.abc import Hashable
 from typing import Any
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import PARAMETERS, Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import (
+    MERGED_STAGES,
+    PARAMETERS,
+    Bound,
+    ConstantBuffer,
+    StageBindings,
+)
 from gallette.pipe.state import ImageView, ShaderBuffer
 
 from .draw_states import DrawStates
 from .programs import sampler_masks
-from .resources import MERGED_STAGES
 from .snapshot import BETWEEN, Snapshot
 
 __all__ = ["SnapshotCache"]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import Bound, ConstantBuffer
+from gallette.drivers.common.bound import MERGED_STAGES, Bound, ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
@@ -25,7 +25,6 @@ from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .resources import MERGED_STAGES
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.lanes import VertexLanes
 from gallette.drivers.common.program import BoundProgram, Outputs, ProgramFacts
-from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.batch import RasterContext
 from gallette.drivers.common.vertex.assembly import (
     Part,
     Runs,

@@ -26,9 +26,8 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.batch import Batch, FragmentSink, RasterContext
 from gallette.drivers.common.raster.samples import sample_pattern
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset

@@ -61,7 +61,9 @@ def is_bordered(axis: Axis, linear: bool) -> bool:
     return axis.mode in _BORDERED
 
 
-def _along_axis(name: str, build: Callable[..., Sequence[Def]]) -> Callable[..., Routine]:
+def _along_axis(
+    name: str, build: Callable[..., Sequence[Def]], returns: str
+) -> Callable[..., Routine]:
     """The routines of a function of a coordinate, an extent and perhaps an offset."""
 
     @cache
@@ -71,7 +73,7 @@ def _along_axis(name: str, build: Callable[..., Sequence[Def]]) -> Callable[...,
         def start(b: Builder, s: Def, n: Def, offset: Def | None = None) -> Sequence[Def]:
             return build(_Along(b, axis, n, offset), s)
 
-        return routine(f"{name} {axis.mode.name}", given, start, any_conversion=True)
+        return routine(f"{name} {axis.mode.name}", given, start, returns, any_conversion=True)
 
     return made
 
@@ -217,13 +219,13 @@ def _gather_taps(at: _Along, s: Def) -> list[Def]:
     return [*(at.inside(i) for i in both), b.imm_float(0.0)]
 
 
-nearest_tap = _along_axis("nearest", _nearest_tap)
+nearest_tap = _along_axis("nearest", _nearest_tap, "i")
 """The nearest texel, and (see `is_bordered`) whether it is on the border."""
-linear_taps = _along_axis("linear", _linear_taps)
+linear_taps = _along_axis("linear", _linear_taps, "iif")
 """The two texels whose centres surround the coordinate, the second one's weight, and whether each
 is on the border.
 """
-gather_taps = _along_axis("gather", _gather_taps)
+gather_taps = _along_axis("gather", _gather_taps, "iif")
 """The two texels that a gather reads along an axis, as by `linear_taps`; no weight."""
 
 
@@ -262,9 +264,9 @@ def _moved(at: _Along, s: Def) -> Def:
     return at.b.fadd(s, at.offset if at.scaled else at.b.fdiv(at.offset, at.nf))
 
 
-nearest_fixed = _along_axis("nearest fixed", _nearest_fixed)
+nearest_fixed = _along_axis("nearest fixed", _nearest_fixed, "i")
 """The texel that contains the coordinate, where texels are filtered in 8 bits."""
-linear_fixed = _along_axis("linear fixed", _linear_fixed)
+linear_fixed = _along_axis("linear fixed", _linear_fixed, "iiu")
 """Both texels and the second one's weight of 256: coordinates in 256ths of a texel, as in
 llvmpipe's filters of 8-bit texels.
 """
@@ -315,7 +317,7 @@ class _Face:
 @cache
 def project() -> Routine:
     """The cube face that a direction meets, and the coordinates there."""
-    return routine("project", {"direction": (3, 32)}, lambda b, d: _Face(b, d).place())
+    return routine("project", {"direction": (3, 32)}, lambda b, d: _Face(b, d).place(), "iff")
 
 
 @cache
@@ -331,7 +333,7 @@ def face_derivative() -> Routine:
             for d, c in zip(at.across(derivative), (at.sc, at.tc), strict=True)
         ]
 
-    return routine("face derivative", {"direction": (3, 32), "derivative": (3, 32)}, build)
+    return routine("face derivative", {"direction": (3, 32), "derivative": (3, 32)}, build, "ff")
 
 
 @cache
@@ -358,7 +360,7 @@ def across_the_seam() -> Routine:
         return [number, b.f2i32(b.fmul(u, nf)), b.f2i32(b.fmul(v, nf))]
 
     given = dict.fromkeys(("face", "i", "j", "n"), (1, 32))
-    return routine("across the seam", given, build, any_conversion=True)
+    return routine("across the seam", given, build, "iii", any_conversion=True)
 
 
 # -- level of detail -----------------------------------------------------------------------------
@@ -377,7 +379,7 @@ def log2() -> Routine:
         mantissa = b.ior(b.iand(x, b.imm_int(0x7FFFFF)), one)
         return [b.fadd(b.i2f32(exponent), b.fsub(mantissa, one))]
 
-    return routine("fast log2", {"x": (1, 32)}, build)
+    return routine("fast log2", {"x": (1, 32)}, build, "f")
 
 
 @cache
@@ -395,4 +397,4 @@ def squared_length(axes: int, scaled: bool) -> Routine:
         return [first]
 
     given = {"d": (axes, 32)} if scaled else {"d": (axes, 32), "n": (axes, 32)}
-    return routine("squared length", given, build)
+    return routine("squared length", given, build, "f")

@@ -32,7 +32,7 @@ _compiled: weakref.WeakKeyDictionary[Routine, Callable[..., list[Array]]] = (
 
 
 def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]:
-    """The components of the results, as unsigned integers or booleans.
+    """The components of the results.
 
     `arguments` are the components of the parameters, of any type of their size; None where the
     routine does not read one.
@@ -113,7 +113,10 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
             index = typed(step.sources[0], numpy_dtype("int", 32))
             lines.append(f"{name} = table_{step.op}.take({index})")
             types[number, table.dtype] = name
-    found = [typed(n, numpy_dtype("uint", routine.size(n))) for n in routine.outputs]
+    found = [
+        typed(n, numpy_dtype(kind, routine.size(n)))
+        for n, kind in zip(routine.outputs, routine.kinds, strict=True)
+    ]
     names["asarray"] = np.asarray
     text = "\n    ".join(["def run(a):", *lines, f"return [{', '.join(found)}]"])
     exec(compile(text, f"<{routine.name}>", "exec"), names)

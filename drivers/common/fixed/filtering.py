@@ -28,7 +28,7 @@ def layer() -> Routine:
         return [b.f2i32(b.bcsel(b.flt(top, bounded), top, bounded))]
 
     given = dict.fromkeys(("coordinate", "layers"), (1, 32))
-    return routine("layer", given, build, any_conversion=True)
+    return routine("layer", given, build, "i", any_conversion=True)
 
 
 @cache
@@ -38,7 +38,7 @@ def mix() -> Routine:
     def build(b: Builder, first: Def, second: Def, weight: Def) -> list[Def]:
         return [b.fadd(first, b.fmul(weight, b.fsub(second, first)))]
 
-    return routine("mix", dict.fromkeys(("first", "second", "weight"), (1, 32)), build)
+    return routine("mix", dict.fromkeys(("first", "second", "weight"), (1, 32)), build, "f")
 
 
 @cache
@@ -71,7 +71,7 @@ def compared(func: CompareFunc, clamped: bool) -> Routine:
         return [b.b2f32(compare(b, func, reference, depth, "f"))]
 
     given = dict.fromkeys(("reference", "depth"), (1, 32))
-    return routine(f"compare {func.name}", given, build)
+    return routine(f"compare {func.name}", given, build, "f")
 
 
 def compare(b: Builder, func: CompareFunc, x: Def, y: Def, kind: str) -> Def:

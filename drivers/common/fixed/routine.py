@@ -50,6 +50,8 @@ class Routine:
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
     """The numbers of the results' components."""
+    kinds: tuple[str, ...]
+    """The base types of the results' components."""
     any_conversion: bool
     """Whether floats that no integer can represent may become any integer: `f2i32` is the machine's
     conversion then, which is faster than NIR's.
@@ -79,10 +81,12 @@ def routine(
     name: str,
     parameters: Mapping[str, tuple[int, int]],
     build: Callable[..., Sequence[Def]],
+    returns: str = "",
     any_conversion: bool = False,
 ) -> Routine:
     """Build a routine; `parameters` are (components, bits) by name, which `build` gets in order,
-    after the builder.
+    after the builder. `returns` has a letter for each component of the results: f(loat), i(nt) or
+    u(int), which the last ones need not have.
     """
     b = Builder.shader_main(Stage.FRAGMENT, name)
     disown(b.shader)
@@ -97,7 +101,7 @@ def routine(
         value.call(label, 0)
     flat = _Flattening(given)
     results = tuple(build(b, *given))
-    return flat.routine(name, b.shader, results, any_conversion)
+    return flat.routine(name, b.shader, results, returns, any_conversion)
 
 
 def remove_unused(routine: Routine) -> None:
@@ -108,6 +112,7 @@ def remove_unused(routine: Routine) -> None:
             instr.remove()
 
 
+_KINDS = {"f": "float", "i": "int", "u": "uint"}
 _TYPES = {1: Base.BOOL, 8: Base.UINT8, 16: Base.UINT16, 32: Base.FLOAT, 64: Base.UINT64}
 
 
@@ -125,7 +130,12 @@ class _Flattening:
         self._steps: dict[Step, int] = {}
 
     def routine(
-        self, name: str, shader: Shader, results: tuple[Def, ...], any_conversion: bool
+        self,
+        name: str,
+        shader: Shader,
+        results: tuple[Def, ...],
+        returns: str,
+        any_conversion: bool,
     ) -> Routine:
         needed = [(value, i) for value in results for i in range(value.num_components)]
         outputs = [self._number(value, i) for value, i in needed]
@@ -143,7 +153,8 @@ class _Flattening:
         )
         return Routine(
             name, shader, results, self._sizes, tuple(self._constants), steps,
-            tuple([final(n) for n in outputs]), any_conversion,
+            tuple([final(n) for n in outputs]),
+            tuple([_KINDS[letter] for letter in returns.ljust(len(outputs), "u")]), any_conversion,
         )  # fmt: skip
 
     def _number(self, value: Def, component: int) -> int:

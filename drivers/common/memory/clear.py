@@ -16,7 +16,7 @@ from gallette.pipe.formats import Channel, Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask
 from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
-from .resource import HostResource
+from .resource import surface_texels
 
 __all__ = [
     "ClearValues",
@@ -26,37 +26,10 @@ __all__ = [
     "clear_depth_stencil",
     "cleared_rect",
     "cleared_texels",
-    "flat_texels",
-    "surface_texels",
 ]
 
 _Texels = npt.NDArray[Any]
 _COLOR0, _DEPTH_STENCIL = int(ClearFlags.COLOR0), int(ClearFlags.DEPTH | ClearFlags.STENCIL)
-
-
-def surface_texels(surface: Surface) -> npt.NDArray[Any]:
-    """A surface's memory as a view of raw texels `[plane, y, x]` (or `[plane, y, x, words]`)."""
-    resource = surface.resource
-    assert isinstance(resource, HostResource)
-    word, count = texel_layout(surface.format)
-    texels = resource.view(surface.level, word)
-    samples = resource.samples
-    texels = texels[surface.first_layer * samples : (surface.last_layer + 1) * samples]
-    return texels if count == 1 else texels.reshape(*texels.shape[:2], -1, count)
-
-
-def flat_texels(surface: Surface, sample: int) -> tuple[npt.NDArray[Any], int, int]:
-    """One sample of all layers of a surface as flat texels, for fragments to write.
-
-    Also returns the distance in texels between a pixel and the one above, and between layers, since
-    the planes of the other samples lie between them.
-    """
-    texels = surface_texels(surface)
-    resource = surface.resource
-    assert isinstance(resource, HostResource)
-    height, width = texels.shape[1:3]
-    flat = texels[sample:].reshape(-1, *texels.shape[3:])
-    return flat, width, width * height * resource.samples
 
 
 _EVERYTHING = slice(None)

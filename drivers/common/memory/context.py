@@ -50,6 +50,10 @@ class MemoryContext(BindingContext):
         """Whether the render condition suppresses drawing."""
         return self._condition is not None and not self._condition.passes()
 
+    def ready(self, read: Resource, written: Resource) -> None:
+        """Called before a command that reads one resource and writes another."""
+        self.execute_deferred()
+
     def on_host(
         self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
     ) -> None:
@@ -132,7 +136,7 @@ class MemoryContext(BindingContext):
         src_level: int,
         src_box: Box,
     ) -> None:
-        self.execute_deferred()
+        self.ready(src, dst)
         self.copy_texels(dst, dst_level, (dst_x, dst_y, dst_z), src, src_level, src_box)
 
     def copy_texels(
@@ -161,7 +165,7 @@ class MemoryContext(BindingContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        self.execute_deferred()
+        self.ready(resource, resource)
         self.on_host(resource, range(base_level, last_level + 1))
         self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.pipe.codecs import texel_layout
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
-from gallette.pipe.state import Box
+from gallette.pipe.state import Box, Surface
 
 from .storage import (
     ResourceError,
@@ -205,3 +206,28 @@ def copy_region(
     to, source = dst.storage[dst_level], src.storage[src_level]
     copy_storage(dst.desc, to, dst_level, origin, src.desc, source, src_level, src_box)
     dst.touch()
+
+
+def surface_texels(surface: Surface) -> npt.NDArray[Any]:
+    """A surface's memory as a view of raw texels `[plane, y, x]` (or `[plane, y, x, words]`)."""
+    resource = surface.resource
+    assert isinstance(resource, HostResource)
+    word, count = texel_layout(surface.format)
+    texels = resource.view(surface.level, word)
+    samples = resource.samples
+    texels = texels[surface.first_layer * samples : (surface.last_layer + 1) * samples]
+    return texels if count == 1 else texels.reshape(*texels.shape[:2], -1, count)
+
+
+def flat_texels(surface: Surface, sample: int) -> tuple[npt.NDArray[Any], int, int]:
+    """One sample of all layers of a surface as flat texels, for fragments to write.
+
+    Also returns the distance in texels between a pixel and the one above, and between layers, since
+    the planes of the other samples lie between them.
+    """
+    texels = surface_texels(surface)
+    resource = surface.resource
+    assert isinstance(resource, HostResource)
+    height, width = texels.shape[1:3]
+    flat = texels[sample:].reshape(-1, *texels.shape[3:])
+    return flat, width, width * height * resource.samples

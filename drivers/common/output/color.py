@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.output import ColorKey, merged, stored
-from gallette.drivers.common.memory.clear import flat_texels
+from gallette.drivers.common.memory.resource import flat_texels
 from gallette.pipe.codecs import pack_planes, unpack_planes
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, Surface

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.depth import stencil_test
-from gallette.drivers.common.memory.clear import flat_texels
+from gallette.drivers.common.memory.resource import flat_texels
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface

@@ -18,6 +18,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.batch import FragmentSink
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -27,7 +28,6 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.vertex.masks import every
@@ -57,9 +57,7 @@ from .order import (
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
-    from gallette.drivers.common.raster.primitives import Batch, RasterContext
-    from gallette.drivers.common.raster.samples import SamplePattern
-    from gallette.drivers.common.raster.setup import Edges
+    from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = [
@@ -115,19 +113,10 @@ class FragmentRun(FragmentSink):
         program = self.shader.program
         return 0 if program is None else program.fill(self.engine, context, vertices, batch)
 
-    def fill_polygons(
-        self,
-        context: RasterContext,
-        edges: Edges,
-        source: PlaneSource,
-        info: PrimitiveInfo,
-        pattern: SamplePattern | None,
-    ) -> bool:
+    def fill_polygons(self, context: RasterContext, polygons: Polygons) -> bool:
         """Fill what points or lines cover with the program's compiled code, if it has any."""
         program = self.shader.program
-        return program is not None and program.fill_polygons(
-            self.engine, context, edges, source, info, pattern
-        )
+        return program is not None and program.fill_polygons(self.engine, context, polygons)
 
 
 class FragmentEngine:

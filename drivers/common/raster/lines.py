@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
+from gallette.drivers.common.vertex.vertices import Floats, VertexSet
 from gallette.pipe.state import RasterizerState
 
+from .batch import Batch, Polygons
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern
-from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away
+from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
 
 __all__ = ["parallelograms", "rectangles", "set_up_lines"]
 
@@ -43,29 +44,21 @@ class _Major:
 
 def set_up_lines(
     vertices: VertexSet,
-    ends: Ints,
-    provoking: Ints,
-    identity: npt.NDArray[np.int32],
+    batch: Batch,
     state: RasterizerState,
     target: Rect,
-    depth: Floats | None,
-    front: Bools | None = None,
-    multisampled: SamplePattern | None = None,
-) -> tuple[Edges, PlaneSource, PrimitiveInfo]:
-    """The polygons that lines `ends[n, 2]` cover, and the planes of their inputs."""
-    columns = ends.T
-    x, y = vertices.window[0, columns], vertices.window[1, columns]
+    pattern: SamplePattern | None = None,
+) -> Polygons:
+    """The polygons that lines cover."""
+    x, y = vertices.window[0, batch.corners.T], vertices.window[1, batch.corners.T]
     dx, dy = x[0] - x[1], y[0] - y[1]
     length = dx * dx + dy * dy
     keep = np.isfinite(length) & (length > 0)
     if not keep.all():
         rows = np.flatnonzero(keep)
-        columns, x, y, dx, dy = columns[:, rows], x[:, rows], y[:, rows], dx[rows], dy[rows]
-        provoking, identity = provoking[rows], identity[rows]
-        depth = None if depth is None else depth[:, rows]
-        front = None if front is None else front[rows]
-    center = state.half_pixel_center and not multisampled
-    if multisampled:
+        batch, x, y, dx, dy = batch.take(rows), x[:, rows], y[:, rows], dx[rows], dy[rows]
+    center = state.half_pixel_center and not pattern
+    if pattern:
         corners = rectangles(x, y, dx, dy, state)
     else:
         corners = parallelograms(x, y, dx, dy, state, center)
@@ -73,10 +66,10 @@ def set_up_lines(
         edges = conservative_edges(corners[0], corners[1], target)
     else:
         edges = polygon_edges(corners[0], corners[1], state.bottom_edge_rule, target)
-    source = PlaneSource(vertices, columns, provoking, center, bool(multisampled), depth)
-    if front is None:
-        front = np.ones(len(provoking), np.bool_)
-    return edges, source, PrimitiveInfo(front, identity)
+    source = PlaneSource(
+        vertices, batch.corners.T, batch.provoking, center, bool(pattern), batch.depth
+    )
+    return Polygons(edges, source, PrimitiveInfo(batch.facing(), batch.identity), pattern)
 
 
 def rectangles(

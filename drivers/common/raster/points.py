@@ -9,6 +9,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.state import RasterizerState
 
+from .batch import Batch, Polygons
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern
@@ -36,54 +37,40 @@ def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Flo
 
 def set_up_points(
     vertices: VertexSet,
-    which: Ints,
-    provoking: Ints,
-    identity: npt.NDArray[np.int32],
+    batch: Batch,
     state: RasterizerState,
     target: Rect,
-    depth: Floats | None,
-    front: Bools | None = None,
-    multisampled: SamplePattern | None = None,
-) -> tuple[Edges, PlaneSource, PrimitiveInfo]:
-    """The squares that points cover, and the planes of their inputs."""
+    pattern: SamplePattern | None = None,
+) -> Polygons:
+    """The squares that points cover."""
+    which = batch.corners[:, 0]
     window = vertices.window[:2, which]
     size = rasterized_size(point_sizes(vertices, which, state))
     keep = (np.abs(window) < FARTHEST).all(axis=0)
     if not keep.all():
         rows = np.flatnonzero(keep)
-        which, window, size = which[rows], window[:, rows], size[rows]
-        provoking, identity = provoking[rows], identity[rows]
-        depth = None if depth is None else depth[:, rows]
-        front = None if front is None else front[rows]
-    if front is None:
-        front = np.ones(len(provoking), np.bool_)
-    info = PrimitiveInfo(
-        front, identity, (window[0], window[1], size), state.sprite_coord_upper_left
-    )
-    if multisampled:
-        info.round = state.point_smooth and not state.multisample
-        edges = _squares(window, size, state, target)
-        source = PlaneSource(vertices, which[None], provoking, False, depth=depth)
-        return edges, source, info
-    if state.conservative:
-        edges = _squares(window, size, state, target, state.half_pixel_center)
-        center = state.half_pixel_center
-        source = PlaneSource(vertices, which[None], provoking, center, depth=depth)
-        return edges, source, info
-    x0, x1 = point_extent(window[0], size, state)
-    y0, y1 = point_extent(window[1], size, state)
-    nothing = np.zeros((0, len(size)))
-    edges = Edges(
-        nothing,
-        nothing,
-        nothing,
-        np.maximum(x0, target.x0),
-        np.minimum(x1, target.x1),
-        np.maximum(y0, target.y0),
-        np.minimum(y1, target.y1),
-    )
-    source = PlaneSource(vertices, which[None], provoking, state.half_pixel_center, depth=depth)
-    return edges, source, info
+        batch, window, size = batch.take(rows), window[:, rows], size[rows]
+    places = window[0], window[1], size
+    info = PrimitiveInfo(batch.facing(), batch.identity, places, state.sprite_coord_upper_left)
+    info.round = bool(pattern) and state.point_smooth and not state.multisample
+    center = state.half_pixel_center and not pattern
+    if pattern or state.conservative:
+        edges = _squares(window, size, state, target, center)
+    else:
+        x0, x1 = point_extent(window[0], size, state)
+        y0, y1 = point_extent(window[1], size, state)
+        nothing = np.zeros((0, len(size)))
+        edges = Edges(
+            nothing,
+            nothing,
+            nothing,
+            np.maximum(x0, target.x0),
+            np.minimum(x1, target.x1),
+            np.maximum(y0, target.y0),
+            np.minimum(y1, target.y1),
+        )
+    source = PlaneSource(vertices, batch.corners.T, batch.provoking, center, depth=batch.depth)
+    return Polygons(edges, source, info, pattern)
 
 
 def rasterized_size(size: Floats) -> Floats:
@@ -93,7 +80,7 @@ def rasterized_size(size: Floats) -> Floats:
 
 
 def _squares(
-    window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool = False
+    window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool
 ) -> Edges:
     """Points as squares of their exact size, for multisampling and conservative rasterization."""
     x, y = snap_away(window, center)

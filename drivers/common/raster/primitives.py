@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.batch import (
+    Batch,
+    FragmentSink,
+    Polygons,
+    RasterContext,
+    ScissorSink,
+    first_of_each,
+    numbered,
+)
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import set_up_lines
 from gallette.drivers.common.raster.points import set_up_points
 from gallette.drivers.common.raster.samples import SamplePattern, sampled_spans
-from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Edges, Rect
 from gallette.drivers.common.raster.spans import Spans, slices, spans_of
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
     MOST_ROWS,
-    DepthOffset,
     Faced,
     face_triangles,
     offset_depth,
@@ -35,7 +41,6 @@ from gallette.drivers.common.raster.viewports import (
 from gallette.drivers.common.vertex.assembly import ALL_EDGES
 from gallette.drivers.common.vertex.clip import (
     ClipContext,
-    ClipPlanes,
     clip_codes,
     clip_lines,
     clip_polygons,
@@ -45,7 +50,7 @@ from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
 
-__all__ = ["Batch", "RasterContext", "clipped", "rasterize"]
+__all__ = ["clipped", "rasterize"]
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
@@ -55,68 +60,6 @@ LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
 
 _TURNED = np.array([1, 2, 0])
 """The corner order of a triangle whose last vertex is provoking, from one whose first is."""
-
-
-@dataclass(slots=True)
-class Batch:
-    """Primitives of one size before clipping: vertex numbers, in drawing order."""
-
-    corners: Ints  # [n, k]
-    provoking: Ints
-    identity: npt.NDArray[np.int32]  # gl_PrimitiveID
-    edges: npt.NDArray[np.uint8] | None = None
-    resets: Bools | None = None
-    """lines, or edges of polygons, at which the stipple pattern restarts; None: all of them"""
-
-    def take(self, which: Ints | slice) -> Batch:
-        return Batch(
-            self.corners[which],
-            self.provoking[which],
-            self.identity[which],
-            None if self.edges is None else self.edges[which],
-            None if self.resets is None else _first_of_each(_numbered(self.resets)[which]),
-        )
-
-
-def _numbered(begun: Bools) -> Ints:
-    """Number the groups of each row; true entries begin a group."""
-    numbers: Ints = np.cumsum(begun, dtype=np.int64)
-    return numbers
-
-
-def _first_of_each(groups: Ints) -> Bools:
-    """Which elements begin a new group, among those that remain."""
-    begun: Bools = np.diff(groups, prepend=-1) != 0
-    return begun
-
-
-@dataclass(frozen=True, slots=True)
-class RasterContext:
-    """The state that all batches of draws with the same bound state share."""
-
-    state: RasterizerState
-    target: Rect
-    counters: Counters
-    planes: ClipPlanes
-    flat: frozenset[int]
-    linear: frozenset[int]
-    offset: DepthOffset
-    cull_distances: int = 0
-    multisampled: SamplePattern | None = None
-    smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
-    screen: Bools | None = None  # polygon stipple
-    viewports: Viewports | None = None  # if shaders select the viewport
-
-    @property
-    def fills(self) -> bool:
-        """Whether front and back faces are filled."""
-        return self.state.fill_front is self.state.fill_back is PolygonMode.FILL
-
-    def pattern(self, smooth: bool) -> SamplePattern | None:
-        """The samples whose coverage counts, for smooth or other primitives."""
-        if self.state.conservative:  # whole pixels, whatever their samples
-            return None
-        return self.multisampled or (self.smooth if smooth else None)
 
 
 def rasterize(
@@ -144,9 +87,9 @@ def rasterize(
         if size == 3:
             _triangles(context, sink, vertices, part)
         elif size == 2:
-            _lines(context, sink, vertices, part, None)
+            _lines(context, sink, vertices, part)
         else:
-            _points(context, sink, vertices, part, None)
+            _points(context, sink, vertices, part)
 
 
 def _windowed(
@@ -245,13 +188,13 @@ def _merged(
         if not context.state.flatshade_first:
             edges = (edges >> np.uint8(1)) | ((edges & np.uint8(1)) << np.uint8(2))
         all_edges = np.concatenate((_edges_of(batch).take(whole), edges)).take(order)
-    begun = source if batch.resets is None else _numbered(batch.resets)[source]
+    begun = source if batch.resets is None else numbered(batch.resets)[source]
     return Batch(
         all_corners,
         batch.provoking.take(source),
         batch.identity.take(source),
         all_edges,
-        _first_of_each(begun) if context.state.line_stipple_enable else None,
+        first_of_each(begun) if context.state.line_stipple_enable else None,
     )
 
 
@@ -351,7 +294,8 @@ def _outlines(
         if batch.edges is None
         else batch.edges[faced.rows]
     )
-    sequence = _LINE_ORDER if mode is PolygonMode.LINE else _POINT_ORDER
+    lines = mode is PolygonMode.LINE
+    size, sequence = (2, _LINE_ORDER) if lines else (1, _POINT_ORDER)
     row, place = np.nonzero((mask[:, None] >> sequence) & 1)
     edge = sequence[place].astype(np.intp)
     ends = np.stack((original[row, edge], original[row, (edge + 1) % 3]), axis=1)
@@ -362,90 +306,45 @@ def _outlines(
             a, b = (1, 2) if context.state.flatshade_first else (0, 1)
             z[a] = np.where(faced.reversed, depth[b], depth[a])
             z[b] = np.where(faced.reversed, depth[a], depth[b])
-        heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))
+        heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))[:size]
     resets: Bools | None = None
     if context.state.line_stipple_enable:
-        resets = _first_of_each(
-            faced.rows[row] if batch.resets is None else _numbered(batch.resets)[faced.rows[row]]
+        resets = first_of_each(
+            faced.rows[row] if batch.resets is None else numbered(batch.resets)[faced.rows[row]]
         )
     outline = Batch(
-        ends if mode is PolygonMode.LINE else ends[:, :1],
+        ends[:, :size],
         faced.provoking[row],
         batch.identity[faced.rows][row],
         resets=resets,
+        depth=heights,
+        front=faced.front[row],
     )
-    if mode is PolygonMode.LINE:
-        _lines(context, sink, vertices, outline, heights, faced.front[row])
-    else:
-        heights = None if heights is None else heights[:1]
-        _points(context, sink, vertices, outline, heights, faced.front[row])
+    (_lines if lines else _points)(context, sink, vertices, outline)
 
 
-def _lines(
-    context: RasterContext,
-    sink: FragmentSink,
-    vertices: VertexSet,
-    batch: Batch,
-    depth: Floats | None,
-    front: Bools | None = None,
-) -> None:
+def _lines(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch) -> None:
     if context.state.line_stipple_enable:
         resets = np.ones(len(batch.corners), np.bool_) if batch.resets is None else batch.resets
         ends, rows = dashes(
             vertices, batch.corners, batch.provoking, resets, context.state, context.flat
         )
-        batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
-        depth = None  # dashes have a depth of their own, without the offset
-        front = None if front is None else front[rows]
+        # Dashes have a depth of their own, without the offset.
+        batch = replace(batch.take(rows), corners=ends, depth=None)
     pattern = context.pattern(context.state.line_smooth)
-    set_up = set_up_lines(
-        vertices,
-        batch.corners,
-        batch.provoking,
-        batch.identity,
-        context.state,
-        context.target,
-        depth,
-        front,
-        pattern,
-    )
-    _polygons(context, sink, pattern, *set_up)
+    _polygons(context, sink, set_up_lines(vertices, batch, context.state, context.target, pattern))
 
 
-def _points(
-    context: RasterContext,
-    sink: FragmentSink,
-    vertices: VertexSet,
-    batch: Batch,
-    depth: Floats | None,
-    front: Bools | None = None,
-) -> None:
+def _points(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch) -> None:
     pattern = context.pattern(context.state.point_smooth)
-    set_up = set_up_points(
-        vertices,
-        batch.corners[:, 0],
-        batch.provoking,
-        batch.identity,
-        context.state,
-        context.target,
-        depth,
-        front,
-        pattern,
-    )
-    _polygons(context, sink, pattern, *set_up)
+    _polygons(context, sink, set_up_points(vertices, batch, context.state, context.target, pattern))
 
 
-def _polygons(
-    context: RasterContext,
-    sink: FragmentSink,
-    pattern: SamplePattern | None,
-    edges: Edges,
-    source: PlaneSource,
-    info: PrimitiveInfo,
-) -> None:
+def _polygons(context: RasterContext, sink: FragmentSink, polygons: Polygons) -> None:
     """Draw the polygons that lines or points cover, in parts with a bounded number of rows."""
-    if sink.fill_polygons(context, edges, source, info, pattern):
+    if sink.fill_polygons(context, polygons):
         return
+    edges, source, info, pattern = polygons
     for part in slices(ends_of(np.maximum(edges.y1 - edges.y0, 0)), MOST_ROWS):
         # The engine frees the rows while it draws, so no name may hold them here.
         sink.draw(_spans_of(edges, part, context.target, pattern), source, info)

@@ -4,7 +4,7 @@ A draw whose last vertex stage writes gl_ViewportIndex has a `Viewports` table i
 context; other draws never reach this code. If all primitives of a batch name one viewport, it
 replaces the first. Otherwise every primitive gets its own copies of vertices, projected by its own
 viewport, so that clipping and setup are unchanged; its scissor and depth range are applied to its
-spans (`scissors.ScissorSink`).
+spans (`batch.ScissorSink`).
 """
 
 from __future__ import annotations

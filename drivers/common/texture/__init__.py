@@ -10,16 +10,11 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .anisotropic import AnisotropicUnit, is_anisotropic
-from .minmax import AnisotropicMinmaxUnit, MinmaxUnit, reduces
 from .unit import Unit
 
 __all__ = ["Unit", "texture_unit"]
 
 _DEFAULT_SAMPLER = SamplerState()
-_KINDS: tuple[tuple[type[Unit], type[Unit]], ...] = (
-    (Unit, AnisotropicUnit),
-    (MinmaxUnit, AnisotropicMinmaxUnit),
-)
 
 
 def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit:
@@ -31,6 +26,6 @@ def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit
     if unit is None:
         resource.make_room_for_unit()
         sampler = sampler or _DEFAULT_SAMPLER
-        kinds = _KINDS[reduces(sampler)]
-        unit = resource.units[key] = kinds[is_anisotropic(view, sampler)](view, sampler)
+        kind = AnisotropicUnit if is_anisotropic(view, sampler) else Unit
+        unit = resource.units[key] = kind(view, sampler)
     return unit

@@ -101,7 +101,7 @@ class AnisotropicUnit(Unit):
         probes: Array,
         other: dict[str, Any],
     ) -> list[Array]:
-        """The mean of the probes."""
+        """The mean of the probes, or the one that the sampler chooses."""
         lanes = len(probes)
         bias = other.pop("bias", None)
         if bias is not None:
@@ -121,18 +121,8 @@ class AnisotropicUnit(Unit):
                 total = [np.zeros(lanes, F32) + plane for plane in found]
                 continue
             for sum_, plane in zip(total, found, strict=True):
-                sum_[which] = self.gathered(sum_[which], plane)
-        return [self.result(sum_, probes) for sum_ in total]
-
-    def gathered(self, total: Array, found: Array) -> Array:
-        """Add one more probe."""
-        added: Array = total + found
-        return added
-
-    def result(self, total: Array, probes: Array) -> Array:
-        """The final value of all probes."""
-        mean: Array = total / probes.astype(F32)
-        return mean
+                sum_[which] = self.floats.probes(sum_[which], plane)
+        return total if self.chooses else [sum_ / probes.astype(F32) for sum_ in total]
 
 
 def _lanes_of(value: Array, which: Array) -> Array:

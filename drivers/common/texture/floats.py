@@ -6,7 +6,7 @@ index where the target has one. Results are four component arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,18 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import compared, mix
-from gallette.pipe.enums import Target, Wrap
+from gallette.drivers.common.fixed.routine import Routine
+from gallette.pipe.enums import Reduction, Target, Wrap
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .cube import across_the_seam
 from .image import Image, Planes
-from .wrap import Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
 
-__all__ = ["FloatFilter", "Place", "axes_of"]
+__all__ = ["ChoosingFilter", "FloatFilter", "Place", "Taps", "along", "axes_of"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -61,6 +62,29 @@ class Place:
         )
 
 
+@dataclass(slots=True)
+class Taps:
+    """The two texels along an axis and the second one's weight; `out` marks border texels."""
+
+    i0: Array
+    i1: Array
+    weight: Array
+    out0: Array | None = None
+    out1: Array | None = None
+
+
+def along(
+    make: Callable[..., Routine], axis: Axis, s: Array, n: Any, offset: Array | int
+) -> list[Array]:
+    """Evaluate one of the routines along an axis (`fixed.addressing`); the coordinate, the extent
+    and the offset are numbers, or arrays by lane.
+    """
+    given = [s, np.asarray(n, np.int32)]
+    if moved := not isinstance(offset, int) or offset != 0:
+        given.append(np.asarray(offset, np.int32))
+    return evaluate(make(axis, moved), given)
+
+
 def axes_of(image: Image, sampler: SamplerState) -> list[Axis]:
     """The filtered axes of a target and how each is wrapped."""
     scaled = sampler.unnormalized_coords or image.target is Target.TEXTURE_RECT
@@ -74,7 +98,7 @@ def axes_of(image: Image, sampler: SamplerState) -> list[Axis]:
 def _lerp(a: Array, b: Array, weight: Array) -> Array:
     if a.ndim == 0 and b.ndim == 0 and a == b:
         return a
-    return evaluate(mix(), [a, b, np.asarray(weight, F32)])[0].view(F32)
+    return evaluate(mix(), [a, b, np.asarray(weight, F32)])[0]
 
 
 class FloatFilter:
@@ -168,7 +192,7 @@ class FloatFilter:
         if self.compare is None or place.compare is None:
             return planes
         routine = compared(self.compare, self.clamp_reference)
-        passed = evaluate(routine, [place.compare, planes[0]])[0].view(F32)
+        passed = evaluate(routine, [place.compare, planes[0]])[0]
         passed = np.broadcast_to(passed, planes[0].shape)  # a constant function has one result
         one = np.ones((), F32)
         return self.image.select([passed, passed, passed, one])
@@ -180,17 +204,16 @@ class FloatFilter:
         indices, out = [], []
         for i, axis in enumerate(self.axes):
             extent = self._extent(i, place.level)
-            tap, outside = nearest_tap(axis, place.coords[i], extent, place.offset[i])
-            indices.append(tap)
-            out.append(outside)
+            found = along(addressing.nearest_tap, axis, place.coords[i], extent, place.offset[i])
+            indices.append(found[0])
+            out.append(found[1] if len(found) > 1 else None)
         return self._texel(place, indices, out)
 
-    def taps(self, place: Place) -> list[Taps]:
+    def taps(self, make: Callable[..., Routine], place: Place) -> list[Taps]:
         """The two texels and the weight along each filtered axis."""
-        return [
-            linear_taps(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
-            for i, axis in enumerate(self.axes)
-        ]
+        extents = [self._extent(i, place.level) for i in range(len(self.axes))]
+        given = zip(self.axes, place.coords, extents, place.offset, strict=False)
+        return [Taps(*along(make, *values)) for values in given]
 
     def linear(self, place: Place) -> Planes:
         """The weighted mean of 2, 4 or 8 texels."""
@@ -199,7 +222,7 @@ class FloatFilter:
         if self.seamless:
             corners, wx, wy = self._seamless_corners(place)
             return self._mix2(corners, wx, wy)
-        taps = self.taps(place)
+        taps = self.taps(addressing.linear_taps, place)
         if len(taps) == 1:
             (x,) = taps
             low = self._texel(place, [x.i0], [x.out0])
@@ -241,6 +264,11 @@ class FloatFilter:
             mixed.append(self.between(self.between(a, b, wx), self.between(c, d, wx), wy))
         return mixed
 
+    def probes(self, total: Array, found: Array) -> Array:
+        """Take one more probe of anisotropic filtering into account."""
+        added: Array = total + found
+        return added
+
     @staticmethod
     def planes(planes: Planes) -> Planes:
         """Float components, swizzled, which the filters already return."""
@@ -254,8 +282,8 @@ class FloatFilter:
         """Four texels around a point of a cube face, taken from neighbouring faces at its edges."""
         n = self._extent(0, place.level)
         nf = np.asarray(n, F32)
-        u = limited(place.coords[0], F32(0.0), F32(1.0)) * nf - F32(0.5)
-        v = limited(place.coords[1], F32(0.0), F32(1.0)) * nf - F32(0.5)
+        u = minmax.limited(place.coords[0], F32(0.0), F32(1.0)) * nf - F32(0.5)
+        v = minmax.limited(place.coords[1], F32(0.0), F32(1.0)) * nf - F32(0.5)
         fu, fv = np.floor(u), np.floor(v)
         i, j = fu.astype(np.int32), fv.astype(np.int32)
         wx, wy = u - fu, v - fv  # floats minus int32 would be doubles
@@ -302,12 +330,27 @@ class FloatFilter:
         if self.seamless:
             corners, _, _ = self._seamless_corners(place)
         else:
-            taps = [
-                gather_taps(axis, place.coords[i], self._extent(i, 0), place.offset[i])
-                for i, axis in enumerate(self.axes)
-            ]
-            corners = self._corners(place, taps)
+            corners = self._corners(place, self.taps(addressing.gather_taps, place))
         return [corners[k][component] for k in (2, 3, 1, 0)]
+
+
+class ChoosingFilter(FloatFilter):
+    """Returns the smallest or largest of the texels that would be averaged, or of their results of
+    a depth comparison (ARB_texture_filter_minmax); those with zero weight do not count.
+    """
+
+    chooses = True
+
+    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
+        super().__init__(view, image, sampler)
+        self._choose = np.fmin if sampler.reduction is Reduction.MIN else np.fmax
+
+    def between(self, a: Array, b: Array, weight: Array) -> Array:
+        return np.where(weight == 0, a, self.probes(a, b))
+
+    def probes(self, total: Array, found: Array) -> Array:
+        chosen: Array = self._choose(total, found)
+        return chosen
 
 
 def _around_seams(
@@ -327,16 +370,22 @@ def _around_seams(
     )
     cube, face = np.divmod(z.take(every), 6)
     size = n.take(every) if isinstance(n, np.ndarray) else n
-    face, columns, rows = across_the_seam(face, columns, rows, size)
-    face += cube * 6
+    over = addressing.across_the_seam()
+    face, columns, rows = evaluate(over, [face, columns, rows, np.asarray(size, np.int32)])
+    face, columns, rows = face + cube * 6, _inside(columns, size), _inside(rows, size)
     found, end = [], 0
     for ((column, _), (row, _)), some in zip(pairs, lanes, strict=True):
         start, end = end, end + len(some)
-        layer, column, row = z.copy(), clamp(column, n), clamp(row, n)
+        layer, column, row = z.copy(), _inside(column, n), _inside(row, n)
         for part, moved in ((layer, face), (column, columns), (row, rows)):
             part[some] = moved[start:end]
         found.append(column + (row * width + layer * stride + base))
     return found, [out_i & out_j for (_, out_i), (_, out_j) in pairs]
+
+
+def _inside(i: Array, n: Any) -> Array:
+    """An index limited to 0..n-1."""
+    return minmax.minimum(minmax.maximum(i, 0), n - 1)
 
 
 def _in_range(value: Any, channel: Channel) -> Any:

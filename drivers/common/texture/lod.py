@@ -31,7 +31,7 @@ F32 = np.float32
 
 def fast_log2(x: Array) -> Array:
     """Exponent plus mantissa minus one of positive floats; about -127 for zero."""
-    return evaluate(addressing.log2(), [np.asarray(x, F32)])[0].view(F32)
+    return evaluate(addressing.log2(), [np.asarray(x, F32)])[0]
 
 
 def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:
@@ -74,7 +74,5 @@ def squared_lengths(
     """The squared lengths of derivatives in texels."""
     extents = [np.asarray(n, np.int32) for n in size]
     routine = addressing.squared_length(len(size), False)
-    one, other = (
-        evaluate(routine, [*derivatives, *extents])[0].view(F32) for derivatives in (ddx, ddy)
-    )
+    one, other = (evaluate(routine, [*derivatives, *extents])[0] for derivatives in (ddx, ddy))
     return one, other

@@ -16,23 +16,24 @@ is stored with its difference to the next.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate, is_observed
 from gallette.drivers.common.fixed.filtering import mix_bytes
+from gallette.drivers.common.fixed.routine import Routine
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .floats import Level, Place, axes_of
+from .floats import Level, Place, along, axes_of
 from .image import Image, PayingCopy, Planes, fits_bytes
-from .wrap import linear_fixed, nearest_fixed
 
 __all__ = [
     "Copies",
@@ -334,12 +335,15 @@ class PackedFilter:
         table = (image.width, image.height, image.depth)[axis]
         return int(table[level]) if isinstance(level, int) else table[level]
 
-    def nearest(self, place: Place) -> Words:
-        """The texel that contains the coordinates."""
-        at = [
-            nearest_fixed(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+    def _along(self, make: Callable[..., Routine], place: Place) -> list[list[Array]]:
+        return [
+            along(make, axis, place.coords[i], self._extent(i, place.level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
+
+    def nearest(self, place: Place) -> Words:
+        """The texel that contains the coordinates."""
+        at = [tap for (tap,) in self._along(addressing.nearest_fixed, place)]
         y: Array | int = at[1] if len(at) > 1 else 0
         z: Array | int = at[2] if len(at) > 2 else place.z
         return self._split(self._take(place.level, at[0], y, z))
@@ -351,10 +355,7 @@ class PackedFilter:
             channels = self._padded.linear(place)
             if channels is not None:
                 return [channels]
-        taps = [
-            linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
-            for i, axis in enumerate(self.axes)
-        ]
+        taps = self._along(addressing.linear_fixed, place)
         x0, x1, wx = taps[0]
 
         def row(y: Array | int, z: Array | int) -> Words:

@@ -9,25 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.fixed.addressing import face_derivative, project
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import layer
 from gallette.drivers.common.lanes import by_lane
-from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
+from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .cube import Projection, project
 from .fetch import fetch, size_of
-from .floats import FloatFilter, Level, Place
+from .floats import ChoosingFilter, FloatFilter, Level, Place
 from .image import Image, Planes, image_of_view
 from .lod import lane_derivatives, lod_of_derivatives, quad_derivatives
 from .packed import PackedFilter, can_filter_packed
-from .wrap import limited
 
 __all__ = ["Unit"]
 
@@ -39,9 +38,6 @@ _NO_OFFSET = (0, 0, 0)
 class Unit:
     """One texture unit. It has no state between calls, so several threads may sample at once."""
 
-    filter_class: ClassVar[type[FloatFilter]] = FloatFilter
-    may_pack: ClassVar[bool] = True  # whether the fixed-point filter may be used
-
     def __init__(self, view: SamplerView, sampler: SamplerState) -> None:
         self.view = view
         self.sampler = sampler
@@ -50,8 +46,10 @@ class Unit:
         mipmapped = sampler.min_mip_filter is not MipFilter.NONE and self.image.levels > 1
         self.mip = sampler.min_mip_filter if mipmapped else MipFilter.NONE
         self.needs_lod = mipmapped or not self.same_filters
-        self.floats = self.filter_class(view, self.image, sampler)
-        packed = self.may_pack and can_filter_packed(view, self.image, sampler)
+        self.chooses = sampler.reduction is not Reduction.MEAN
+        kind = ChoosingFilter if self.chooses else FloatFilter
+        self.floats = kind(view, self.image, sampler)
+        packed = not self.chooses and can_filter_packed(view, self.image, sampler)
         self.packed = (
             PackedFilter(view, image_of_view(view, as_bytes=True), sampler) if packed else None
         )
@@ -108,7 +106,7 @@ class Unit:
             return _of_one_lane(found) if uniform else found
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             if op == "lod":  # its coordinates have no layer
-                at = project(spread) if self.image.target.is_cube else None
+                at = _directions(spread) if self.image.target.is_cube else None
                 found = self._lod_query(spread, at, quads, bias)
                 return _of_one_lane(found) if uniform else found
             place, at = self._place(spread, moved, compare)
@@ -126,16 +124,18 @@ class Unit:
 
     def _place(
         self, coords: list[Array], offset: Sequence[Array | int], compare: Array | None
-    ) -> tuple[Place, Projection | None]:
-        """Split coordinates into filtered ones and a layer; directions become face coordinates."""
+    ) -> tuple[Place, list[Array] | None]:
+        """Split coordinates into filtered ones and a layer; directions become face coordinates, and
+        are returned, too.
+        """
         target = self.image.target
         if target.is_cube:
-            at = project(coords)
-            z: Array = at.face
+            at = _directions(coords)
+            z, s, t = evaluate(project(), at)
             if target is Target.TEXTURE_CUBE_ARRAY:
                 cubes = int(self.image.depth[0]) // 6
                 z = z + 6 * _layer(coords[3], cubes)
-            return Place([at.s, at.t], z, 0, offset, compare), at
+            return Place([s, t], z, 0, offset, compare), at
         if target.is_array:
             z = _layer(coords[self.axes], int(self.image.depth[0]))
             return Place(coords[: self.axes], z, 0, offset, compare), None
@@ -149,25 +149,27 @@ class Unit:
         image = self.image
         return [int(t[0]) for t in (image.width, image.height, image.depth)][: self.axes]
 
-    def _base_lod(self, at: Projection | None, ddx: Sequence[Array], ddy: Sequence[Array]) -> Array:
+    def _base_lod(
+        self, at: list[Array] | None, ddx: Sequence[Array], ddy: Sequence[Array]
+    ) -> Array:
         """The level of detail of coordinate derivatives."""
         if at is not None:
-            ddx, ddy = at.derivative(*ddx[:3]), at.derivative(*ddy[:3])
+            ddx, ddy = (evaluate(face_derivative(), [*at, *d[:3]]) for d in (ddx, ddy))
         return lod_of_derivatives(ddx[: self.axes], ddy[: self.axes], self._sizes())
 
-    def _implicit_lod(self, coords: list[Array], at: Projection | None) -> Array:
+    def _implicit_lod(self, coords: list[Array], at: list[Array] | None) -> Array:
         """One value per quad; for cube maps one per lane, since lanes may be on different faces."""
         if at is None:
             ddx, ddy = quad_derivatives(coords[: self.axes])
         else:
-            ddx, ddy = lane_derivatives(at.direction)
+            ddx, ddy = lane_derivatives(at)
         return np.atleast_1d(self._base_lod(at, ddx, ddy))
 
     def _lod(
         self,
         op: str,
         coords: list[Array],
-        at: Projection | None,
+        at: list[Array] | None,
         lod: Array | None,
         bias: Array | None,
         ddx: Sequence[Array] | None,
@@ -190,18 +192,18 @@ class Unit:
         sampler = self.sampler
         if sampler.lod_bias:
             value = value + F32(sampler.lod_bias)
-        value = limited(value, F32(sampler.min_lod), F32(sampler.max_lod))
+        value = minmax.limited(value, F32(sampler.min_lod), F32(sampler.max_lod))
         return value if min_lod is None else np.maximum(_repeated(value, min_lod), min_lod)
 
     def _lod_query(
-        self, coords: list[Array], at: Projection | None, quads: bool, bias: Array | None
+        self, coords: list[Array], at: list[Array] | None, quads: bool, bias: Array | None
     ) -> Planes:
         """The level that would be accessed, and the level of detail before clamping."""
         raw = self._implicit_lod(coords, at) if quads else np.zeros(1, F32)
         raw = raw + F32(self.sampler.lod_bias)
         sampler = self.sampler
-        clamped = limited(raw, F32(sampler.min_lod), F32(sampler.max_lod))
-        level = limited(clamped, F32(0.0), F32(self.image.levels - 1))
+        clamped = minmax.limited(raw, F32(sampler.min_lod), F32(sampler.max_lod))
+        level = minmax.limited(clamped, F32(0.0), F32(self.image.levels - 1))
         if self.mip is MipFilter.NEAREST:
             level = np.rint(level)
         elif self.mip is MipFilter.NONE:
@@ -286,10 +288,14 @@ def _plain_offset(offset: Array) -> Array | int:
     return int(value) if value.ndim == 0 else value
 
 
+def _directions(coords: Sequence[Array]) -> list[Array]:
+    return list(np.broadcast_arrays(*coords[:3]))
+
+
 def _layer(coordinate: Array, layers: int) -> Array:
     """The array layer that a coordinate selects."""
     found = evaluate(layer(), [np.asarray(coordinate, F32), np.asarray(layers, np.int32)])
-    return found[0].view(np.int32)
+    return found[0]
 
 
 def _repeated(value: Array, other: Array) -> Array:

@@ -11,22 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from gallette.compiler.nir.ir import Intrinsic, Shader, Tex
+from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
-from gallette.drivers.common.program import textures_from
 
 from ..llvm.values import V
-from .emitter import Emitter, Stage
+from .call_out import CallingStage, CornerSite, OffsetSite
+from .emitter import Emitter
 from .intrinsics import choose, store_output
 from .layout import Words
-from .sampled import sampled
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
-__all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
+__all__ = ["ChunkStage", "Input"]
 
 _UNIFORM = frozenset(
     {
@@ -78,39 +76,7 @@ class Column:
     ROWS = 3  # address of each lane's row (32 bits); null: the lane's number
 
 
-@dataclass(frozen=True, slots=True)
-class TextureSite:
-    """A callback for a texture operation."""
-
-    op: str
-    texture: int
-    layout: tuple[tuple[str, int], ...]
-    component: int
-    offsets: tuple[tuple[int, int], ...]
-    dest_type: str
-    results: int
-    mixed: bool = False  # the texture's number is the first argument
-
-
-@dataclass(frozen=True, slots=True)
-class CornerSite:
-    """A callback for a varying of a vertex whose number is dynamic."""
-
-    slot: int
-    component: int
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetSite:
-    """A callback for a varying interpolated elsewhere in the pixel."""
-
-    slot: int
-    component: int
-    perspective: bool
-    sample: bool  # at a sample given by number, not at an offset
-
-
-class ChunkStage(Stage):
+class ChunkStage(CallingStage):
     """Inputs by array."""
 
     def __init__(
@@ -121,7 +87,7 @@ class ChunkStage(Stage):
         keys: Sequence[UnitKey] = (),
         images: Sequence[ImageUnitKey | None] = (),
     ) -> None:
-        self.keys = keys
+        super().__init__(keys)
         self.images = images
         self.named_images = set()
         self.shader = shader
@@ -130,11 +96,6 @@ class ChunkStage(Stage):
         self.step = step
         self.inputs: dict[Input, int] = {}
         self.loaded: dict[Input, V] = {}
-        self.sites: list[Any] = []
-        self.base: V | None = None
-        self.derivatives = False
-        self.textures: set[int] = set()
-        self.implicit: set[int] = set()
 
     # -- inputs ----------------------------------------------------------------------------------
 
@@ -289,67 +250,6 @@ class ChunkStage(Stage):
         self.derivatives = True
         low, high = _neighbours(name, e.w)
         return e.b.shuffle(value, high) - e.b.shuffle(value, low)
-
-    # -- textures and other calls out --------------------------------------------------------------
-
-    def texture(self, e: Emitter, instr: Tex) -> list[V]:
-        own = sampled(self, e, instr, self.keys)
-        if own is not None:
-            self.textures.add(instr.texture_index)
-            return e.agreed(instr.result, own)
-        args, layout, mixed = [], [], False
-        index: V | None = None
-        for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
-            values = [e.wide(v.as_int()) for v in e.values(src)]
-            if kind == "texture_offset":
-                index = values[0] + instr.texture_index
-                mixed = True
-            elif kind != "sampler_offset":
-                layout.append((kind, len(values)))
-                args += values
-        if index is not None:
-            args.insert(0, index)
-        number = instr.texture_index
-        units = textures_from(number) if mixed else (number,)
-        self.textures.update(units)
-        if instr.op in ("tex", "txb", "lod"):
-            self.implicit.update(units)
-        self.derivatives |= instr.op == "lod"
-        site = TextureSite(
-            instr.op,
-            instr.texture_index,
-            tuple(layout),
-            instr.component,
-            instr.tg4_offsets,
-            instr.dest_type,
-            instr.result.num_components,
-            mixed,
-        )
-        found = self.call_out(e, site, args, instr.result.num_components, "i32")
-        return e.agreed(instr.result, found)
-
-    def call_out(
-        self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
-    ) -> list[V]:
-        """Call Python: arguments and results are in the call area, a row of lanes each."""
-        b = e.b
-        if site not in self.sites:
-            self.sites.append(site)
-        number = self.sites.index(site)
-        area = e.word(Words.CALL_AREA, "ptr")
-        writing = getattr(site, "name", "") in _WRITING
-        mask = e.writers() if writing else e.mask
-        rows = [mask.to("i32", False), *[e.wide(a) for a in args]]
-        for i, row in enumerate(rows):
-            b.store(b.at(area, i * e.w * 8, "i8"), row.as_int(), 8)
-        base = self.base
-        assert base is not None
-        with b.when(b.any(mask)):
-            e.call_python(Words.CALLBACK, (base << 32) + number)
-        return [b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8) for i in range(results)]
-
-
-_WRITING = frozenset({"image_store", "image_atomic", "image_atomic_swap"})
 
 
 def _neighbours(name: str, w: int) -> tuple[list[int], list[int]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.filtering import compared, mix
+from gallette.drivers.common.fixed.routine import Routine
 
 from ..llvm.values import V
-from . import texture_wrap
 from .maths import some_int
 from .routines import inlined
 from .texels import Words, decoded, gather_pair, gather_words
@@ -16,7 +19,18 @@ from .texture_keys import Description
 if TYPE_CHECKING:
     from .sampling import Sampler
 
-__all__ = ["Floats", "offset_at"]
+__all__ = ["Floats", "along"]
+
+
+@dataclass(slots=True)
+class Tap:
+    """The two texels along an axis and the second one's weight."""
+
+    i0: V
+    i1: V
+    weight: V
+    out0: V | None = None
+    out1: V | None = None
 
 
 class Floats:
@@ -45,7 +59,7 @@ class Floats:
         return self._made(words, out)
 
     def _two(
-        self, tap: texture_wrap.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
+        self, tap: Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
     ) -> tuple[list[V], list[V]]:
         """Two texels of a row."""
         s = self.s
@@ -93,12 +107,9 @@ class Floats:
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         at, out = [], []
-        for i, axis in enumerate(s.key.axes):
-            tap, outside = texture_wrap.nearest_tap(
-                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
-            )
-            at.append(tap)
-            out.append(outside)
+        for found in along(s, addressing.nearest_tap, coords, level, offset):
+            at.append(found[0])
+            out.append(found[1] if len(found) > 1 else None)
         return self._texel(at, out, z, level)
 
     def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
@@ -109,10 +120,7 @@ class Floats:
             corners, wx, wy = self._seamless(coords, z, level)
             low, high = (self.mix(corners[k], corners[k + 1], wx) for k in (0, 2))
             return self.mix(low, high, wy)
-        taps = [
-            texture_wrap.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
-            for i, axis in enumerate(s.key.axes)
-        ]
+        taps = [Tap(*t) for t in along(s, addressing.linear_taps, coords, level, offset)]
 
         def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
             tap = taps[axis]
@@ -131,12 +139,7 @@ class Floats:
         if s.key.seamless:
             corners, _, _ = self._seamless(coords, z, None)
         else:
-            x, y = (
-                texture_wrap.gather_taps(
-                    s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i)
-                )
-                for i, axis in enumerate(s.key.axes)
-            )
+            x, y = (Tap(*t) for t in along(s, addressing.gather_taps, coords, None, offset))
             corners = [
                 self._texel([i, j], [i_out, j_out], z, None)
                 for j, j_out in ((y.i0, y.out0), (y.i1, y.out1))
@@ -167,7 +170,7 @@ class Floats:
                 out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
                 lone.append(out_i & out_j)
                 over = out_i ^ out_j
-                beyond = texture_wrap.across_the_seam(b, face, i, j, n)
+                beyond = inlined(b, addressing.across_the_seam(), [face, i, j, n])
                 own_z = b.select(over, z - face + beyond[0], z)
                 i, j = (
                     b.math("smin", b.math("smax", b.select(over, new, old), 0), n - 1)
@@ -206,5 +209,17 @@ class Floats:
         return planes
 
 
-def offset_at(offset: list[V], axis: int) -> V | None:
-    return offset[axis] if axis < len(offset) else None
+def along(
+    s: Sampler,
+    make: Callable[..., Routine],
+    coords: list[V],
+    level: V | None,
+    offset: Sequence[V],
+) -> list[list[V]]:
+    """The results of a routine (`drivers.common.fixed.addressing`) along each axis."""
+    found = []
+    for i, axis in enumerate(s.key.axes):
+        moved = offset[i : i + 1]
+        given = [coords[i], s.extent(i, level), *moved]
+        found.append(inlined(s.b, make(axis, bool(moved)), given))
+    return found

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gallette.drivers.common.fixed.addressing import log2
+
 from ..llvm.values import V
-from . import texture_wrap
+from .routines import inlined
 
 if TYPE_CHECKING:
     from .sampling import Lookup, Sampler
@@ -53,7 +55,7 @@ def _footprint(s: Sampler, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[list[V],
     several = (longer > 1.0) & ~unknown
     count = b.select(several, b.math("ceil", limited), one)
     rho = b.math("maxnum", squares[0], squares[1])
-    level = texture_wrap.fast_log2(b, rho / (count * count)) * 0.5
+    level = inlined(b, log2(), [rho / (count * count)])[0] * 0.5
     across = first >= second
     axis = [b.select(across, x, y) for x, y in zip(ddx[:2], ddy[:2], strict=True)]
     return axis, level, count

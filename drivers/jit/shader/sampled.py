@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from gallette.compiler.nir.ir import Src, Tex
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Dim
+from gallette.drivers.common.fixed.addressing import face_derivative
 from gallette.pipe.enums import Target
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
 from .layout import Words
+from .routines import inlined
 from .sampling import Lookup, can_sample, fetch, gather, levels, lod_query, sample, size
 from .texture_keys import Missing, TextureKey, UnitKey
-from .texture_wrap import face_derivatives
 
 __all__ = ["sampled"]
 
@@ -238,10 +239,8 @@ def _derivatives(
     """One value per quad; for cube maps one per lane, since lanes may be on different faces."""
     if key.target.is_cube:
         rows = [[stage.derivative(e, f"fdd{a}", c) for c in coords[:3]] for a in "xy"]
-        return (
-            face_derivatives(e.b, coords[:3], rows[0]),
-            face_derivatives(e.b, coords[:3], rows[1]),
-        )
+        x, y = (inlined(e.b, face_derivative(), [*coords[:3], *row]) for row in rows)
+        return x, y
     filtered = coords[: len(key.axes)]
     return (
         [stage.derivative(e, "fddx_coarse", c) for c in filtered],

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.filtering import layer
 from gallette.pipe.enums import Filter, MipFilter, Target
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from . import texture_wrap
-from .floats import Floats, offset_at
+from .floats import Floats, along
 from .maths import unit
 from .probes import probed
 from .routines import inlined
@@ -132,7 +132,7 @@ class Sampler:
         """The coordinates that are filtered, and the layer or cube face that is selected."""
         b, key = self.b, self.key
         if key.target.is_cube:
-            face, s, t = texture_wrap.project(b, coords[:3])
+            face, s, t = inlined(b, addressing.project(), coords[:3])
             z = face
             if key.target is Target.TEXTURE_CUBE_ARRAY:
                 cubes = b.binary("sdiv", self.extent(2, None), 6)
@@ -239,8 +239,9 @@ class Sampler:
         elif look.op == "txd":
             along = list(look.ddx), list(look.ddy)
             if key.target.is_cube:
-                of_face = texture_wrap.face_derivatives
-                along = of_face(b, look.coords[:3], along[0]), of_face(b, look.coords[:3], along[1])
+                of_face = addressing.face_derivative()
+                x, y = (inlined(b, of_face, [*look.coords[:3], *d]) for d in along)
+                along = x, y
             value = self.of_derivatives(*along)
         elif derivatives is not None:
             value = self.of_derivatives(*derivatives)
@@ -265,7 +266,7 @@ class Sampler:
         """The level of detail from derivatives of coordinates."""
         b, squares = self.b, self.squared_lengths(ddx, ddy)
         rho = b.math("maxnum", squares[0], squares[1])
-        return texture_wrap.fast_log2(b, rho) * 0.5
+        return inlined(b, addressing.log2(), [rho])[0] * 0.5
 
     def squared_lengths(self, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[V, V]:
         """The squared lengths of derivatives, in texels."""
@@ -313,23 +314,13 @@ class _Packed:
 
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
-        at = [
-            texture_wrap.nearest_fixed(
-                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
-            )
-            for i, axis in enumerate(s.key.axes)
-        ]
+        at = [tap for (tap,) in along(s, addressing.nearest_fixed, coords, level, offset)]
         return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
                            level)  # fmt: skip
 
     def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
-        taps = [
-            texture_wrap.linear_fixed(
-                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
-            )
-            for i, axis in enumerate(s.key.axes)
-        ]
+        taps = along(s, addressing.linear_fixed, coords, level, offset)
         x0, x1, wx = taps[0]
 
         def row(y: V | None, z: V | None) -> list[V]:

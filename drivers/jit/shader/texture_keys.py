@@ -120,10 +120,8 @@ def texture_key(unit: Unit) -> UnitKey:
 
 def _texture_key(unit: Unit) -> UnitKey:
     image, sampler = unit.image, unit.sampler
-    if not is_known(image.format):
-        return Missing.NO_CODE
-    several = type(unit) is AnisotropicUnit
-    if (type(unit) is not Unit and not several) or (several and image.stencil):
+    several = isinstance(unit, AnisotropicUnit)
+    if unit.chooses or (several and image.stencil) or not is_known(image.format):
         return Missing.NO_CODE
     packed = unit.packed.image if unit.packed is not None else None
     floats = unit.floats

@@ -8,19 +8,17 @@ multiply-adds, x first); flat values, the facing and the primitive's number are 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir import Intrinsic, Tex
+from gallette.compiler.nir.ir import Intrinsic
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, VaryingSlot
 
 from ..llvm.values import V
-from .chunk import TextureSite
-from .emitter import Emitter, Stage
+from .call_out import CallingStage
+from .emitter import Emitter
 from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
-from .sampled import sampled
 from .tile_keys import TileKey
 
 __all__ = ["Plane", "TileStage"]
@@ -30,12 +28,12 @@ Plane = tuple[V, V, V]
 """Value at the origin and slopes along x and y, in all lanes."""
 
 
-class TileStage(Stage):
+class TileStage(CallingStage):
     """Provides inputs from planes."""
 
     def __init__(self, key: TileKey) -> None:
+        super().__init__(key.textures)
         self.key = key
-        self.textures = key.textures
         self.images = key.images
         self.flat_colors = key.flat_colors
         self.half = key.half
@@ -43,7 +41,6 @@ class TileStage(Stage):
         self.samples: list[V] = []  # with several samples: the lanes each covers
         self.seen: list[V] = []  # the samples that shaders see in gl_SampleMaskIn
         self.inputs: dict[tuple[int, int], int] = {}
-        self.sites: list[Any] = []
         self.planes: dict[tuple[int, int, bool], Plane] = {}
         self.flats: dict[tuple[int, int], V] = {}
         self.values: dict[tuple[int, int, bool], V] = {}
@@ -404,56 +401,11 @@ class TileStage(Stage):
 
     # -- calls out -------------------------------------------------------------------------------
 
-    def texture(self, e: Emitter, instr: Tex) -> list[V]:
-        own = sampled(self, e, instr, self.textures)
-        if own is not None:
-            return e.agreed(instr.result, own)
-        args: list[V] = []
-        layout = []
-        index: V | None = None
-        for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
-            values = [e.wide(v.as_int()) for v in e.values(src)]
-            if kind == "texture_offset":
-                index = values[0] + instr.texture_index
-            elif kind != "sampler_offset":
-                layout.append((kind, len(values)))
-                args += values
-        if index is not None:
-            args.insert(0, index)
-        count = instr.result.num_components
-        site = TextureSite(
-            instr.op,
-            instr.texture_index,
-            tuple(layout),
-            instr.component,
-            instr.tg4_offsets,
-            instr.dest_type,
-            count,
-            index is not None,
-        )
-        found = self.call_out(e, site, args, count, "i32")
-        return e.agreed(instr.result, found)
+    def to_quads(self, e: Emitter, row: V) -> V:
+        return e.b.shuffle(row, _quad_order(e.w)[0])
 
-    def call_out(
-        self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
-    ) -> list[V]:
-        """Call Python, with lanes in quads."""
-        b = e.b
-        if site not in self.sites:
-            self.sites.append(site)
-        number = self.sites.index(site)
-        area = e.word(Words.CALL_AREA, "ptr")
-        writing = getattr(site, "name", "") in ("image_store", "image_atomic", "image_atomic_swap")
-        mask = e.writers() if writing else e.mask
-        to_quads, back = _quad_order(e.w)
-        for i, row in enumerate([mask.to("i32", False), *[e.wide(a) for a in args]]):
-            b.store(b.at(area, i * e.w * 8, "i8"), b.shuffle(row.as_int(), to_quads), 8)
-        with b.when(b.any(mask)):
-            e.call_python(Words.CALLBACK, b.const("i64", number))
-        return [
-            b.shuffle(b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8), back)
-            for i in range(results)
-        ]
+    def from_quads(self, e: Emitter, row: V) -> V:
+        return e.b.shuffle(row, _quad_order(e.w)[1])
 
 
 _CONSTANTS = {

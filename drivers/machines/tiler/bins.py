@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.raster.batch import Batch, RasterContext
 from gallette.drivers.common.raster.points import point_sizes
-from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.triangles import face_triangles
 from gallette.drivers.common.vertex.clip import clip_codes

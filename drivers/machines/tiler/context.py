@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.bound import resources_of
 from gallette.drivers.common.context import HostContext
-from gallette.drivers.common.draw.resources import resources_of
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource, transfer_map

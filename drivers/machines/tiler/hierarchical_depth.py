@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
 from gallette.drivers.common.output.hierarchical_depth import DepthBlocks, can_be_hidden
+from gallette.drivers.common.raster.batch import FragmentSink
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.scissors import FragmentSink
 from gallette.drivers.common.raster.spans import Spans
 
 __all__ = ["CoarseSink"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from gallette.drivers.common.memory.clear import ClearValues, clear, surface_texels
-from gallette.drivers.common.memory.resource import create_resource
+from gallette.drivers.common.memory.clear import ClearValues, clear
+from gallette.drivers.common.memory.resource import create_resource, surface_texels
 from gallette.drivers.common.raster.setup import Rect
 from gallette.pipe.enums import ClearFlags, Target
 from gallette.pipe.resource import ResourceDesc, ResourceLedger

@@ -15,23 +15,17 @@ import numpy as np
 from .lane_ir import LaneArray, LaneProgram, LaneValue, LoopOp, Region
 from .scopes import Register, RegisterFile, Scope
 
-__all__ = ["KINDS", "OPERATION", "BaseEmitter", "dtype_of", "view_name"]
+__all__ = ["KINDS", "OPERATION", "BaseEmitter", "view_name"]
 
-_DTYPES = {
+KINDS: dict[str, Any] = {
     "b1": np.bool_,
     **{f"f{n}": np.dtype(f"f{n}").type for n in (2, 4, 8)},
     **{f"{s}{n}": np.dtype(f"{s}{n}").type for s in "iu" for n in (1, 2, 4, 8)},
 }
 
 
-KINDS = tuple(_DTYPES)
 OPERATION = "nir_"
 """Prefix of the global name of a function that implements an opcode."""
-
-
-def dtype_of(kind: str) -> Any:
-    """The NumPy scalar type of a kind such as `f4`."""
-    return _DTYPES[kind]
 
 
 class BaseEmitter:
@@ -87,7 +81,7 @@ class BaseEmitter:
             number = twin[1:] if twin else str(len(self.constants))
             name = f"{'K' if lanes else 'k'}{number}"
             self.constants[key] = name
-            raw = np.array(bits, f"u{dtype_of(kind)().itemsize}")
+            raw = np.array(bits, f"u{KINDS[kind]().itemsize}")
             value = raw.astype(np.bool_) if kind == "b1" else raw.view(kind)
             value.flags.writeable = False
             self.globals[name] = value if lanes else value[()]

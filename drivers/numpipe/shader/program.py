@@ -39,7 +39,7 @@ from . import runtime, runtime_shared, runtime_storage
 from .analyse import analyse
 from .deep_code import compile_text
 from .emit import Emitter
-from .emit_base import KINDS, OPERATION, dtype_of
+from .emit_base import KINDS, OPERATION
 from .facts import gather_facts
 from .translate import translate
 
@@ -61,7 +61,6 @@ _NUMPY: dict[str, Any] = {
     "putmask": np.putmask,
     "zeros": np.zeros,
 }
-_KINDS = {kind: dtype_of(kind) for kind in KINDS}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -103,7 +102,7 @@ def unpack(data: bytes) -> CompiledShader:
 
 
 def _finished(made: _Made) -> CompiledShader:
-    namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **made.globals}
+    namespace = {**_RUNTIME, **_NUMPY, **KINDS, **made.globals}
     exec(made.code, namespace)
     return CompiledShader(made, namespace["run"])
 
@@ -170,7 +169,7 @@ class CompiledShader:
 
 def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
     """A view of a block with one dtype, padded with zeros up to the highest constant offset."""
-    dtype = dtype_of(kind)
+    dtype = KINDS[kind]
     size = int(kind[1:])
     if block is None:
         return np.zeros(least, dtype)

@@ -68,15 +68,22 @@ def _bound(bindings: Sequence[Any], index: int) -> Any:
 
 
 def _each(
-    index: Any, count: int, active: Mask | None, run: Callable[[int, Mask | None], None]
+    bindings: Sequence[Any],
+    index: Any,
+    active: Mask | None,
+    run: Callable[[Any, Mask | None], None],
 ) -> None:
-    """Call `run` once per distinct index, with the lanes that use it."""
+    """Call `run` once per distinct index, with the binding and the lanes that use it."""
     if np.ndim(index) == 0:
-        run(int(index), active)
+        run(_bound(bindings, int(index)), active)
         return
     for at in np.unique(index):
         mine = index == at
-        run(int(at), mine if active is None else mine & active)
+        run(_bound(bindings, int(at)), mine if active is None else mine & active)
+
+
+def _put(whole: Array, mine: Mask | None, part: Array) -> None:
+    whole[...] = part if mine is None else np.where(mine, part, whole)
 
 
 # -- buffers -----------------------------------------------------------------------------------
@@ -94,13 +101,13 @@ def ssbo_load(
         return buffer_load(_bound(state.buffers, int(index)), offset, n, bits)
     loaded = [np.zeros(count, kind) for _ in range(n)]
 
-    def run(at: int, mine: Mask | None) -> None:
+    def run(data: Any, mine: Mask | None) -> None:
         assert mine is not None
-        parts = buffer_load(_bound(state.buffers, at), offset[mine], n, bits)
+        parts = buffer_load(data, offset[mine], n, bits)
         for whole, part in zip(loaded, parts, strict=True):
             whole[mine] = part
 
-    _each(index, count, None, run)
+    _each(state.buffers, index, None, run)
     return loaded
 
 
@@ -116,11 +123,10 @@ def ssbo_store(
     """Write the components that are not None."""
     bits = np.dtype(kind).itemsize * 8
 
-    def run(at: int, mine: Mask | None) -> None:
-        data = _bound(state.buffers, at)
+    def run(data: Any, mine: Mask | None) -> None:
         buffer_store(data, _offset(state, address, count), values, count, mine, bits)
 
-    _each(index, count, active, run)
+    _each(state.buffers, index, active, run)
 
 
 def ssbo_atomic(
@@ -139,13 +145,11 @@ def ssbo_atomic(
     old = np.zeros(count, kind)
     compare = values[1] if swap else None
 
-    def run(at: int, mine: Mask | None) -> None:
-        data = _bound(state.buffers, at)
+    def run(data: Any, mine: Mask | None) -> None:
         offset = _offset(state, address, count)
-        found = buffer_atomic(op, data, offset, values[0], count, mine, compare, bits)
-        old[...] = found if mine is None else np.where(mine, found, old)
+        _put(old, mine, buffer_atomic(op, data, offset, values[0], count, mine, compare, bits))
 
-    _each(index, count, active, run)
+    _each(state.buffers, index, active, run)
     return old
 
 
@@ -167,6 +171,22 @@ def _coords(address: tuple[Any, ...], sample: bool) -> tuple[tuple[Any, ...], An
     return (address[:-1], address[-1]) if sample else (address, None)
 
 
+def _of_images(
+    state: ShaderResources, index: Any, count: int, n: int, read: Callable[[Any], Sequence[Any]]
+) -> list[Array]:
+    """What is read of each lane's image, as bits; zero where none is bound, and for components that
+    the image lacks.
+    """
+    found = [np.zeros(count, np.uint32) for _ in range(n)]
+
+    def run(unit: Any, mine: Mask | None) -> None:
+        for whole, part in zip(found, () if unit is None else read(unit), strict=False):
+            _put(whole, mine, by_lane(part, count).view(np.uint32))
+
+    _each(state.images, index, None, run)
+    return found
+
+
 def image_load(
     state: ShaderResources,
     index: Any,
@@ -178,18 +198,7 @@ def image_load(
 ) -> list[Array]:
     """Texel components per lane, as bits."""
     coords, at_sample = _coords(address, sample)
-    loaded = [np.zeros(count, np.uint32) for _ in range(n)]
-
-    def run(at: int, mine: Mask | None) -> None:
-        unit = _bound(state.images, at)
-        if unit is None:
-            return
-        for whole, part in zip(loaded, unit.load(coords, count, at_sample), strict=False):
-            bits = by_lane(part, count).view(np.uint32)
-            whole[...] = bits if mine is None else np.where(mine, bits, whole)
-
-    _each(index, count, None, run)
-    return loaded
+    return _of_images(state, index, count, n, lambda unit: unit.load(coords, count, at_sample))
 
 
 def image_store(
@@ -205,12 +214,11 @@ def image_store(
     """Write texels."""
     coords, at_sample = _coords(address, sample)
 
-    def run(at: int, mine: Mask | None) -> None:
-        unit = _bound(state.images, at)
+    def run(unit: Any, mine: Mask | None) -> None:
         if unit is not None:
             unit.store(coords, values, count, mine, at_sample)
 
-    _each(index, count, active, run)
+    _each(state.images, index, active, run)
 
 
 def image_atomic(
@@ -230,14 +238,12 @@ def image_atomic(
     old = np.zeros(count, np.uint32)
     compare = values[1] if swap else None
 
-    def run(at: int, mine: Mask | None) -> None:
-        unit = _bound(state.images, at)
-        if unit is None:
-            return
-        found = unit.atomic(op, coords, values[0], count, mine, compare, at_sample)
-        old[...] = found if mine is None else np.where(mine, found, old)
+    def run(unit: Any, mine: Mask | None) -> None:
+        if unit is not None:
+            found = unit.atomic(op, coords, values[0], count, mine, compare, at_sample)
+            _put(old, mine, found)
 
-    _each(index, count, active, run)
+    _each(state.images, index, active, run)
     return old
 
 
@@ -245,26 +251,11 @@ def image_size(
     state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
     """Extents, zero for missing dimensions or if no image is bound."""
-    found = [np.zeros(count, np.uint32) for _ in range(n)]
-
-    def run(at: int, mine: Mask | None) -> None:
-        unit = _bound(state.images, at)
-        for whole, extent in zip(found, unit.size() if unit is not None else (), strict=False):
-            whole[... if mine is None else mine] = int(extent)
-
-    _each(index, count, None, run)
-    return found
+    return _of_images(state, index, count, n, lambda unit: unit.size())
 
 
 def image_samples(
     state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
     """Samples per texel."""
-    found = np.zeros(count, np.uint32)
-
-    def run(at: int, mine: Mask | None) -> None:
-        unit = _bound(state.images, at)
-        found[... if mine is None else mine] = 0 if unit is None else unit.samples
-
-    _each(index, count, None, run)
-    return [found]
+    return _of_images(state, index, count, n, lambda unit: [np.uint32(unit.samples)])

@@ -19,11 +19,11 @@ from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.output.color import ColorTarget
+from gallette.drivers.common.raster.batch import Batch, FragmentSink, RasterContext
 from gallette.drivers.common.raster.fragments import expand_pixels
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.primitives import Batch, RasterContext, rasterize
-from gallette.drivers.common.raster.scissors import FragmentSink
+from gallette.drivers.common.raster.primitives import rasterize
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.triangles import DepthOffset

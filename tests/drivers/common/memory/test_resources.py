@@ -20,13 +20,13 @@ from gallette.drivers.common.memory.clear import (
     clear_color,
     clear_depth_stencil,
     cleared_rect,
-    flat_texels,
-    surface_texels,
 )
 from gallette.drivers.common.memory.resource import (
     HostResource,
     ResourceError,
     create_resource,
+    flat_texels,
+    surface_texels,
     transfer_map,
     transfer_unmap,
 )

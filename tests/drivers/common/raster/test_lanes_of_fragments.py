@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.raster.batch import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -21,7 +22,6 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.samples import sample_pattern
-from gallette.drivers.common.raster.scissors import FragmentSink, ScissorSink
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.viewports import (

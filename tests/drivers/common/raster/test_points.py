@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.raster.batch import Batch
 from gallette.drivers.common.raster.points import (
     point_extent,
     point_sizes,
@@ -37,6 +38,12 @@ def at(*places: tuple[float, float]) -> VertexSet:
     return VertexSet(len(places), clip, {}, VIEWPORT)
 
 
+def first(count: int) -> Batch:
+    """A batch of the first vertices."""
+    numbers = np.arange(count)
+    return Batch(numbers[:, None], numbers, numbers.astype(np.int32))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
     state, pattern = WAYS[way]
@@ -46,8 +53,12 @@ def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
     depth = np.linspace(0.1, 0.5, 5, dtype=np.float32)[None, :]
     front = np.array([False, True, True, True, False])
     with np.errstate(all="ignore"):  # as all drawing does
-        edges, source, info = set_up_points(
-            vertices, which, which + 20, info_of, state, TARGET, depth, front, pattern
+        edges, source, info, _ = set_up_points(
+            vertices,
+            Batch(which[:, None], which + 20, info_of, depth=depth, front=front),
+            state,
+            TARGET,
+            pattern,
         )
         spans = sampled_spans(edges, TARGET, pattern) if pattern else spans_of(edges)
     assert source.corners.tolist() == [[4, 0, 2]]
@@ -67,19 +78,10 @@ def test_invalid_points_are_dropped_with_their_attributes(way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_without_depths_and_sides_of_their_own_points_face_the_eye(way: str) -> None:
     state, pattern = WAYS[way]
-    some = np.array([0, 1])
     for place, count in (((4.5, 4.5), 2), ((1e9, 4.5), 1)):
         with np.errstate(all="ignore"):
-            _, source, info = set_up_points(
-                at((9.5, 4.5), place),
-                some,
-                some,
-                some.astype("i4"),
-                state,
-                TARGET,
-                None,
-                None,
-                pattern,
+            _, source, info, _ = set_up_points(
+                at((9.5, 4.5), place), first(2), state, TARGET, pattern
             )
         assert source.depth is None
         assert info.front.tolist() == [True] * count
@@ -88,35 +90,26 @@ def test_without_depths_and_sides_of_their_own_points_face_the_eye(way: str) -> 
 @pytest.mark.parametrize(("size", "samples"), [(1.0, 4), (2.0, 16), (3.0, 36), (2.5, 24)])
 def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: int) -> None:
     state = RasterizerState(multisample=True, point_size=size)
-    one = np.array([0])
     center = 8.0 if size == 2 else 8.5
     with np.errstate(all="ignore"):
-        edges, _, _ = set_up_points(
-            at((center, center)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
-        )
+        edges, *_ = set_up_points(at((center, center)), first(1), state, TARGET, PATTERN)
         spans = sampled_spans(edges, TARGET, PATTERN)
     assert spans.bounds is not None
     assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
 
 
 def test_points_are_round_unless_samples_give_their_coverage() -> None:
-    one = np.array([0])
     for smooth, multisample in ((True, True), (True, False), (False, True), (False, False)):
         state = RasterizerState(point_smooth=smooth, multisample=multisample)
         with np.errstate(all="ignore"):
-            _, _, info = set_up_points(
-                at((8.5, 8.5)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
-            )
+            _, _, info, _ = set_up_points(at((8.5, 8.5)), first(1), state, TARGET, PATTERN)
         assert info.round == (smooth and not multisample)
 
 
 def test_points_end_where_the_target_does() -> None:
     state = RasterizerState(half_pixel_center=True, point_size=7.0)
-    some = np.array([0, 1])
     target = Rect(2, 3, 9, 8)
-    edges, _, _ = set_up_points(
-        at((2.5, 3.5), (8.5, 7.5)), some, some, some.astype(np.int32), state, target, None
-    )
+    edges, *_ = set_up_points(at((2.5, 3.5), (8.5, 7.5)), first(2), state, target)
     spans = spans_of(edges)
     runs = zip(spans.primitive, spans.y, spans.x, spans.length, strict=True)
     assert sorted(tuple(map(int, run)) for run in runs) == [

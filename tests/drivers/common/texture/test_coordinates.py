@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.fixed.addressing import Axis
+from gallette.drivers.common.fixed.addressing import Axis, linear_taps, nearest_tap
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.texture.fetch import fetch, locate, size_of
+from gallette.drivers.common.texture.floats import Taps, along
 from gallette.drivers.common.texture.image import Image, image_of_view
 from gallette.drivers.common.texture.lod import (
     fast_log2,
@@ -27,7 +28,6 @@ from gallette.drivers.common.texture.lod import (
     squared_lengths,
 )
 from gallette.drivers.common.texture.unit import _level_index, _repeated, _spread
-from gallette.drivers.common.texture.wrap import linear_taps, nearest_tap
 from gallette.pipe.enums import Target, Wrap
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger, level_extent
@@ -99,7 +99,7 @@ def test_wrap_modes(kind: str) -> None:
         axis = Axis(mode, pot, scaled)
         given: Any = n if kind == "number" else np.full(len(u), n, np.int32)
         moved: Any = offset if kind == "number" else np.full(len(u), offset, np.int32)
-        index, out = nearest_tap(axis, s, given, moved)
+        index, out = (*along(nearest_tap, axis, s, given, moved), None)[:2]
         assert (out is None) == (mode not in BORDER)
         found = [(int(i), bool(out is not None and out[k])) for k, i in enumerate(index)]
         assert found == [nearest(mode, x + offset, n) for x in u.tolist()], (
@@ -108,7 +108,7 @@ def test_wrap_modes(kind: str) -> None:
             scaled,
             offset,
         )
-        taps = linear_taps(axis, s, given, moved)
+        taps = Taps(*along(linear_taps, axis, s, given, moved))
         values = [float(k * k + 1) for k in range(n)]
         for k, x in enumerate(u.tolist()):
             ours = [
