@@ -40,6 +40,7 @@ class DiskCache:
 
     def __init__(self, folder: Path, most_bytes: int = _MOST_BYTES) -> None:
         self.folder, self.most_bytes = folder, most_bytes
+        self._root = os.path.join(folder, "")
         self.hits = self.misses = 0
         self._written = 0
         self._usable: bool | None = None  # not checked yet
@@ -47,10 +48,11 @@ class DiskCache:
     def get(self, key: str) -> bytes | None:
         """The body that this user stored under a key, or None if it is missing or damaged."""
         path = self._path(key)
-        try:
-            data = path.read_bytes() if self._is_usable() else b""
-        except OSError:
-            data = b""
+        data = b""
+        with contextlib.suppress(OSError):
+            if self._is_usable():
+                with open(path, "rb", 0) as file:
+                    data = file.read()
         body = data[_DIGEST:]
         if not hmac.compare_digest(self._signature(key, body), data[:_DIGEST]):
             self.misses += 1
@@ -66,7 +68,7 @@ class DiskCache:
         if not self._is_usable():
             return
         with contextlib.suppress(OSError):
-            path.parent.mkdir(exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             with atomic_write(path, 0o600) as file:
                 file.write(self._signature(key, body) + body)
             self._written += len(body)
@@ -123,8 +125,8 @@ class DiskCache:
                             stat = entry.stat()
                             yield stat.st_mtime, stat.st_size, entry.path
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / key[2:]
+    def _path(self, key: str) -> str:
+        return f"{self._root}{key[:2]}{os.sep}{key[2:]}"
 
 
 @functools.cache

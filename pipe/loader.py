@@ -17,7 +17,13 @@ import tomllib
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, metadata
+from importlib.metadata import (
+    EntryPoint,
+    PackageNotFoundError,
+    distribution,
+    entry_points,
+    metadata,
+)
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,14 +49,35 @@ def _drivers() -> dict[str, EntryPoint]:
 
 @cache
 def _found(group: str) -> dict[str, EntryPoint]:
-    """The entries of a group; a source tree's own are those of its `pyproject.toml`."""
-    found = {point.name: point for point in entry_points(group=group)}
+    """The entries of a group in all installed packages; of equal names, gallette's own counts."""
+    return {point.name: point for point in entry_points(group=group)} | {
+        point.name: point for point in _own() if point.group == group
+    }
+
+
+@cache
+def _own() -> tuple[EntryPoint, ...]:
+    """Gallette's own entries; a source tree's are those of its `pyproject.toml`."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    if project.is_file():
-        points = tomllib.loads(project.read_text())["project"].get("entry-points", {})
-        own = points.get(group, {}).items()
-        found |= {name: EntryPoint(name, value, group) for name, value in own}
-    return found
+    if not project.is_file():
+        try:
+            return tuple(distribution("gallette").entry_points)
+        except PackageNotFoundError:
+            return ()
+    groups = tomllib.loads(project.read_text())["project"].get("entry-points", {})
+    return tuple(
+        EntryPoint(name, value, group)
+        for group, entries in groups.items()
+        for name, value in entries.items()
+    )
+
+
+def _point(name: str) -> EntryPoint | None:
+    """The entry of a driver. To read those of all packages takes as long as to create a context,
+    so gallette's own come first.
+    """
+    own = [each for each in _own() if each.name == name and each.group in (GROUP, TESTING_GROUP)]
+    return own[0] if own else _drivers().get(name)
 
 
 def _loaded() -> dict[str, Callable[..., Any]]:
@@ -69,7 +96,7 @@ def driver_names() -> list[str]:
 
 def driver_package(name: str) -> str:
     """The package of the driver `name` (of the inner one: `trace:numpipe` is numpipe), or ""."""
-    point = _drivers().get(name.rpartition(":")[2])
+    point = _point(name.rpartition(":")[2])
     return point.value.partition(":")[0] if point is not None else ""
 
 
@@ -78,6 +105,7 @@ def forget_drivers() -> None:
     removed.
     """
     _found.cache_clear()
+    _own.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:
@@ -106,7 +134,7 @@ def driver_factory(base: str) -> Callable[..., Any]:
     loaded = _loaded().get(base)
     if loaded is not None:
         return loaded
-    point = _drivers().get(base)
+    point = _point(base)
     if point is None:
         close = difflib.get_close_matches(base, driver_names(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -261,6 +261,7 @@ class Context(Topics, GLInterface):
         self.strict = strict
         self.find_image: Callable[[int], Source | None] | None = None  # EGL images, by handle
         self.look_at_window: Callable[[], None] | None = None  # may bind images of another size
+        self.show_front: Callable[[], None] | None = None  # what was drawn to it is flushed
         self.robust = self.no_error = self.forward_compatible = False
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR

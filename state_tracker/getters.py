@@ -103,8 +103,8 @@ def query_indexed(ctx: Context, pname: int, index: int) -> list[Any]:
 
 def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
     """GL's conversion of state to an integer: rounding, or scaling for normalised values."""
-    if not isinstance(value, float):
-        return int(value)
+    if not isinstance(value, float):  # masks keep their 32 bits, wider integers are clamped (2.2.2)
+        return int(value) if value <= 0xFFFFFFFF else min(value, (1 << (bits - 1)) - 1)
     if value != value:
         return 0
     if normalized:

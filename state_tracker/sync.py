@@ -35,14 +35,21 @@ class SyncState:
         return found
 
 
+def _flushed(ctx: Context) -> Fence:
+    fence = ctx.pipe.flush()
+    if ctx.show_front is not None and ctx.framebuffers.window.draws_to_front:
+        ctx.show_front()
+    return fence
+
+
 @entry
 def flush(ctx: Context) -> None:
-    ctx.pipe.flush()
+    _flushed(ctx)
 
 
 @entry
 def finish(ctx: Context) -> None:
-    ctx.pipe.flush().wait((1 << 63) - 1)
+    _flushed(ctx).wait((1 << 63) - 1)
 
 
 @entry

@@ -122,6 +122,8 @@ class HostContext(MemoryContext):
         """Forget everything derived from bound state and from the contents of resources."""
         self.execute_deferred()
         self._states.forget_shaders()
+        self.counters.gather()
+        self.counters.apart.clear()  # counters in the scratch memory, which goes
         self._states.scratch = Scratch()
         self._queue.forget()
         for resource in self.screen.resources.live:

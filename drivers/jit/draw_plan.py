@@ -208,8 +208,7 @@ class DrawPlan(Rasterization):
         for number, address in enumerate(self._columns.addresses):
             block[Words.INPUTS + number] = address
         for number, ((slot, component, _), _) in enumerate(chunk.outputs):
-            row = self.memory.row(self._rows[slot, component])
-            block[Words.OUTPUTS + number] = row.ctypes.data
+            block[Words.OUTPUTS + number] = self.memory.row_at(self._rows[slot, component])
         block[Words.CONSTANTS] = self.memory.constants_at[0]
         self._chunk, self._chunk_at = block, int(block.ctypes.data)
         self._chunk_words = block.data
@@ -218,9 +217,8 @@ class DrawPlan(Rasterization):
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
         for axis in range(4):
-            row = self.memory.row(self._rows[VaryingSlot.POS, axis])
-            block[PlaceWords.CLIP + axis] = row.ctypes.data
-        block[PlaceWords.WINDOW] = self.memory.window.ctypes.data
+            block[PlaceWords.CLIP + axis] = self.memory.row_at(self._rows[VaryingSlot.POS, axis])
+        block[PlaceWords.WINDOW] = self.memory.window_at
         block[PlaceWords.STRIDE] = ROOM
         block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = six_of(viewport)
         self._placing, self._place_at = block, int(block.ctypes.data)

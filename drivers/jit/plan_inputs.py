@@ -74,7 +74,7 @@ class Columns:
         self._limit = np.full(inputs, _FOREVER, np.int64)
         self._divisor = np.zeros(inputs, np.int64)
         self._with_vertices = np.zeros(inputs, np.bool_)  # with the number of the vertex
-        self._words = self._table.reshape(-1).data
+        self._words, self._at = self._table.reshape(-1).data, int(self._table.ctypes.data)
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
         self._moves: Array | None = None  # rows of `MoveWords`
@@ -105,7 +105,7 @@ class Columns:
         self._named(row)
 
     def _named(self, row: int) -> None:
-        self.addresses.append(int(self._table.ctypes.data) + 32 * row)
+        self.addresses.append(self._at + 32 * row)
 
     def add(
         self,
@@ -179,7 +179,7 @@ class Columns:
         if self._moves is None:
             words = 8 * np.array([each[:2] for each in self._moving], np.int64).reshape(-1, 2)
             numbers = np.array([each[2:] for each in self._moving], np.int64).reshape(-1, 3)
-            self._moves = np.hstack((words + self._table.ctypes.data, numbers))
+            self._moves = np.hstack((words + self._at, numbers))
         return int(self._moves.ctypes.data), len(self._moves)
 
     @property

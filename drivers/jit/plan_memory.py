@@ -72,6 +72,7 @@ class PlanMemory:
 
     def __init__(self) -> None:
         self._outputs: list[Array] = []  # blocks of rows
+        self._outputs_at: list[int] = []
         self.window = np.zeros((4, ROOM), np.float32)
         self.zeros, self.ones = np.zeros(ROOM, np.float32), np.ones(ROOM, np.float32)
         self.ids = np.zeros((2, ROOM), np.int32)
@@ -80,6 +81,7 @@ class PlanMemory:
         self.tally = np.zeros(TallyWords.SIZE, np.int64)
         self._tallied = self.tally.data
         self._cut_rooms()
+        self._point_at_rooms()
         self._constants = [np.zeros(CONSTANTS, np.uint8) for _ in range(2)]
         self._bytes = [each.data for each in self._constants]
         self.constants_at = [int(each.ctypes.data) for each in self._constants]
@@ -105,8 +107,16 @@ class PlanMemory:
         block, place = divmod(number, _ROWS)
         while len(self._outputs) <= block:
             self._outputs.append(np.zeros((_ROWS, ROOM), np.float32))
+            self._outputs_at.append(int(self._outputs[-1].ctypes.data))
         found: Array = self._outputs[block][place]
         return found
+
+    def row_at(self, number: int) -> int:
+        """The address of the values of an output."""
+        block, place = divmod(number, _ROWS)
+        if block >= len(self._outputs_at):
+            self.row(number)
+        return self._outputs_at[block] + 4 * ROOM * place
 
     @property
     def samples_passed(self) -> int:
@@ -152,6 +162,19 @@ class PlanMemory:
             ClipWords.CUTS + 3: np.empty(ROOM, np.int64),
             ClipWords.SCREEN: np.empty(ROOM, np.float32),
         }
+
+    def _point_at_rooms(self) -> None:
+        """Blocks with the addresses that are the same for all plans."""
+        named = {ClipWords.PLACES: self.row(0), ClipWords.WINDOW: self.window, **self.cutting}
+        self.clip_block = _addresses(named, ClipWords.SIZE)
+        self.clip_block[ClipWords.ROOM] = self.clip_block[ClipWords.STRIDE] = ROOM
+        named = {DrawWords.MERGED + number: each for number, each in enumerate(self.merged)}
+        named |= {DrawWords.COUNTERS: self.counters, DrawWords.TALLY: self.tally}
+        named |= {DrawWords.CODES: self.codes, DrawWords.KINDS: self.kinds}
+        self.draw_block = _addresses(named, DrawWords.SIZE)
+        self.counters_at, self.window_at, self.records_at = (
+            int(array.ctypes.data) for array in (self.counters, self.window, self.records)
+        )
 
     def starts(self, size: int) -> Array:
         """An array for the starts of `size` lists."""
@@ -267,6 +290,14 @@ class PlanMemory:
             self._kept_bytes = 0
         self._kept[key] = value
         self._kept_bytes += size
+
+
+def _addresses(named: dict[int, Array], size: int) -> Array:
+    """A block of so many words, those that are named with the addresses of arrays."""
+    block = np.zeros(size, np.uint64)
+    for word, array in named.items():
+        block[word] = array.ctypes.data
+    return block
 
 
 def _made(draw: DrawState, info: DrawInfo, plain: bool) -> Streams:

@@ -132,6 +132,11 @@ class JitProgram:
         self._chunks: dict[tuple[UnitKeys, int], tuple[ChunkCode, Function]] = {}
 
     @property
+    def vertices_out(self) -> int:
+        """The most vertices that a geometry shader emits."""
+        return self._shader.info.vertices_out
+
+    @property
     def shader(self) -> Shader:
         """The lowered shader, for reading only."""
         return reading(self._shader)
@@ -410,7 +415,7 @@ class BoundJit(BoundProgram):
     def strips(self, lanes: GeometryLanes) -> dict[int, Expanded]:
         """Run all primitives."""
         count = lanes.count
-        shape = max(1, self.program.shader.info.vertices_out) + 1, count
+        shape = max(1, self.program.vertices_out) + 1, count
         rows: list[Array] = [np.zeros(count, np.int32), np.zeros(shape, np.uint8)]
         rows.append(np.zeros(shape, np.uint8))
         rows += [np.zeros(shape, _DTYPES[t]) for _, t in self.program.chunk.outputs]

@@ -114,12 +114,12 @@ class Rasterization:
         complete_block(bound, function, block, self._engine, self._context, stand_in, self._keep)
         across, down = grid(self._context.target)
         self._starts = memory.starts(across * down + 1)
-        block[TileWords.RECORDS] = memory.records.ctypes.data
+        block[TileWords.RECORDS] = memory.records_at
         block[TileWords.STARTS] = self._starts.ctypes.data
         block[TileWords.ACROSS] = across
         self._tiles = across * down
-        block[TileWords.RESULTS] = memory.counters.ctypes.data
-        block[TileWords.NEXT] = memory.counters.ctypes.data + 16
+        block[TileWords.RESULTS] = memory.counters_at
+        block[TileWords.NEXT] = memory.counters_at + 16
         self._block = block
         self._tile, self._tile_at = block.data, int(block.ctypes.data)
         self._counted = memory.counters.data
@@ -130,27 +130,19 @@ class Rasterization:
         arrays.
         """
         memory, context = self.memory, self._context
-        block = np.zeros(ClipWords.SIZE, np.uint64)
+        block = memory.clip_block.copy()
         if viewport is None:
             return block
         table = clip_planes(planes, context.planes.halfz)
         varyings = [
             (place, row) for place, row in self._rows.items() if place[0] != VaryingSlot.POS
         ]
-        arrays = np.array([memory.row(row).ctypes.data for _, row in varyings], np.uint64)
+        arrays = np.array([memory.row_at(row) for _, row in varyings], np.uint64)
         kinds = np.array([_kind(slot, context) for (slot, _), _ in varyings], np.int64)
         self._keep += [table, arrays, kinds]
-        named: tuple[tuple[int, Array], ...] = (
-            (ClipWords.PLACES, memory.row(0)),
-            (ClipWords.WINDOW, memory.window),
-            (ClipWords.PLANES, table),
-            (ClipWords.ARRAYS, arrays),
-            (ClipWords.KINDS, kinds),
-            *memory.cutting.items(),
-        )
-        for word, array in named:
-            block[word] = array.ctypes.data
-        block[ClipWords.ROOM] = block[ClipWords.STRIDE] = ROOM
+        block[ClipWords.PLANES] = table.ctypes.data
+        block[ClipWords.ARRAYS] = arrays.ctypes.data
+        block[ClipWords.KINDS] = kinds.ctypes.data
         block[ClipWords.PLANE_COUNT] = len(table)
         block[ClipWords.ARRAY_COUNT] = len(arrays)
         block[ClipWords.SCALE : ClipWords.SCALE + 3] = six_of(viewport)
@@ -161,7 +153,7 @@ class Rasterization:
         memory, planes, cache = self.memory, self._context.planes, self.cache
         numbers = () if viewport is None else tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
-        block = np.zeros(DrawWords.SIZE, np.uint64)
+        block = memory.draw_block.copy()
         functions = setup_functions(self._engine, self._context, cache)
         cut, extend = clip_functions(cache)
         self._functions = [
@@ -174,16 +166,8 @@ class Rasterization:
         first = self._context.state.flatshade_first
         self._whole = draw_function(numbers, planes.halfz, first, given, cache)
         self._loads, self._quick = -1, list[Function]()
-        for word, address in (
-            (DrawWords.COUNTERS, memory.counters.ctypes.data),
-            (DrawWords.CLIP, clip.ctypes.data),
-            (DrawWords.TILE, self._tile_at),
-            (DrawWords.CODES, memory.codes.ctypes.data),
-            (DrawWords.KINDS, memory.kinds.ctypes.data),
-            (DrawWords.TALLY, memory.tally.ctypes.data),
-            *((DrawWords.MERGED + k, each.ctypes.data) for k, each in enumerate(memory.merged)),
-        ):
-            block[word] = address
+        block[DrawWords.CLIP] = clip.ctypes.data
+        block[DrawWords.TILE] = self._tile_at
         block[DrawWords.TILES] = self._tiles
         self._keep += [clip, block]
         self._words, self._at = block.data, int(block.ctypes.data)

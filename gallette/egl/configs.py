@@ -60,6 +60,7 @@ class Config:
     color: int
     srgb: int
     depth_stencil: int
+    single: bool = False  # GLX alone has these: no back buffer; EGL asks so of a surface
 
     def __getitem__(self, attribute: int) -> int:
         return self.attributes[attribute]
@@ -72,18 +73,23 @@ def make_configs(max_samples: int, edge: int, surfaces: int, visuals: Visuals) -
     """Every config, preferred ones first.
 
     `surfaces` are the kinds of surface that can be made with them; windows need a visual. A config
-    has one visual, so formats with several visuals have further configs, after all others.
+    has one visual, so formats with several visuals have further configs, after all others. Those
+    of windows follow once more, with a single buffer.
     """
     found: list[Config] = []
     counts = [0] + [n for n in (4, 8) if n <= max_samples]
     numbers = range(max([1, *map(len, visuals.values())]))
-    for number, samples, color, depth in product(numbers, counts, _COLORS, _DEPTHS):
+    for single, number, samples, color, depth in product(
+        (False, True), numbers, counts, _COLORS, _DEPTHS
+    ):
         red, green, blue, alpha, internal, srgb, floats = color
         bits, stencil, depth_format = depth
         known = visuals.get((red, green, blue, alpha), ())
         if number and number >= len(known):
             continue
         visual = known[number] if known else None
+        if single and visual is None:
+            continue
         kinds = surfaces if visual else surfaces & ~(EGL.WINDOW_BIT | EGL.PIXMAP_BIT)
         attributes = {
             EGL.BUFFER_SIZE: red + green + blue + alpha,
@@ -105,7 +111,7 @@ def make_configs(max_samples: int, edge: int, surfaces: int, visuals: Visuals) -
             EGL.COLOR_COMPONENT_TYPE_EXT: EGL.COLOR_COMPONENT_TYPE_FLOAT_EXT if floats
             else EGL.COLOR_COMPONENT_TYPE_FIXED_EXT,
         }  # fmt: skip
-        found.append(Config(attributes, internal, srgb, depth_format))
+        found.append(Config(attributes, internal, srgb, depth_format, single))
     return found
 
 
@@ -126,6 +132,7 @@ def choose(configs: list[Config], wanted: dict[int, int]) -> list[Config]:
     number = wanted.get(EGL.CONFIG_ID, EGL.DONT_CARE)
     if number != EGL.DONT_CARE:
         return [c for c in configs if c[EGL.CONFIG_ID] == number]
+    configs = [c for c in configs if not c.single]
     asked = _DEFAULTS | wanted
     tests = [(a, v) for a, v in asked.items() if v != EGL.DONT_CARE and a not in _IGNORED]
     found = [c for c in configs if all(_matches(c, a, v) for a, v in tests)]

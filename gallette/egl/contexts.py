@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _thread import get_ident
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gallette import default_driver
@@ -211,7 +212,9 @@ class EglContext:
             resolve_recorded()
         with self.gl.using_pipe():
             self.bind_surfaces()
-        self.gl.look_at_window = draw.look if draw is not None and draw.window is not None else None
+        if draw is not None and draw.window is not None:
+            self.gl.look_at_window = draw.look
+            self.gl.show_front = partial(draw.show_front, self)
 
     def leave(self) -> None:
         """Make the context not current, and destroy objects whose destruction was deferred until
@@ -219,7 +222,7 @@ class EglContext:
         """
         from gallette.state_tracker.entry_points.current import set_current
 
-        self.gl.look_at_window = None
+        self.gl.look_at_window = self.gl.show_front = None
         if not self.gl.released:
             with self.gl.using_pipe():
                 self.gl.pipe.flush()

@@ -177,7 +177,8 @@ def _give_configs(found: list[Any], configs: int, room: int, count: int) -> int:
 
 @c_function("ppip:u")
 def eglGetConfigs(display: int, configs: int, room: int, count: int) -> int:
-    return _give_configs(display_of(display).configs, configs, room, count)
+    found = [c for c in display_of(display).configs if not c.single]
+    return _give_configs(found, configs, room, count)
 
 
 @c_function("pppip:u")

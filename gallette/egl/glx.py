@@ -83,6 +83,8 @@ def _display(native: int) -> Display:
 
 _SURFACES: dict[tuple[int, int], Surface] = {}  # (display, window or pbuffer) -> surface
 _CONFIG_OF: dict[tuple[int, int], Config] = {}  # windows of glXCreateWindow
+_CHOSEN: dict[int, Config] = {}
+"""Visual that glXChooseVisual gave -> the config that it chose: many have the same visual."""
 _PBUFFERS = [0x70000000]
 _NOTHING = 0, 0, 0
 _CURRENT: dict[int, tuple[int, int, int]] = {}
@@ -94,7 +96,8 @@ def _value(config: Config, attribute: int) -> int | None:
     if attribute in _SIZES:
         return config[_SIZES[attribute]]
     fixed = {
-        USE_GL: 1, RGBA: 1, DOUBLEBUFFER: 1, STEREO: 0, 7: 0, 14: 0, 15: 0, 16: 0, 17: 0,
+        USE_GL: 1, RGBA: 1, DOUBLEBUFFER: int(not config.single), STEREO: 0, 7: 0,
+        14: 16, 15: 16, 16: 16, 17: 16,  # accumulation: every window has it
         CONFIG_CAVEAT: NONE, X_VISUAL_TYPE: TRUE_COLOR if config[EGL.NATIVE_VISUAL_ID] else NONE,
         TRANSPARENT_TYPE: NONE, SCREEN: 0, RENDER_TYPE: RGBA_BIT,
         DRAWABLE_TYPE: 7 if config[EGL.NATIVE_VISUAL_ID] else 4,
@@ -106,7 +109,7 @@ def _value(config: Config, attribute: int) -> int | None:
 
 _AT_LEAST = (2, 8, 9, 10, 11, 12, 13, 100000, 100001, 7, 14, 15, 16, 17)
 _MASKS = (DRAWABLE_TYPE, RENDER_TYPE)
-_IGNORED = (0x8016, 0x8017, 0x8018, VISUAL_ID, DOUBLEBUFFER)
+_IGNORED = (0x8016, 0x8017, 0x8018, VISUAL_ID)
 
 
 def _choose(display: Display, wanted: dict[int, int]) -> list[Config]:
@@ -134,8 +137,8 @@ def _choose(display: Display, wanted: dict[int, int]) -> list[Config]:
     return sorted(
         found,
         key=lambda c: (
-            -sum(_value(c, a) or 0 for a in colors), c[EGL.BUFFER_SIZE], c[EGL.SAMPLES],
-            -deep * c[EGL.DEPTH_SIZE], c[EGL.STENCIL_SIZE], c[EGL.CONFIG_ID],
+            -sum(_value(c, a) or 0 for a in colors), c[EGL.BUFFER_SIZE], not c.single,
+            c[EGL.SAMPLES], -deep * c[EGL.DEPTH_SIZE], c[EGL.STENCIL_SIZE], c[EGL.CONFIG_ID],
         ),
     )  # fmt: skip
 
@@ -209,15 +212,23 @@ def glXGetProcAddress(name: int) -> int:
 
 @c_function("pip:p")
 def glXChooseVisual(native: int, screen: int, attribs: int) -> int:
-    found = _choose(_display(native), _list(attribs, _BOOLEANS))
-    return _visual(native, found[0][EGL.NATIVE_VISUAL_ID]) if found else 0
+    found = _choose(_display(native), {DOUBLEBUFFER: 0} | _list(attribs, _BOOLEANS))
+    visual = _visual(native, found[0][EGL.NATIVE_VISUAL_ID]) if found else 0
+    if visual:
+        _CHOSEN[visual] = found[0]
+    return visual
 
 
 def _of_visual(display: Display, visual: int) -> Config:
-    """The config of a window with that visual: it has everything but samples."""
+    """The config that a visual was chosen for, else the first that has it: everything but
+    samples.
+    """
     if not visual:
         raise EglError(Error.BAD_MATCH, "no visual")
     number = VisualInfo.from_address(visual).visualid
+    chosen = _CHOSEN.get(visual)
+    if chosen is not None and chosen[EGL.NATIVE_VISUAL_ID] == number:
+        return chosen
     fitting = [c for c in display.configs if c[EGL.NATIVE_VISUAL_ID] == number]
     if not fitting:
         raise EglError(Error.BAD_CONFIG, "no config has that visual")
@@ -357,7 +368,8 @@ def _surface(display: Display, drawable: int, context: EglContext) -> Surface:
         if window is None:
             raise EglError(Error.BAD_NATIVE_WINDOW, f"{drawable:#x} is not a window")
         config = _CONFIG_OF.get(key) or context.config or display.configs[0]
-        found = Surface(display, config, EGL.WINDOW_BIT, window.size(), {}, window)
+        buffers = {EGL.RENDER_BUFFER: EGL.SINGLE_BUFFER if config.single else EGL.BACK_BUFFER}
+        found = Surface(display, config, EGL.WINDOW_BIT, window.size(), buffers, window)
         display.surfaces[found.handle] = _SURFACES[key] = found
     return found
 

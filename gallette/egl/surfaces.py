@@ -39,9 +39,12 @@ class Surface:
         self.attributes = attributes
         srgb = attributes.get(EGL.GL_COLORSPACE) == EGL.GL_COLORSPACE_SRGB
         color = config.srgb if srgb and config.srgb else config.color
+        asked = attributes.get(EGL.RENDER_BUFFER, EGL.BACK_BUFFER)
+        self.render_buffer = EGL.SINGLE_BUFFER if kind == EGL.PIXMAP_BIT else asked
         self.drawable = Drawable(
-            display.screen, size, config[EGL.SAMPLES], color, config.depth_stencil
-        )
+            display.screen, size, config[EGL.SAMPLES], color, config.depth_stencil,
+            single=self.render_buffer == EGL.SINGLE_BUFFER,
+        )  # fmt: skip
         self.swap_behavior = attributes.get(EGL.SWAP_BEHAVIOR, EGL.BUFFER_PRESERVED)
         self.users: list[EglContext] = []
         self.destroyed = False
@@ -107,9 +110,7 @@ class Surface:
             EGL.WIDTH: width,
             EGL.HEIGHT: height,
             EGL.CONFIG_ID: self.config[EGL.CONFIG_ID],
-            EGL.RENDER_BUFFER: EGL.SINGLE_BUFFER
-            if self.kind == EGL.PIXMAP_BIT
-            else EGL.BACK_BUFFER,
+            EGL.RENDER_BUFFER: self.render_buffer,
             EGL.SWAP_BEHAVIOR: self.swap_behavior,
             EGL.MULTISAMPLE_RESOLVE: self.attributes.get(
                 EGL.MULTISAMPLE_RESOLVE, EGL.MULTISAMPLE_RESOLVE_DEFAULT
@@ -152,6 +153,13 @@ class Surface:
             keep(pixels, self.window is not None and not self.window.has_alpha)
         self._seen = False
         self.refit()
+
+    def show_front(self, context: EglContext) -> None:
+        """Show what was drawn to the front buffer, which is visible once it is flushed."""
+        if self.drawable.single:
+            self.swap(context)
+        elif self.window is not None:
+            self.window.present(self.pixels(context))
 
     def pixels(self, context: EglContext) -> Any:
         """The picture as an array of RGBA bytes, top row first."""

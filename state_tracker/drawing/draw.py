@@ -141,7 +141,7 @@ def _prepare(
         return False
     if ctx.blends_advanced:
         check_advanced_blending(ctx)
-    if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
+    if ctx.programs.has_inner or mode == GL.PATCHES or ctx.feedback.current.active:
         _check_pipeline(ctx, mode)
     inputs = vertex.flagged_inputs if ctx.passes_edge_flags else vertex.inputs
     ctx.vertex_input.prepare(inputs, first, last, instances, base_instance)
@@ -149,13 +149,14 @@ def _prepare(
 
 
 def _check_alone(ctx: Context, mode: int) -> None:
-    """Check a draw without a program: patches are an error, as are other missing prerequisites."""
+    """Check a draw without a vertex shader; patches and an empty pipeline are errors there."""
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
     if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
         raise invalid_framebuffer("the draw framebuffer is not complete")
-    if mode == GL.PATCHES:
-        raise invalid_operation("patches are for tessellation")
+    pipeline = ctx.pipelines.current if ctx.programs.current is None else None
+    if mode == GL.PATCHES or (pipeline is not None and not pipeline.programs):
+        raise invalid_operation("patches are for tessellation, and an empty pipeline for nothing")
 
 
 _INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK

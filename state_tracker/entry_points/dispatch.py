@@ -235,7 +235,7 @@ def bind_method(
 
     def named(args: tuple[Any, ...], error: Exception) -> None:
         """Report which argument made a call fail."""
-        wrong = misfit(function, args)
+        wrong = misfit(function, function.with_count(args) if facts.has_texts else args)
         if wrong:
             raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
 

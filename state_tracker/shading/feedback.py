@@ -230,6 +230,8 @@ def transform_feedback_buffer_base(ctx: Context, xfb: int, index: int, buffer: i
 def transform_feedback_buffer_range(
     ctx: Context, xfb: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
+    if size <= 0:  # also to bind no buffer, unlike glBindBufferRange
+        raise invalid_value("the range is empty")
     check_block(ctx, GL.TRANSFORM_FEEDBACK_BUFFER, buffer, offset, size)
     _bind(ctx, xfb, index, buffer, offset, size)
 

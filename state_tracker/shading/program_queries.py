@@ -90,7 +90,7 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
         GL.VALIDATE_STATUS: int(found.validate_ok),
         GL.INFO_LOG_LENGTH: log,
         GL.ATTACHED_SHADERS: len(found.attached),
-        GL.PROGRAM_SEPARABLE: int(found.was_separable),
+        GL.PROGRAM_SEPARABLE: int(found.link_ok and found.was_separable),
         GL.PROGRAM_BINARY_RETRIEVABLE_HINT: int(found.binary_retrievable),
         GL.PROGRAM_BINARY_LENGTH: len(binary_of(ctx, found)) if found.link_ok else 0,
         GL.TRANSFORM_FEEDBACK_BUFFER_MODE: found.xfb_mode,

@@ -415,6 +415,7 @@ class ProgramState:
         self.current: ProgramObject | None = None
         self.executable: Executable | None = None
         self.stages: dict[Stage, Executable] = {}
+        self.has_inner = False  # whether some are between the vertex and the fragment stage
         self.problem = ""  # why draws with these stages are errors
         self.providers: list[Callable[[dict[Stage, Executable]], None]] = []
         """Topics that add shaders of their own for stages without one, in fixed function."""
@@ -448,6 +449,7 @@ class ProgramState:
                 stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
         if stages != self.stages:
             self.stages = stages
+            self.has_inner = any(stage in stages for stage in _LAST_FIRST[:-1])
             self.problem = problem_of(stages, ctx.profiles == ("es",))
             ctx.dirty |= _OF_PROGRAM
 

@@ -184,7 +184,7 @@ class Batch:
     def _unaccepted(self) -> list[int]:
         """The commands that set a slot to a value for the first time, which may be errors."""
         accepted, states = self._stream.accepted, self._states
-        if accepted.issuperset(np.unique(states.value).tolist()):
+        if accepted.issuperset(states.value.tolist()):
             return []
         values, first = np.unique(states.value, return_index=True)
         places = zip(values.tolist(), states.place[first].tolist(), strict=True)

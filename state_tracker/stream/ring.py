@@ -36,7 +36,8 @@ words = (ctypes.c_int64 * WORDS)()
 
 PENDING = int(Word.PENDING)
 _NEXT, _WRITTEN, _LAST = int(Word.NEXT), int(Word.WRITTEN), int(Word.LAST)
-_NOTHING: list[ctypes.c_int64 | int] = [-1] * (WORDS - Word.LAST)
+_last = memoryview(words).cast("B")[8 * _LAST :]  # written faster than the array
+_NOTHING = b"\xff" * len(_last)
 
 
 class Recorder(Protocol):
@@ -106,14 +107,14 @@ def own(recorder: Recorder | None) -> None:
         if recorder is not None and recorder.may_record():
             _begin()
             _owners.append((recorder, thread))
-            words[Word.LAST :] = _NOTHING
+            _last[:] = _NOTHING
             words[Word.OLD_THREAD if recorder.is_old else Word.THREAD] = thread
 
 
 def forget(recorder: Recorder) -> None:
     """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
-        words[_LAST:] = _NOTHING
+        _last[:] = _NOTHING
 
 
 def rows_are_plain(recorder: Recorder, plain: bool) -> None:

@@ -85,11 +85,13 @@ class States:
         self._unit, self._array = self._ctx.textures.active, self._ctx.arrays.current.name
         bound = self._ctx.framebuffers
         self._drawn, self._read = bound.draw.name, bound.read.name
-        order = numbers.argsort(kind="stable")
-        ends = np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()
-        self.where = [order[first:end] for first, end in zip([0, *ends], ends, strict=False)]
-        """By function: the positions of its calls."""
+        self._order = numbers.argsort(kind="stable")
+        self._ends = [0, *np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()]
         self._find(stream, *self._writes())
+
+    def where(self, number: int) -> Ints:
+        """The positions of the calls of a function."""
+        return self._order[self._ends[number] : self._ends[number + 1]]
 
     def _writes(self) -> tuple[Ints, Ints, Hashes, Bools]:
         """All writes to slots in order: position, slot, the hash of the call, and whether that call
@@ -102,7 +104,7 @@ class States:
         several = np.zeros(len(places), bool)
         more: list[tuple[Ints, Ints]] = []
         for call in _SPECIAL:
-            at = self.where[call.number]
+            at = self.where(call.number)
             if len(at) and call.group is not None and call.slots is not None:
                 some = places.searchsorted(at)
                 first, *others = call.slots(call.group, rows[some], Selected(self, at))
@@ -155,18 +157,18 @@ class States:
 
     def unit(self, at: Ints) -> Ints:
         """The active texture unit at some commands."""
-        where = self.where[_ACTIVE]
+        where = self.where(_ACTIVE)
         units = self._rows[where, 1] - int(GL.TEXTURE0)
         return _last(where, units, self._unit, at)
 
     def program(self, at: Ints) -> Ints:
         """The name of the program in use."""
-        where = self.where[_USE]
+        where = self.where(_USE)
         return _last(where, self._rows[where, 1], self._program, at)
 
     def vertex_array(self, at: Ints) -> Ints:
         """The name of the vertex array."""
-        where = self.where[_ARRAY]
+        where = self.where(_ARRAY)
         return _last(where, self._rows[where, 1], self._array, at)
 
     def framebuffer(self, at: Ints) -> Ints:
@@ -179,14 +181,14 @@ class States:
 
     def _bound(self, other: int, before: int, at: Ints) -> Ints:
         """The name of the framebuffer that was bound last, to any target but the `other`."""
-        where = self.where[_FRAMEBUFFER]
+        where = self.where(_FRAMEBUFFER)
         where = where[self._rows[where, 1] != other]
         return _last(where, self._rows[where, 2], before, at)
 
     def texture(self, target: int, at: Ints) -> Ints:
         """The names of the textures that are bound to a target of the active units."""
         units, names = self.unit(at), np.zeros(len(at), np.int64)
-        binds = self.where[_BIND]
+        binds = self.where(_BIND)
         binds = binds[self._rows[binds, 1] == target]
         bound_in = self.unit(binds)
         for unit in np.unique(units).tolist():
@@ -200,7 +202,7 @@ class States:
         """The names of the buffers that are bound to a target."""
         places, names = [], []
         for number, word in _BUFFER_NAME_AT.items():
-            where = self.where[number]
+            where = self.where(number)
             where = where[self._rows[where, 1] == target]
             places.append(where)
             names.append(self._rows[where, word])

@@ -434,8 +434,7 @@ def _draw_buffer_getter(index: int) -> Any:
 
 
 def _double_buffered(ctx: Context) -> int:
-    draw = ctx.framebuffers.draw
-    return int(draw.is_window and bool(draw.attachments))
+    return int(ctx.framebuffers.draw.has_back)
 
 
 def _encodes(ctx: Context) -> bool:

@@ -97,7 +97,7 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
             {
                 GL.SAMPLES: samples,
                 GL.SAMPLE_BUFFERS: int(samples > 1),
-                GL.DOUBLEBUFFER: int(framebuffer.is_window and bool(framebuffer.attachments)),
+                GL.DOUBLEBUFFER: int(framebuffer.has_back),
                 GL.STEREO: 0,
             }[pname]
         ]

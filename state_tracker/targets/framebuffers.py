@@ -143,6 +143,11 @@ class Framebuffer(GLObject):
         self._pipe_state: tuple[Hashable, FramebufferState] | None = None
         self.plain_read: PlainRead | None = None
 
+    @property
+    def has_back(self) -> bool:
+        """Whether it is a window with a back buffer."""
+        return False
+
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
         self._status = self._pipe_state = self.plain_read = None
         if attachment is not None:
@@ -303,18 +308,26 @@ def _is_drawn_to(ctx: Context, point: int | str, attachment: Attachment) -> bool
     return ctx.screen.is_format_supported(attachment.format, desc.target, desc.samples, bind)
 
 
+_FRONT = (GL.FRONT, GL.FRONT_LEFT, GL.LEFT, GL.FRONT_AND_BACK)
+
+
 class WindowFramebuffer(Framebuffer):
     """Framebuffer 0: the images of a window, or none."""
 
     kind = "default framebuffer"
     is_window = True
+    single = False
 
     def __init__(self, ctx: Context):
         super().__init__(0, ctx.caps.max_render_targets)
         self.draw_buffers[0] = self.read_buffer = GL.BACK
+        self._only = GL.BACK if ctx.profile.startswith("es") else GL.FRONT
 
     def show(self, drawable: Drawable | None) -> None:
         """Use the images of a window, or none."""
+        if drawable is not None and drawable.single is not self.single:
+            self.single = drawable.single
+            self.draw_buffers[0] = self.read_buffer = self._only if self.single else GL.BACK
         color, depth_stencil = drawable.buffers if drawable is not None else (None, None)
         self.attach(0, Attachment(color) if color is not None else None)
         for point in (DEPTH, STENCIL):
@@ -326,6 +339,14 @@ class WindowFramebuffer(Framebuffer):
     def color(self, buffer: int) -> Attachment | None:
         """The colour buffer, which all names of back, front and left buffers refer to."""
         return self.attachments.get(0)
+
+    @property
+    def has_back(self) -> bool:
+        return bool(self.attachments) and not self.single
+
+    @property
+    def draws_to_front(self) -> bool:
+        return self.single or self.draw_buffers[0] in _FRONT
 
     def status(self, ctx: Context) -> int:
         return GL.FRAMEBUFFER_COMPLETE if self.attachments else GL.FRAMEBUFFER_UNDEFINED

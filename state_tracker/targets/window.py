@@ -32,9 +32,12 @@ class Drawable:
         samples: int = 0,
         color: int = GL.RGBA8,
         depth_stencil: int = GL.DEPTH24_STENCIL8,
+        single: bool = False,
     ):
-        """`color` and `depth_stencil` are internal formats, `GL.NONE` for no such buffer."""
-        self.screen, self.size = screen, size
+        """`color` and `depth_stencil` are internal formats, `GL.NONE` for no such buffer; `single`
+        for a front buffer alone.
+        """
+        self.screen, self.size, self.single = screen, size, single
         self.samples = sample_count(screen.caps, samples) if samples > 1 else 0
         self._color, self._depth_stencil = color, depth_stencil
         self.color = self._image(color, Bind.RENDER_TARGET)

@@ -284,11 +284,6 @@ def _flush(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None
         raise invalid_value("the range to flush is outside the mapping")
 
 
-def _invalidate(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
-    if offset < 0 or length < 0 or offset + length > buffer.size:
-        raise invalid_value("the range is outside the buffer")
-
-
 def by_name(ctx: Context, name: int) -> BufferObject:
     return ctx.buffers.names.require(name)
 
@@ -323,7 +318,10 @@ def _to_invalidate(ctx: Context, name: int) -> BufferObject:
 
 register_for(
     _to_invalidate,
-    {"invalidate_buffer_sub_data": _invalidate, "invalidate_buffer_data": lambda ctx, buffer: None},
+    {
+        "invalidate_buffer_sub_data": lambda ctx, buffer, *part: check_range(buffer, *part),
+        "invalidate_buffer_data": lambda ctx, buffer: check_range(buffer, 0, buffer.size),
+    },
 )
 
 

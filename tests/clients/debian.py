@@ -90,7 +90,8 @@ def tried(program: Program, driver: str, folder: Path, display: str) -> tuple[bo
     except subprocess.TimeoutExpired:
         return False, "took too long"
     said = (done.stdout.strip() or done.stderr.strip()).splitlines()
-    return done.returncode == 0, said[0].replace(f"{record}: ", "") if said else "no answer"
+    words = said[0].replace(f"{record}: ", "") if said else "no answer"
+    return done.returncode == 0 and " 0 draws " not in words, words
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -113,7 +114,8 @@ def main(arguments: list[str] | None = None) -> int:
         folder = Path(name)
         shutil.copytree(LIST.with_name("files"), folder, dirs_exist_ok=True)
         ready, told = os.pipe()
-        screen = ["-screen", "0", "640x480x24", "-displayfd", str(told)]
+        # (Without -noreset, the server refuses clients for a moment after the last one left.)
+        screen = ["-screen", "0", "640x480x24", "-noreset", "-displayfd", str(told)]
         server = subprocess.Popen(["Xvfb", *screen], pass_fds=[told], stderr=subprocess.DEVNULL)
         try:
             os.close(told)

@@ -247,6 +247,7 @@ def test_a_fault_is_planted_for_every_parameter() -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_draws_leave_what_they_leave_when_nothing_is_kept(part: str, scene: Scene) -> None:
     assert scene.walk(part) == scene.walk(part, forgets=True)
+    assert len(scene.gl.pipe.counters.apart) <= 1  # forgotten memory is not kept for its counters
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from gallette.egl.errors import EglError
 
 WINDOWS = EGL.WINDOW_BIT | EGL.PIXMAP_BIT | EGL.PBUFFER_BIT
 VISUALS = {(8, 8, 8, 0): ((0x21, 4),), (8, 8, 8, 8): ((0x21, 4), (0x50, 4))}
-CONFIGS = make_configs(8, 4096, WINDOWS, VISUALS)
+EVERY = make_configs(8, 4096, WINDOWS, VISUALS)
+CONFIGS = [c for c in EVERY if not c.single]  # EGL's
 
 # attribute -> how it is compared, and what a request means that does not say it
 RULES: dict[str, tuple[str, int]] = {
@@ -180,8 +181,8 @@ class Answers:
     """Calls of GLX on a display that has the configs above."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        by_number = {config[EGL.CONFIG_ID]: config for config in CONFIGS}
-        display = SimpleNamespace(configs=CONFIGS, config=by_number.__getitem__)
+        by_number = {config[EGL.CONFIG_ID]: config for config in EVERY}
+        display = SimpleNamespace(configs=EVERY, config=by_number.__getitem__)
         monkeypatch.setattr(glx, "_display", lambda native: display)
 
     def configs(self, *wanted: int) -> list[Config]:
@@ -202,7 +203,7 @@ class Answers:
         free = ctypes.CDLL(None).free
         free.argtypes = [ctypes.c_void_p]
         free(found)
-        return [CONFIGS[n - 1] for n in numbers]
+        return [EVERY[n - 1] for n in numbers]
 
     def attribute(self, config: Config, attribute: int) -> int | None:
         value = ctypes.c_int(-77)
@@ -254,14 +255,14 @@ def test_texts_of_client_and_server() -> None:
 
 
 def test_every_attribute_of_a_framebuffer_config(answers: Answers) -> None:
-    assert answers.every() == CONFIGS
-    for config in CONFIGS:
+    assert answers.every() == EVERY
+    for config in EVERY:
         drawable = config[EGL.NATIVE_VISUAL_ID] != 0
         wanted = {
-            1: 1, 2: config[EGL.BUFFER_SIZE], 3: 0, 4: 1, 5: 1, 6: 0, 7: 0,
+            1: 1, 2: config[EGL.BUFFER_SIZE], 3: 0, 4: 1, 5: int(not config.single), 6: 0, 7: 0,
             8: config[EGL.RED_SIZE], 9: config[EGL.GREEN_SIZE], 10: config[EGL.BLUE_SIZE],
             11: config[EGL.ALPHA_SIZE], 12: config[EGL.DEPTH_SIZE], 13: config[EGL.STENCIL_SIZE],
-            14: 0, 15: 0, 16: 0, 17: 0, 18: None, 0x20: 0x8000,
+            14: 16, 15: 16, 16: 16, 17: 16, 18: None, 0x20: 0x8000,
             0x22: 0x8002 if drawable else 0x8000, 0x23: 0x8000, 0x24: 0, 0x25: 0, 0x26: 0,
             0x27: 0, 0x28: 0, 0x29: None, 0x800B: config[EGL.NATIVE_VISUAL_ID], 0x800C: 0,
             0x8010: 7 if drawable else 4, 0x8011: 1, 0x8012: int(drawable),
@@ -280,7 +281,7 @@ AT_LEAST = {2: "BUFFER_SIZE", 8: "RED_SIZE", 9: "GREEN_SIZE", 10: "BLUE_SIZE", 1
 def glx_expected(wanted: dict[int, int]) -> list[Config]:
     found = [
         config
-        for config in CONFIGS
+        for config in EVERY
         if config[EGL.NATIVE_VISUAL_ID]
         and config[EGL.COLOR_COMPONENT_TYPE_EXT] == EGL.COLOR_COMPONENT_TYPE_FIXED_EXT
         and all(config[number(AT_LEAST[a])] >= value for a, value in wanted.items())
@@ -290,6 +291,7 @@ def glx_expected(wanted: dict[int, int]) -> list[Config]:
     found.sort(key=lambda c: c[EGL.STENCIL_SIZE])
     found.sort(key=lambda c: deepest * c[EGL.DEPTH_SIZE])
     found.sort(key=lambda c: c[EGL.SAMPLES])
+    found.sort(key=lambda c: not c.single)
     found.sort(key=lambda c: c[EGL.BUFFER_SIZE])
     return sorted(found, key=lambda c: -sum(c[size] for size in asked))
 
@@ -297,12 +299,12 @@ def glx_expected(wanted: dict[int, int]) -> list[Config]:
 def test_framebuffer_configs_are_chosen_and_ordered(answers: Answers) -> None:
     rng = random.Random("framebuffer configs")
     for attribute, name in AT_LEAST.items():
-        for value in {config[number(name)] for config in CONFIGS}:
+        for value in {config[number(name)] for config in EVERY}:
             for asked in (value, value + 1):
                 found = answers.configs(attribute, asked)
                 assert found == glx_expected({attribute: asked}), (name, asked)
     for _ in range(100):
-        like = rng.choice(CONFIGS)
+        like = rng.choice(EVERY)
         names = rng.sample(list(AT_LEAST), rng.randrange(5))
         wanted = {a: like[number(AT_LEAST[a])] for a in names}
         flat = [n for pair in wanted.items() for n in pair]
@@ -321,7 +323,7 @@ OTHERS = [
     (6, 1, False),
     (3, 0, True),  # no overlay
     (3, 1, False),
-    (5, 0, True),  # single buffers are double ones nobody swaps
+    (5, 0, True),  # a front buffer alone
     (5, 1, True),
     (0x22, 0x8002, True),
     (0x22, 0x8003, False),
@@ -329,7 +331,7 @@ OTHERS = [
     (0x20, 0x8001, False),
     (0x20, -1, True),
     (7, 1, False),  # auxiliary buffers
-    (14, 1, False),  # accumulation buffers
+    (14, 17, False),  # accumulation buffers
     (0x8012, 1, True),
     (0x8012, 0, False),  # of those for windows
     (0x20B2, 1, True),
@@ -355,8 +357,8 @@ def test_pbuffers_need_no_visual(answers: Answers) -> None:
 def test_a_number_selects_one_framebuffer_config_whatever_else_is_requested(
     answers: Answers,
 ) -> None:
-    for config in CONFIGS:
+    for config in EVERY:
         assert answers.configs(8, 99, 0x8013, config[EGL.CONFIG_ID]) == [config]
-    assert answers.configs(0x8013, len(CONFIGS) + 1) == []
+    assert answers.configs(0x8013, len(EVERY) + 1) == []
     assert answers.configs(0x8013, 0) == []
     assert answers.configs(0x8013, -1) == answers.configs()

@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.enums import GL
 
 WINDOWS = EGL.WINDOW_BIT | EGL.PIXMAP_BIT | EGL.PBUFFER_BIT
 VISUALS = {(8, 8, 8, 0): ((0x21, 4),), (8, 8, 8, 8): ((0x50, 4),)}
-RED, ALPHA, DEPTH, RGBA_TYPE = 8, 11, 12, 0x8014
+DOUBLEBUFFER, RED, ALPHA, DEPTH, RGBA_TYPE = 5, 8, 11, 12, 0x8014
 
 
 class Window:
@@ -142,6 +142,27 @@ def test_what_a_context_says_of_itself(x: Glx) -> None:
     assert x.gl(alone).group is not x.gl(of_config).group
     glx.glXDestroyContext(1, shared)
     assert shared not in x.display.contexts
+
+
+@pytest.mark.parametrize(
+    ("attribute", "buffer", "shown"),
+    [((), GL.FRONT, True), ((DOUBLEBUFFER,), GL.BACK, False), ((DOUBLEBUFFER,), GL.FRONT, True)],
+)
+def test_glflush_shows_the_front_buffer(
+    x: Glx, monkeypatch: pytest.MonkeyPatch, attribute: tuple[int, ...], buffer: int, shown: bool
+) -> None:
+    kept = visual(0x21)
+    monkeypatch.setattr(glx, "_visual", lambda native, number: ctypes.addressof(kept))
+    wanted = listed(RED, 8, *attribute)
+    chosen = glx.glXChooseVisual(1, 0, ctypes.addressof(wanted))
+    context = glx.glXCreateContext(1, chosen, 0, 1)
+    assert glx.glXMakeCurrent(1, 70, context) == 1
+    gl = x.gl(context)
+    gl.draw_buffer(buffer)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.flush()
+    assert gl.get_integerv(GL.DOUBLEBUFFER)[0] == len(attribute)
+    assert len(x.windows.opened[0].shown) == shown
 
 
 def test_windows_become_surfaces_when_they_are_drawn_on(x: Glx) -> None:

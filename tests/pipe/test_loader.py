@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -115,6 +116,7 @@ def test_without_a_source_tree_only_what_is_installed_is_found(
 ) -> None:
     monkeypatch.setattr(loader, "__file__", str(package / "pipe" / "loader.py"))
     monkeypatch.setattr(loader, "entry_points", lambda group: [])
+    monkeypatch.setattr(loader, "distribution", Mock(side_effect=PackageNotFoundError))
     forget_drivers()
     assert driver_names() == []
     with pytest.raises(DriverError, match=r"unknown driver 'numpipe' \(installed: none\)"):

@@ -30,7 +30,7 @@ __all__ = ["Program", "ProgramError", "programs_of", "run"]
 
 _HEADER = re.compile(r"\[(.+)\] (core|compat|es) (\d)\.(\d) (\d+)x(\d+)((?: \w+)*)")
 _STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", "compute")
-_KINDS = {"shader": _STAGES, "data": tuple(ARRAYS)}
+_KINDS = {"shader": (*_STAGES, "assembly"), "data": tuple(ARRAYS)}
 _ALIKE = re.compile(r"(?:native(?: ~(\d+))?(?: but (\d+))?|numpipe)")
 
 _COLORS = re.compile(r"(\d+) colors")
@@ -84,6 +84,16 @@ class Program:
     def has_several_draws(self) -> bool:
         draws = sum("draw_" in text for _, text in self.body)
         return draws > 1 or (draws > 0 and any("repeat" in text for _, text in self.body))
+
+    @property
+    def has_draws_in_series(self) -> bool:
+        """Whether two draws follow one another before anything is asked, which executes them."""
+        draws = 0
+        for _, text in self.body:
+            draws = 0 if " -> " in text or " ! " in text else draws + ("draw_" in text)
+            if draws > 1 or "repeat" in text:
+                return True
+        return False
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -301,6 +311,14 @@ def _linked(gl: GLInterface, program: Program, shaders: tuple[str, ...]) -> int:
     return name
 
 
+def _assembled(gl: GLInterface, text: str) -> None:
+    """An assembly program is made, bound and enabled."""
+    target = GL.VERTEX_PROGRAM_ARB if "!!ARBvp" in text else GL.FRAGMENT_PROGRAM_ARB
+    gl.enable(target)
+    gl.bind_program_arb(target, gl.gen_programs_arb(1)[0])
+    gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(text), text.encode())
+
+
 def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dict[str, Any]) -> Any:
     name, *rest = words
     if name == "program":
@@ -308,6 +326,8 @@ def _answer(gl: GLInterface, program: Program, words: tuple[str, ...], kept: dic
     if name == "shader":
         stage, text = program.blocks[rest[0]]
         return compiled(gl, getattr(GL, f"{stage.upper()}_SHADER"), text)
+    if name == "assembly":
+        return _assembled(gl, _argument(program, rest[0], kept))
     if name == "quad":
         return quad(gl, int(rest[0]), *rest[1:])
     if name == "pixel":

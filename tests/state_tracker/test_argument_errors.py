@@ -49,6 +49,8 @@ def test_the_argument_is_named(gl: Any, method: str, args: tuple[Any, ...], mess
 def test_a_gl_error_is_still_a_gl_error(gl: Any) -> None:
     gl.enable(0x1234567)
     assert gl.get_error() == GL.INVALID_ENUM
+    gl.shader_source(77, "void main() {}")  # its count is left out
+    assert gl.get_error() == GL.INVALID_VALUE
     gl.draw_arrays(GL.TRIANGLES, -1, np.int32(3))
     assert gl.get_error() != GL.NO_ERROR
 

@@ -42,6 +42,7 @@ VALID = "native GL finds valid what it does not draw with"
 
 ROWS: dict[str, tuple[str, str, str]] = {
     # in use: core, es, why native GL differs
+    "": ("---", "---", ""),
     "VF": ("+-+", "+-+", ""),
     "V": ("+-+", "+-+", ""),
     "F": ("+-+", "+-+", ""),  # no vertices: nothing is drawn

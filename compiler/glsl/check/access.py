@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gallette.compiler.glsl.availability import ARRAYS, BUFFER_BLOCKS, GPU_SHADER5, PACK_420
+from gallette.compiler.glsl.availability import (
+    ARRAYS,
+    BUFFER_BLOCKS,
+    GEOMETRY,
+    GPU_SHADER5,
+    PACK_420,
+)
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, checks, constant_value
 from gallette.compiler.glsl.diagnostics import did_you_mean
@@ -226,7 +232,9 @@ def note_member_index(c: Checker, ref: hir.FieldRef, i: int) -> None:
 def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:
     type_ = base.type
     element = type_.without_array
-    if type_.is_unsized_array and not (is_runtime_array(c, base) or is_per_vertex_input(c, base)):
+    # The layout gives the inputs of geometry shaders their size, and has to come first.
+    sized = is_per_vertex_input(c, base) and not (c.stage == "geometry" and c.lang.has(GEOMETRY))
+    if type_.is_unsized_array and not (is_runtime_array(c, base) or sized):
         whole = isinstance(base, hir.VarRef) and base.var.builtin == "block"
         if not whole:
             raise c.abort("an array without a size can only be indexed by constants", node)

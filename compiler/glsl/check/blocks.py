@@ -68,6 +68,8 @@ def block_members(
         if own.storage and own.storage != storage:
             c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
         own.storage = storage
+        if own.patch and not quals.patch:
+            c.error("only members of a 'patch' block can be 'patch'", member.quals)
         check_declaration(c, "members", own, t.VOID, member.quals)
         own.memory |= quals.memory
         own.interpolation = own.interpolation or quals.interpolation

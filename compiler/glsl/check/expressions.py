@@ -208,4 +208,9 @@ def conditional_expr(c: Checker, node: s.Conditional) -> hir.Expr:
 @checks(s.Comma)
 def comma_expr(c: Checker, node: s.Comma) -> hir.Expr:
     items = [c.expr(item) for item in node.items]
-    return hir.Comma(items[-1].type, node.loc, node.end, items)
+    type_ = items[-1].type
+    if not c.lang.has("430 es300"):  # since then, it is no constant expression
+        values = [constant_value(item) for item in items]
+        if values[-1] is not None and None not in values:
+            return hir.Const(type_, node.loc, node.end, values[-1])
+    return hir.Comma(type_, node.loc, node.end, items)

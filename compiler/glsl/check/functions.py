@@ -170,7 +170,7 @@ def enter_function(
         if old.result is not new.result:
             raise c.abort(f"'{new.name}' is declared again with another return type", name_node)
         for a, b in zip(old.params, new.params, strict=True):
-            if a.quals.storage != b.quals.storage:
+            if a.quals.storage != b.quals.storage or a.read_only != b.read_only:
                 raise c.abort(
                     f"'{new.name}' is declared again with other parameter qualifiers", name_node
                 )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags
-from gallette.pipe.state import Box, ScissorState
+from gallette.pipe.state import BlitInfo, Box, ScissorState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.drawing.viewports import scissor_states
@@ -26,7 +26,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.pixel_data.convert import from_pipe
-from gallette.state_tracker.pixel_data.readback import read_box
+from gallette.state_tracker.pixel_data.readback import read_box, read_source, resolved
 from gallette.state_tracker.targets.clears import clears
 from gallette.state_tracker.texturing.texture_formats import linear_format
 
@@ -69,10 +69,9 @@ clears(GL.ACCUM_BUFFER_BIT, clear_accumulation)
 
 def _colors(ctx: Context, scissor: ScissorState) -> Array:
     """The read buffer's colours inside the scissor."""
-    found = ctx.framebuffers.read.read_attachment()
-    place = found.place() if found is not None else None
-    if found is None or place is None:
-        raise invalid_operation("there is no colour buffer to read")
+    found = read_source(ctx, GL.RGBA)
+    place = found.place()
+    assert place is not None
     width, height = scissor.maxx - scissor.minx, scissor.maxy - scissor.miny
     rows = read_box(
         ctx, place[0], place[1], Box(scissor.minx, scissor.miny, place[2], width, height, 1)
@@ -81,23 +80,33 @@ def _colors(ctx: Context, scissor: ScissorState) -> Array:
 
 
 def _return(ctx: Context, values: Array, scissor: ScissorState) -> None:
-    """Write colours to every draw buffer, under the colour masks."""
+    """Write colours to every sample of the window's draw buffer, under the colour mask."""
     validate(ctx, Dirty.FRAMEBUFFER)
     width, height = scissor.maxx - scissor.minx, scissor.maxy - scissor.miny
+    draw = ctx.framebuffers.draw
     for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
         if surface is None:
             continue
         mask = ctx.fragment.blend[index].mask
         box = Box(scissor.minx, scissor.miny, surface.first_layer, width, height, 1)
         flags = MapFlags.READ | MapFlags.WRITE
-        transfer = ctx.pipe.transfer_map(surface.resource, surface.level, flags, box)
-        format = linear_format(surface.format)
+        source, format = surface.resource, linear_format(surface.format)
+        if draw.samples > 1:  # transfers have no samples
+            place = resolved(ctx, draw.attachments[0]).place()
+            assert place is not None
+            source = place[0]
+        transfer = ctx.pipe.transfer_map(source, surface.level, flags, box)
         rgba = codecs.unpack(format, np.ascontiguousarray(transfer.data)).copy()
         for channel in range(4):
             if mask[channel]:
                 rgba[0, ..., channel] = np.clip(values[..., channel], 0.0, 1.0)
         transfer.data[...] = codecs.pack(format, rgba).reshape(transfer.data.shape)
         ctx.pipe.transfer_unmap(transfer)
+        if source is not surface.resource:
+            letters = "".join(letter for letter, on in zip("rgba", mask, strict=True) if on)
+            ctx.pipe.blit(
+                BlitInfo(surface.resource, 0, box, format, source, 0, box, format, letters)
+            )
 
 
 @entry

@@ -255,7 +255,8 @@ def test_a_draw_of_absurd_counts_loses_the_context_at_once(
     assert "wants more work than its budget" in capsys.readouterr().err
 
 
-def test_patches_of_many_triangles_lose_the_context(gl: GLInterface) -> None:
+def test_patches_of_many_triangles_lose_the_context() -> None:
+    gl = Context("numpipe", size=(SIZE, SIZE), version=(4, 3), budget=10**8)
     control = CONTROL.replace("1.0 + float(gl_PrimitiveID % 4)", "64.0")
     tessellating = link(
         gl,
@@ -269,6 +270,7 @@ def test_patches_of_many_triangles_lose_the_context(gl: GLInterface) -> None:
     gl.draw_arrays_instanced(GL.PATCHES, 0, 90, 2000)
     gl.finish()
     assert errors(gl) == ["GL_CONTEXT_LOST"]
+    gl.release()
 
 
 def test_a_launch_of_absurd_size_loses_the_context_at_once(gl: GLInterface) -> None:
