@@ -316,17 +316,12 @@ def _to_invalidate(ctx: Context, name: int) -> BufferObject:
     return found
 
 
-def _invalidate(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
-    check_range(buffer, offset, length)
-
-
-def _invalidate_all(ctx: Context, buffer: BufferObject) -> None:
-    check_range(buffer, 0, buffer.size)
-
-
 register_for(
     _to_invalidate,
-    {"invalidate_buffer_sub_data": _invalidate, "invalidate_buffer_data": _invalidate_all},
+    {
+        "invalidate_buffer_sub_data": lambda ctx, buffer, *part: check_range(buffer, *part),
+        "invalidate_buffer_data": lambda ctx, buffer: check_range(buffer, 0, buffer.size),
+    },
 )
 
 
