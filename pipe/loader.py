@@ -16,14 +16,8 @@ import os
 import tomllib
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from importlib.metadata import (
-    EntryPoint,
-    PackageNotFoundError,
-    distribution,
-    entry_points,
-    metadata,
-)
+from importlib import import_module, metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,41 +37,30 @@ class DriverError(GalletteError):
     """The requested driver does not exist, or its module cannot be imported."""
 
 
-def _drivers() -> dict[str, EntryPoint]:
-    return _found(GROUP) | _found(TESTING_GROUP)
+@cache
+def _own(group: str) -> dict[str, EntryPoint]:
+    """Gallette's own entries of a group; a source tree's are those of its `pyproject.toml`."""
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    if project.is_file():
+        groups = tomllib.loads(project.read_text())["project"].get("entry-points", {})
+        return {name: EntryPoint(name, at, group) for name, at in groups.get(group, {}).items()}
+    own = [each.entry_points for each in metadata.distributions(name="gallette")]
+    return {point.name: point for points in own for point in points.select(group=group)}
 
 
 @cache
 def _found(group: str) -> dict[str, EntryPoint]:
     """The entries of a group in all installed packages; of equal names, gallette's own counts."""
-    return {point.name: point for point in entry_points(group=group)} | {
-        point.name: point for point in _own() if point.group == group
-    }
+    return {point.name: point for point in metadata.entry_points(group=group)} | _own(group)
 
 
-@cache
-def _own() -> tuple[EntryPoint, ...]:
-    """Gallette's own entries; a source tree's are those of its `pyproject.toml`."""
-    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    if not project.is_file():
-        try:
-            return tuple(distribution("gallette").entry_points)
-        except PackageNotFoundError:
-            return ()
-    groups = tomllib.loads(project.read_text())["project"].get("entry-points", {})
-    return tuple(
-        EntryPoint(name, value, group)
-        for group, entries in groups.items()
-        for name, value in entries.items()
-    )
+def _drivers() -> dict[str, EntryPoint]:
+    return _found(GROUP) | _found(TESTING_GROUP)
 
 
 def _point(name: str) -> EntryPoint | None:
-    """The entry of a driver. To read those of all packages takes as long as to create a context,
-    so gallette's own come first.
-    """
-    own = [each for each in _own() if each.name == name and each.group in (GROUP, TESTING_GROUP)]
-    return own[0] if own else _drivers().get(name)
+    """The entry of a driver. Gallette's own come first: reading those of all packages is slow."""
+    return (_own(GROUP) | _own(TESTING_GROUP)).get(name) or _drivers().get(name)
 
 
 def _loaded() -> dict[str, Callable[..., Any]]:
@@ -154,7 +137,5 @@ def driver_factory(base: str) -> Callable[..., Any]:
 
 def _extras() -> list[str]:
     """The names of gallette's optional extras."""
-    try:
-        return metadata("gallette").get_all("Provides-Extra") or []
-    except PackageNotFoundError:
-        return []
+    own = [each.metadata for each in metadata.distributions(name="gallette")]
+    return own[0].get_all("Provides-Extra") or [] if own else []

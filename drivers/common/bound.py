@@ -39,6 +39,7 @@ __all__ = [
     "StageBindings",
     "hold",
     "pinned_by",
+    "read_by",
     "readable_by",
     "resources_of",
     "sampled_by",
@@ -212,8 +213,12 @@ MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 def resources_of(bound: Bound) -> Iterator[Resource]:
     """Every resource that draws may read or write."""
     yield from pinned_by(bound)
-    yield from readable_by(bound)
-    yield from sampled_by(bound)
+    yield from read_by(bound)
+
+
+def read_by(bound: Bound, stages: Iterable[Stage] = MERGED_STAGES) -> Iterator[Resource]:
+    yield from readable_by(bound, stages)
+    yield from sampled_by(bound, stages)
 
 
 def readable_by(bound: Bound, stages: Iterable[Stage] = MERGED_STAGES) -> Iterator[Resource]:

@@ -15,14 +15,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
-from gallette.drivers.common.bound import (
-    Bound,
-    ConstantBuffer,
-    StageBindings,
-    pinned_by,
-    readable_by,
-    sampled_by,
-)
+from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings, pinned_by, read_by
 from gallette.drivers.common.draw.draw_states import DrawStates
 from gallette.drivers.common.draw.pipeline import draw
 from gallette.drivers.common.memory.resource import HostResource
@@ -91,7 +84,7 @@ class HostDraws:
         stages = [stage for stage, made in bound.shaders.items() if made is not None]
         for resource in pinned_by(bound, stages):
             context.on_host(resource, range(resource.desc.last_level + 1), write=True)
-        for resource in (*readable_by(bound, stages), *sampled_by(bound, stages)):
+        for resource in read_by(bound, stages):
             context.on_host(resource, range(resource.desc.last_level + 1))
         if info.index_buffer is not None:
             context.on_host(info.index_buffer)
