@@ -5,9 +5,7 @@ latest events.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 __all__ = ["VariantEvent", "VariantLog"]
 
@@ -24,38 +22,21 @@ class VariantEvent:
     seconds: float
 
 
-class VariantLog(Sequence[VariantEvent]):
+class VariantLog(deque[VariantEvent]):
     """The latest events of a context, oldest first; bounded, because a program may run
     for weeks.
     """
 
-    __slots__ = ("_events", "total")
-
-    REMEMBERED = 4096
-
-    def __init__(self) -> None:
-        self._events: deque[VariantEvent] = deque(maxlen=self.REMEMBERED)
+    def __init__(self, kept: int = 4096) -> None:
+        super().__init__(maxlen=kept)
         self.total = 0  # number of events so far
 
     def append(self, event: VariantEvent) -> None:
         """Add an event."""
-        self._events.append(event)
+        super().append(event)
         self.total += 1
 
     def since(self, total: int) -> list[VariantEvent]:
         """The events after the first `total` ones, if they are still kept."""
-        new = min(self.total - total, len(self._events))
-        return list(self)[len(self._events) - new :]
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def __iter__(self) -> Iterator[VariantEvent]:
-        return iter(self._events)
-
-    @overload
-    def __getitem__(self, index: int) -> VariantEvent: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[VariantEvent]: ...
-    def __getitem__(self, index: int | slice) -> VariantEvent | Sequence[VariantEvent]:
-        return list(self._events)[index]
+        new = min(self.total - total, len(self))
+        return list(self)[len(self) - new :]

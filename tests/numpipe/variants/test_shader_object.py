@@ -348,9 +348,8 @@ def test_a_shader_keeps_the_variants_used_last(monkeypatch: pytest.MonkeyPatch) 
     assert len(live_shaders()) == alive
 
 
-def test_the_variant_log_remembers_the_last_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(VariantLog, "REMEMBERED", 4)
-    log = VariantLog()
+def test_the_variant_log_remembers_the_last_events() -> None:
+    log = VariantLog(kept=4)
     for number in range(10):
         log.append(VariantEvent(f"shader{number}", "vertex", "null key", "", False, 0.0))
     assert [event.shader for event in log] == ["shader6", "shader7", "shader8", "shader9"]
