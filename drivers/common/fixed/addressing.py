@@ -132,10 +132,12 @@ class _Along:
         return b.fabs(b.fsub(s, turn))
 
     def split(self, u: Def) -> tuple[Def, Def]:
-        """The texel before a coordinate that is relative to a texel's centre, and the fraction."""
+        """The texel before a bounded coordinate that is relative to a texel's centre, and the
+        fraction.
+        """
         b = self.b
         whole = b.ffloor(u)
-        return self.whole(whole), b.fsub(u, whole)
+        return b.f2i32(whole), b.fsub(u, whole)
 
     def after(self, i: Def) -> Def:
         return self.b.iadd(i, self.b.imm_int(1))
@@ -173,13 +175,13 @@ def _nearest_tap(at: _Along, s: Def) -> list[Def]:
 
 
 def _linear_taps(at: _Along, s: Def) -> list[Def]:
-    b, half, one = at.b, at.b.imm_float(0.5), at.b.imm_float(1.0)
+    b, half = at.b, at.b.imm_float(0.5)
     if at.mode is Wrap.REPEAT:
         if at.pot:
             u = at.texels(s, 0.5)
-        else:
-            u = b.fsub(b.fmul(at.fraction(at.period(s)), at.nf), half)
-        i0, weight = at.split(u)
+            whole = b.ffloor(u)
+            return [*at.around(at.whole(whole)), b.fsub(u, whole)]
+        i0, weight = at.split(b.fsub(b.fmul(at.fraction(at.period(s)), at.nf), half))
         return [*at.around(i0), weight]
     if at.mode is Wrap.MIRROR_REPEAT:
         u = b.fmul(at.mirrored(at.period(s)), at.nf)
@@ -190,9 +192,8 @@ def _linear_taps(at: _Along, s: Def) -> list[Def]:
     if at.mode in (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_EDGE):
         u = at.limited(u, half, b.fsub(at.nf, half))
         return at.both_inside(*at.split(b.fsub(u, half)))
-    if at.mode in (Wrap.CLAMP, Wrap.MIRROR_CLAMP):
-        u = at.limited(u, b.imm_float(0.0), at.nf)
-    u = at.limited(u, b.imm_float(-1.0), b.fadd(at.nf, one))
+    beyond = 0.0 if at.mode in (Wrap.CLAMP, Wrap.MIRROR_CLAMP) else 1.0
+    u = at.limited(u, b.imm_float(-beyond), b.fadd(at.nf, b.imm_float(beyond)))
     i0, weight = at.split(b.fsub(u, half))
     inside = at.both_inside(i0, weight)
     return [*inside, b.ine(i0, inside[0]), b.ine(at.after(i0), inside[1])]

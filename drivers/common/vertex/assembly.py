@@ -242,8 +242,7 @@ def _assemble(
     corners = np.empty((total * per, size), np.int64)
     for number, rule in enumerate(rules.corners):
         for column, offset in enumerate(rule(k, last, provoking_first)):
-            corners[number::per, column] = offset
-            corners[number::per, column] += base
+            np.add(offset, base, out=corners[number::per, column])
     edges = None
     if rules.edges:
         masks = [pair[0 if provoking_first else 1] for pair in rules.edges]
