@@ -138,7 +138,9 @@ class LightingState:
         self.fog_mode: int = GL.EXP
         self.fog_distance: int = GL.EYE_PLANE_ABSOLUTE_NV
         self.fog_color: Vec = (0.0, 0.0, 0.0, 0.0)
-        self.fog_density, self.fog_start, self.fog_end = 1.0, 0.0, 1.0
+        self.fog_density: float = 1.0
+        self.fog_start: float = 0.0
+        self.fog_end: float = 1.0
         self.fog_source: int = GL.FRAGMENT_DEPTH
         self.fog_index = 0.0
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * TEXTURE_UNITS

@@ -1,8 +1,9 @@
 """glRenderMode: selection and feedback, which report primitives instead of drawing them.
 
-A draw in these modes runs its vertex stage with transform feedback of clip coordinates, colour and
-texture coordinates; clipping and reporting are done here, primitive by primitive, since such draws
-are small.
+A draw in these modes runs its vertex stage with transform feedback of what clipping and reports
+need. What follows is done here, primitive by primitive, since such draws are small: clipping to the
+view volume and the planes of the application, culling, the choice of a face's colour, and polygon
+mode.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.shader_handover import shader_for_driver
-from gallette.pipe.state import DrawInfo, StreamOutput, StreamOutputInfo, StreamOutputTarget
+from gallette.pipe.state import (
+    DrawInfo,
+    RasterizerState,
+    StreamOutput,
+    StreamOutputInfo,
+    StreamOutputTarget,
+)
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.lowering import LoweringKey, lower
 from gallette.state_tracker.drawing.rasterization import rasterizer_state
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
@@ -41,16 +49,19 @@ if TYPE_CHECKING:
 __all__ = ["RenderMode"]
 
 Vertices = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 MAX_NAMES = 64
-# Captured outputs of a vertex: slot, and the value if the shader does not write it.
 _CAPTURED = (
-    (VaryingSlot.POS, (0.0, 0.0, 0.0, 1.0)),
-    (VaryingSlot.COL0, (1.0, 1.0, 1.0, 1.0)),
-    (VaryingSlot.TEX0, (0.0, 0.0, 0.0, 1.0)),
-)
+    VaryingSlot.POS, VaryingSlot.COL0, VaryingSlot.TEX0, VaryingSlot.BFC0, VaryingSlot.EDGE,
+    VaryingSlot.CLIP_VERTEX, VaryingSlot.CLIP_DIST0, VaryingSlot.CLIP_DIST1,
+)  # fmt: skip
+# Columns of a vertex; distances to the planes follow, which are not negative inside.
+_COLOR, _TEXCOORD, _BACK, _EDGE, _DISTANCES = slice(4, 8), slice(8, 12), slice(12, 16), 16, 17
 _CORNERS = {Primitive.POINTS: 1} | dict.fromkeys(
     (Primitive.LINES, Primitive.LINE_STRIP, Primitive.LINE_LOOP), 2
 )
+_CUT = (Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON)
+_EDGE_FLAGGED = (Primitive.TRIANGLES, Primitive.QUADS, Primitive.POLYGON)
 _FORMATS: dict[int, str] = {
     GL._2D: "xy", GL._3D: "xyz", GL._3D_COLOR: "xyzc", GL._3D_COLOR_TEXTURE: "xyzct",
     GL._4D_COLOR_TEXTURE: "xyzwct",
@@ -70,7 +81,8 @@ class RenderMode:
         self._values: list[float] = []
         self._hits = 0
         self._hit: list[float] = []  # depths of hits since the names changed
-        self._handles: dict[Executable, Handle] = {}
+        self._handles: dict[tuple[Executable, bool], Handle] = {}  # with or without edge flags
+        self._resets = True  # the line stipple, before the next line
 
     @property
     def active(self) -> bool:
@@ -148,42 +160,67 @@ class RenderMode:
 
     def draw(self, info: DrawInfo) -> None:
         """Report the primitives of a draw that are left after clipping."""
+        state = rasterizer_state(self._ctx)
         corners = _CORNERS.get(info.mode, 3)
-        strip = info.mode in (Primitive.LINE_STRIP, Primitive.LINE_LOOP)
-        end: Vertices | None = None
-        for primitive in self._captured(info, corners):
-            follows = strip and end is not None and np.array_equal(primitive[0], end)
-            end = primitive[-1]
-            polygon = _clipped(primitive, corners)
-            if len(polygon) == 0 or (corners == 3 and self._culled(polygon)):
-                continue
-            self._report(polygon, corners, follows)
-
-    def _report(self, polygon: Vertices, corners: int, follows: bool) -> None:
-        """Report a primitive; `follows`: the line continues the one before it, and so does its
-        stipple.
-        """
-        windows = [self._window(v) for v in polygon]
-        if self.mode == GL.SELECT:
-            self._hit += [w[2] for w in windows]
-            return
+        primitives = self._captured(info, corners, state)
+        if corners > 1 and state.flatshade:
+            provoking = 0 if state.flatshade_first else -1
+            for color in (_COLOR, _BACK):
+                primitives[:, :, color] = primitives[:, provoking, None, color]
         if corners == 3:
-            self._values += [float(GL.POLYGON_TOKEN), float(len(polygon))]
+            starts, real = _pieces(info.mode, primitives, state.flatshade_first)
+            primitives[:, :, _EDGE] *= real
+        elif info.mode in (Primitive.LINE_STRIP, Primitive.LINE_LOOP):
+            starts = _changes(primitives[:, 0], primitives[:, 1])
         else:
-            line = GL.LINE_TOKEN if follows else GL.LINE_RESET_TOKEN
-            self._values.append(float(GL.POINT_TOKEN if corners == 1 else line))
-        for window, vertex in zip(windows, polygon, strict=True):
-            self._vertex(window, vertex[4:8], vertex[8:12])
+            starts = np.ones(len(primitives), np.bool_)
+        for primitive, start in zip(primitives, starts, strict=True):
+            self._resets |= bool(start)
+            polygon = _clipped(primitive, corners)
+            if len(polygon) and (corners < 3 or not self._culled(polygon)):
+                self._report(polygon, corners, state.light_twoside)
+
+    def _report(self, polygon: Vertices, corners: int, two_sided: bool) -> None:
+        if self.mode == GL.SELECT:
+            self._hit += [self._window(v)[2] for v in polygon]
+        elif corners < 3:
+            self._primitive(GL.POINT_TOKEN if corners == 1 else GL.LINE_TOKEN, polygon)
+        else:
+            raster, front = self._ctx.raster, self._faces_front(polygon)
+            if two_sided and not front:
+                polygon[:, _COLOR] = polygon[:, _BACK]
+            mode = raster.polygon_front if front else raster.polygon_back
+            if mode == GL.FILL:
+                self._primitive(GL.POLYGON_TOKEN, polygon)
+            elif mode == GL.POINT:
+                for vertex in polygon[polygon[:, _EDGE] != 0]:
+                    self._primitive(GL.POINT_TOKEN, vertex[None])
+            else:  # the last edge first, as the rasterizer draws them
+                for i in range(-1, len(polygon) - 1):
+                    if polygon[i, _EDGE]:
+                        self._primitive(GL.LINE_TOKEN, polygon[[i, i + 1]])
+
+    def _primitive(self, token: int, vertices: Vertices) -> None:
+        if token == GL.LINE_TOKEN and self._resets:
+            token, self._resets = GL.LINE_RESET_TOKEN, False
+        self._values.append(float(token))
+        if token == GL.POLYGON_TOKEN:
+            self._values.append(float(len(vertices)))
+        for vertex in vertices:
+            self._vertex(self._window(vertex), vertex[_COLOR], vertex[_TEXCOORD])
 
     def _window(self, vertex: Vertices) -> tuple[float, float, float, float]:
         x, y, width, height = self._ctx.raster.viewports[0]
         near, far = self._ctx.raster.depth_ranges[0]
         w = float(vertex[3]) or 1.0
         ndc = vertex[:3] / w
+        z = float(ndc[2])
+        if self._ctx.raster.clip_depth != GL.ZERO_TO_ONE:
+            z = (z + 1.0) / 2.0
         return (
             x + width * (float(ndc[0]) + 1.0) / 2.0,
             y + height * (float(ndc[1]) + 1.0) / 2.0,
-            near + (far - near) * (float(ndc[2]) + 1.0) / 2.0,
+            near + (far - near) * min(max(z, 0.0), 1.0),
             float(vertex[3]),
         )
 
@@ -193,29 +230,36 @@ class RenderMode:
             return False
         if raster.cull_face == GL.FRONT_AND_BACK:
             return True
+        return self._faces_front(polygon) == (raster.cull_face == GL.FRONT)
+
+    def _faces_front(self, polygon: Vertices) -> bool:
         ndc = polygon[:, :2] / polygon[:, 3:4]
         ahead = np.roll(ndc, -1, axis=0)
         area = float((ndc[:, 0] * ahead[:, 1] - ahead[:, 0] * ndc[:, 1]).sum())
-        front = (area > 0.0) == (raster.front_face == GL.CCW)
-        return front == (raster.cull_face == GL.FRONT)
+        return (area > 0.0) == (self._ctx.raster.front_face == GL.CCW)
 
     # -- capture ---------------------------------------------------------------------------------
 
-    def _captured(self, info: DrawInfo, corners: int) -> Vertices:
-        """The vertices of the assembled primitives, `[primitive, corner, 12]`."""
+    def _captured(self, info: DrawInfo, corners: int, state: RasterizerState) -> Vertices:
+        """The vertices of the assembled primitives, `[primitive, corner, column]`."""
         ctx, pipe = self._ctx, self._ctx.pipe
         executable = ctx.programs.vertex
         assert executable is not None
         written = executable.linked.shaders[Stage.VERTEX].info.outputs_written
-        slots = [(slot, slot in written) for slot, _ in _CAPTURED]
-        room = max(info.count, 1) * 3 * max(info.instance_count, 1) * 48
+        flagged = ctx.passes_edge_flags and info.mode in _EDGE_FLAGGED
+        slots = [s for s in _CAPTURED if s in written or (s is VaryingSlot.EDGE and flagged)]
+        room = max(info.count, 1) * 3 * max(info.instance_count, 1) * 16 * len(slots)
         buffer = create_upload(ctx, room, Bind.STREAM_OUTPUT)
         target = StreamOutputTarget(buffer, 0, room)
         try:
             pipe.bind_shader_state(Stage.VERTEX, self._handle(executable, slots))
             ctx.bound_shaders[Stage.VERTEX] = None
-            state = dataclasses.replace(rasterizer_state(ctx), rasterizer_discard=True)
-            ctx.caches.rasterizer.bind(state)
+            # Clipping is done here; with an offset, quads are cut as for outlines (see `_pieces`).
+            ctx.caches.rasterizer.bind(
+                dataclasses.replace(
+                    state, rasterizer_discard=True, clip_plane_enable=0, offset_line=True
+                )
+            )
             pipe.set_stream_output_targets([target])
             pipe.draw_vbo(info)
             pipe.set_stream_output_targets([])
@@ -224,63 +268,121 @@ class RenderMode:
         finally:
             buffer.unref()
             ctx.dirty |= Dirty.RASTERIZER | Dirty.PROGRAM
-        stride = 16 * sum(on for _, on in slots)
-        table = np.frombuffer(raw, "<f4").reshape(-1, stride // 4).astype(np.float64)
-        full = np.empty((len(table), 12))
-        at = 0
-        for i, ((_, on), (_, default)) in enumerate(zip(slots, _CAPTURED, strict=True)):
-            full[:, 4 * i : 4 * i + 4] = table[:, at : at + 4] if on else default
-            at += 4 * on
-        return full[: len(full) // corners * corners].reshape(-1, corners, 12)
+        table = np.frombuffer(raw, "<f4").reshape(-1, len(slots), 4).astype(np.float64)
+        rows = self._rows(dict(zip(slots, table.swapaxes(0, 1), strict=True)), len(table), state)
+        return rows[: len(rows) // corners * corners].reshape(-1, corners, rows.shape[1])
 
-    def _handle(self, executable: Executable, slots: list[tuple[VaryingSlot, bool]]) -> Handle:
-        found = self._handles.get(executable)
+    def _rows(
+        self, given: dict[VaryingSlot, Vertices], count: int, state: RasterizerState
+    ) -> Vertices:
+        """The columns of vertices, from the outputs that the shader writes."""
+        last = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1))
+        position = given.get(VaryingSlot.POS, last)
+        color = given.get(VaryingSlot.COL0, np.ones((count, 4)))
+        back = given.get(VaryingSlot.BFC0, color)
+        if state.clamp_vertex_color:
+            color, back = np.clip(color, 0.0, 1.0), np.clip(back, 0.0, 1.0)
+        edge = given[VaryingSlot.EDGE][:, 0] != 0 if VaryingSlot.EDGE in given else np.ones(count)
+        x, y, z, w = position.T
+        distances = [w + x, w - x, w + y, w - y]
+        if state.depth_clip_near:
+            distances.append(z if state.clip_halfz else w + z)
+        if state.depth_clip_far:
+            distances.append(w - z)
+        halves = [given.get(s) for s in (VaryingSlot.CLIP_DIST0, VaryingSlot.CLIP_DIST1)]
+        eye = given.get(VaryingSlot.CLIP_VERTEX, position)
+        for i, plane in enumerate(self._ctx.matrices.pipe_clip_planes()):
+            if state.clip_plane_enable >> i & 1:
+                half = halves[i // 4]
+                if half is not None:
+                    distances.append(half[:, i % 4])
+                elif halves[0] is None:
+                    distances.append(eye @ np.array(plane))
+        texcoord = given.get(VaryingSlot.TEX0, last)
+        return np.column_stack((position, color, texcoord, back, edge, *distances))
+
+    def _handle(self, executable: Executable, slots: list[VaryingSlot]) -> Handle:
+        flagged = VaryingSlot.EDGE in slots
+        found = self._handles.get((executable, flagged))
         if found is None:
-            outputs, offset = [], 0
-            for slot, on in slots:
-                if on:
-                    outputs.append(StreamOutput(int(slot), 0, 4, 0, offset))
-                    offset += 16
-            info = StreamOutputInfo(tuple(outputs), (offset,))
-            shader = shader_for_driver(
-                executable.linked.shaders[Stage.VERTEX].ref(), self._ctx.caps
+            outputs = [StreamOutput(int(s), 0, 4, 0, 16 * i) for i, s in enumerate(slots)]
+            info = StreamOutputInfo(tuple(outputs), (16 * len(slots),))
+            shader = lower(
+                executable.linked.shaders[Stage.VERTEX].ref(), LoweringKey(edge_flags=flagged)
             )
+            shader = shader_for_driver(shader, self._ctx.caps)
             found = self._ctx.pipe.create_shader_state(Stage.VERTEX, shader, info)
-            self._handles[executable] = found
-            executable.on_destroy.append(self._forget)
+            if (executable, not flagged) not in self._handles:
+                executable.on_destroy.append(self._forget)
+            self._handles[executable, flagged] = found
         return found
 
     def _forget(self, executable: Executable) -> None:
-        handle = self._handles.pop(executable, None)
-        if handle is not None:
-            self._ctx.pipe.delete_shader_state(handle)
+        for flagged in (False, True):
+            handle = self._handles.pop((executable, flagged), None)
+            if handle is not None:
+                self._ctx.pipe.delete_shader_state(handle)
 
     def release_all(self) -> None:
-        for executable in list(self._handles):
+        for executable in {executable for executable, _ in self._handles}:
             executable.on_destroy.remove(self._forget)
             self._forget(executable)
 
 
+def _changes(first: Vertices, last: Vertices) -> Bools:
+    """Of each primitive, whether its first vertex is not the last one of the primitive before."""
+    starts = np.ones(len(first), np.bool_)
+    starts[1:] = (first[1:] != last[:-1]).any(axis=1)
+    return starts
+
+
+def _pieces(mode: Primitive, triangles: Vertices, first: bool) -> tuple[Bools, Bools]:
+    """Of triangles, which begin a primitive; `[triangle, corner]`: whose edges are not inside it.
+
+    `first`: triangles of quads and polygons provoke from corner 0.
+    """
+    count = len(triangles)
+    begins, real = np.ones(count, np.bool_), np.ones((count, 3), np.bool_)
+    if mode not in _CUT:
+        return begins, real
+    hub, side, next_side = (0, 1, 2) if first else (2, 0, 1)
+    if mode is Primitive.POLYGON:
+        begins = _changes(triangles[:, side], triangles[:, next_side])
+        begins |= _changes(triangles[:, hub], triangles[:, hub])
+        ends = np.append(begins[1:], True)[:count]
+        real[:, hub] = begins
+        real[:, 2 if first else 1] = ends
+    else:
+        begins[1::2] = False
+        real[::2, 2 if first else 1] = False
+        real[1::2, 0 if first else 2] = False
+    return begins, real
+
+
 def _clipped(vertices: Vertices, corners: int) -> Vertices:
-    """A primitive clipped to the view volume; no rows if it is outside."""
-    for axis in range(3):
-        for sign in (1.0, -1.0):
-            distance = vertices[:, 3] + sign * vertices[:, axis]
-            inside = distance >= 0.0
-            if inside.all():
-                continue
-            if not inside.any() or corners == 1:
-                return vertices[:0]
-            kept = []
-            count = len(vertices)
-            for i in range(count):
-                j = (i + 1) % count
-                if inside[i]:
-                    kept.append(vertices[i])
-                if inside[i] != inside[j] and (corners == 3 or j > i):
-                    t = distance[i] / (distance[i] - distance[j])
-                    kept.append(vertices[i] + t * (vertices[j] - vertices[i]))
-            vertices = np.array(kept)
+    """A primitive inside all planes; no rows if there is nothing of it.
+
+    An edge that clipping adds belongs to the outline.
+    """
+    for plane in range(_DISTANCES, vertices.shape[1]):
+        distance = vertices[:, plane]
+        inside = distance >= 0.0
+        if inside.all():
+            continue
+        if not inside.any() or corners == 1:
+            return vertices[:0]
+        kept = []
+        count = len(vertices)
+        for i in range(count):
+            j = (i + 1) % count
+            if inside[i]:
+                kept.append(vertices[i])
+            if inside[i] != inside[j] and (corners == 3 or j > i):
+                t = distance[i] / (distance[i] - distance[j])
+                made = vertices[i] + t * (vertices[j] - vertices[i])
+                made[_EDGE] = 1.0 if inside[i] else vertices[i, _EDGE]
+                kept.append(made)
+        vertices = np.array(kept)
     return vertices
 
 
