@@ -37,6 +37,7 @@ __all__ = ["Replayed", "Replayer", "replay"]
 # A replay skips these: their results are in the capture.
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
+_UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
 MOST_WINDOW = 1 << 27  # samples of a window
 MOST_REPORT = 1 << 24  # words that feedback or selection can write
@@ -81,8 +82,9 @@ class Replayer:
         self.gl: Any = None
         self.edits: dict[int, str] = {}  # glShaderSource by call number: another text
         self._after_create = after_create
-        self._names: dict[tuple[str, int], int] = {}
-        self._programs: dict[int, _Program] = {}
+        self._groups: dict[int, int] = {}  # a context: the first of those it shares objects with
+        self._names: dict[tuple[int, str, int], int] = {}
+        self._programs: dict[tuple[int, str, int], _Program] = {}
         self._using: dict[int, int] = {}
         self._current = 0
         self._lost: set[int] = set()
@@ -205,7 +207,7 @@ class Replayer:
     def _write(self, recorded: int, offset: int, name: str) -> None:
         """Store the recorded data in a buffer that is mapped for writing."""
         data = self.capture.blob(name)
-        buffer = self._names.get(("buffer", recorded), recorded)
+        buffer = self._name("buffer", recorded)
         found = _mapped_natively(self.gl, buffer) if self.native else _mapped(self.gl, buffer)
         if found is None:  # this GL refused to map it
             return
@@ -246,6 +248,7 @@ class Replayer:
                 options["screen"] = self._screen
             self.gl = Context(self.driver, share=share, **options)
         self.contexts[number] = self.gl
+        self._groups[number] = self._groups.get(facts["share"], number)
         if self._after_create is not None:
             self._after_create(self.gl)
         if before is not None:  # the program has not made the new one current yet
@@ -315,20 +318,28 @@ class Replayer:
         if "o" in more and call.function.outputs and isinstance(result, list | tuple):
             kind = self._kind(call)
             for recorded, here in zip(more["o"], result, strict=False):
-                self._names[kind, recorded] = here
+                self._names[self._key(kind, recorded)] = here
         elif (
             "r" in more
             and name.startswith(("Create", "FenceSync", "GenLists"))
             and isinstance(result, int)
         ):
             kind = "sync" if name == "FenceSync" else "list" if name == "GenLists" else "program"
-            self._names[kind, more["r"]] = result
+            self._names[self._key(kind, more["r"])] = result
         elif name == "UseProgram":
             self._using[self._current] = call.args[0]
         if "w" in more:
             self.result.images += 1
             if not isinstance(result, bytes | np.ndarray) or content_hash(result) != more["w"]:
                 self.result.different.append(call.number)
+
+    def _key(self, kind: str, recorded: int) -> tuple[int, str, int]:
+        """An object of the capture. Contexts may give one name to several, unless they share it."""
+        owner = self._current if kind in _UNSHARED else self._groups[self._current]
+        return owner, kind, recorded
+
+    def _name(self, kind: str, recorded: int) -> int:
+        return self._names.get(self._key(kind, recorded), recorded)
 
     def _kind(self, call: Call) -> str:
         out = call.function.outputs[0]
@@ -355,7 +366,7 @@ class Replayer:
             if call.name.startswith(("CopyImageSubData", "ObjectLabel")):
                 kind = kind or self._named_kind(call, param.name)
             if kind and isinstance(value, int):
-                args.append(self._names.get((kind, value), value))
+                args.append(self._name(kind, value))
             elif isinstance(value, list):
                 args.append(self._list(param, kind, value))
             elif isinstance(value, dict):
@@ -393,7 +404,7 @@ class Replayer:
         if param.kind is Kind.STRINGS:
             return value
         if kind:
-            value = [self._names.get((kind, v), v) for v in value]
+            value = [self._name(kind, v) for v in value]
         if param.stars > 1:
             value = [self._arena.address(v) for v in value]
         dtype = np.dtype("i8") if param.stars > 1 else dtype_of(param.type)
@@ -445,7 +456,7 @@ class Replayer:
         link = self._links.get(call.number)
         if link is None:
             return
-        program = self._names.get(("program", call.args[0]), call.args[0])
+        program = self._name("program", call.args[0])
         for name, location in link.parts[1]["attributes"].items():
             if not name.startswith("gl_"):
                 self.gl.bind_attrib_location(program, location, name)
@@ -457,12 +468,13 @@ class Replayer:
 
     def _linked(self, recorded: int, facts: dict[str, Any]) -> None:
         """Record this GL's locations of the uniforms that the capture has by name."""
+        key = self._key("program", recorded)
         if not self.native:
-            self._programs.pop(recorded, None)
+            self._programs.pop(key, None)
             if not self.edits:
                 return
-        program = self._names.get(("program", recorded), recorded)
-        found = self._programs[recorded] = _Program()
+        program = self._name("program", recorded)
+        found = self._programs[key] = _Program()
         for name, (location, size) in facts["uniforms"].items():
             for element in range(size):
                 stem = name.removesuffix("[0]")
@@ -483,11 +495,11 @@ class Replayer:
     def _location(self, call: Call, location: int) -> int:
         named = call.named()
         using = named.get("program", self._using.get(self._current, 0))
-        program = self._programs.get(using)
+        program = self._programs.get(self._key("program", using))
         return location if program is None else program.uniforms.get(location, location)
 
     def _block(self, call: Call, param: str, index: int) -> int:
-        program = self._programs.get(call.args[0])
+        program = self._programs.get(self._key("program", call.args[0]))
         if program is None:
             return index
         return (program.blocks if param == "uniformBlockIndex" else program.storage).get(

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.capture import Replayer
+from gallette.capture import Replayer, open_capture, recording
 from gallette.capture.arguments import object_kind
+from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 from tests.capture.captured import SHIFTS, captured, other_names, pixels
 
@@ -142,6 +143,44 @@ def test_labels_go_to_the_objects_they_were_given_to(tmp_path: Path) -> None:
     done = Replayer(capture, after_create=other_names).run(after=look)
     assert done.errors == []
     assert found == {kind: f"the {kind}" for kind in kinds}
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_name_may_be_an_object_of_each_context(share: bool, tmp_path: Path) -> None:
+    """First of objects that contexts do not share, then of all."""
+    made: dict[str, int] = {}
+    with recording(tmp_path / "a.gcap"):
+        first: Any = Context("numpipe", version=(4, 5))
+        second: Any = Context("numpipe", version=(4, 5), share=first if share else None)
+        for gl in (first, second):
+            gl.make_current()
+            for kind, many in LABELLED.items():
+                target = {"TEXTURE": [GL.TEXTURE_2D], "QUERY": [GL.TIME_ELAPSED]}.get(kind, [])
+                name = getattr(gl, f"create_{many}")(*target, 1)[0]
+                made.setdefault(kind, name)
+        first.make_current()
+        for kind, name in made.items():
+            first.object_label(getattr(GL, kind), name, -1, f"the {kind}")
+        second.release()
+        first.release()
+    shifted: list[Any] = []
+    found = {}
+
+    def created(gl: Any) -> None:
+        if not shifted:
+            shifted.append(gl)
+            gl.make_current()
+            other_names(gl)
+
+    def look(call: Any, gl: Any) -> None:
+        if call.name == "ObjectLabel":
+            kind = call.args[3].removeprefix("the ")
+            name = made[kind] + SHIFTS[LABELLED[kind]]
+            found[kind] = gl.get_object_label(getattr(GL, kind), name)
+
+    done = Replayer(open_capture(tmp_path / "a.gcap"), after_create=created).run(after=look)
+    assert done.errors == []
+    assert found == {kind: f"the {kind}" for kind in made}
 
 
 OF = {
