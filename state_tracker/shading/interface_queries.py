@@ -64,6 +64,7 @@ class Resource:
     location: int = -1
     index: int = -1
     elements: int = 0
+    step: int = 1  # locations of an element
     members: list[int] = field(default_factory=list)
     number: int = -1  # the index found by its name, if not its place in the list
     nameless: bool = False  # may occur several times: not found by name
@@ -151,7 +152,9 @@ def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
         GL.LOCATION_COMPONENT: [item.component],
         **_referenced({stage}),
     }
-    return Resource(name, values, item.location, -1 if index is None else index, item.array_size)
+    step = max(1, item.type.columns)
+    colour = -1 if index is None else index
+    return Resource(name, values, item.location, colour, item.array_size, step)
 
 
 def _inputs(executable: Executable) -> list[Resource]:
@@ -434,7 +437,7 @@ def get_program_resource_location(ctx: Context, program: int, interface: int, na
     array = _with_location(ctx, program, interface, f"{base}[0]") if base != name else None
     if array is None or element >= array.elements or array.location < 0:
         return -1
-    return array.location + element
+    return array.location + element * array.step
 
 
 @entry

@@ -5,6 +5,7 @@ outputs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
@@ -211,17 +212,10 @@ def get_uniform_indices(ctx: Context, program: int, count: int, names: list[str]
 @entry
 def get_attrib_location(ctx: Context, program: int, name: str) -> int:
     linked = ctx.programs.program(program).require_linked().linked
-    if name.startswith("gl_"):
+    attribute, element = _element(linked.attributes, name)
+    if attribute is None or name.startswith("gl_"):
         return -1
-    for attribute in linked.attributes:
-        if attribute.name == name or f"{attribute.name}[0]" == name:
-            return int(attribute.location)
-    base, element = split_subscript(name)
-    for attribute in linked.attributes:
-        if attribute.name.removesuffix("[0]") == base and element < attribute.array_size:
-            step = max(1, attribute.type.without_array.columns)
-            return int(attribute.location) + element * step
-    return -1
+    return int(attribute.location + element * max(1, attribute.type.columns))
 
 
 @entry
@@ -234,13 +228,20 @@ def get_active_attrib(ctx: Context, program: int, index: int) -> tuple[int, int,
     return max(1, attribute.array_size), gl_type(attribute.type), attribute.name
 
 
-def _output(ctx: Context, program: int, name: str) -> Any:
-    linked = ctx.programs.program(program).require_linked().linked
+def _element(items: Iterable[Any], name: str) -> tuple[Any, int]:
+    """The attribute or output of a name, and the element of an array; None for no such name."""
     base, element = split_subscript(name)
-    for output in linked.frag_outputs:
-        if output.name == name or output.name.removesuffix("[0]") == base:
-            return output, element
+    for item in items:
+        full = uniform_name(item)
+        if name == full or f"{name}[0]" == full:
+            return item, 0
+        if f"{base}[0]" == full and element < item.array_size:
+            return item, element
     return None, 0
+
+
+def _output(ctx: Context, program: int, name: str) -> tuple[Any, int]:
+    return _element(ctx.programs.program(program).require_linked().linked.frag_outputs, name)
 
 
 @entry

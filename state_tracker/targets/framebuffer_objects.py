@@ -35,6 +35,8 @@ _WINDOW_BUFFERS = frozenset(
     for n in ("FRONT", "BACK", "LEFT", "RIGHT", "FRONT_LEFT", "FRONT_RIGHT", "BACK_LEFT",
               "BACK_RIGHT", "FRONT_AND_BACK")
 )  # fmt: skip
+_SINGLE_WINDOW_BUFFERS = _WINDOW_BUFFERS - {GL.LEFT, GL.RIGHT, GL.FRONT_AND_BACK}
+"""Those whose parameters can be queried (section 9.2.3): FRONT and BACK are their left buffers."""
 _MISSING_WINDOW_BUFFERS = frozenset((GL.RIGHT, GL.FRONT_RIGHT, GL.BACK_RIGHT))
 
 
@@ -327,9 +329,10 @@ def _attachment_parameter(
     if framebuffer.is_window:
         names: dict[int, int | str] = {GL.DEPTH: DEPTH, GL.STENCIL: STENCIL}
         check_es(ctx, attachment, "colour buffer")
-        if attachment not in names and attachment not in _WINDOW_BUFFERS:
+        if attachment not in names and attachment not in _SINGLE_WINDOW_BUFFERS:
             raise invalid_enum(attachment, "buffer of the default framebuffer")
-        found = framebuffer.attachments.get(names.get(attachment, 0))
+        missing = attachment in _MISSING_WINDOW_BUFFERS
+        found = None if missing else framebuffer.attachments.get(names.get(attachment, 0))
     else:
         points = _points(ctx, framebuffer, attachment)
         found = framebuffer.attachments.get(points[0])

@@ -92,7 +92,7 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
     if pname in _OF_IMAGES and ctx.profile != "es":
         samples = framebuffer.samples
         if pname in (GL.IMPLEMENTATION_COLOR_READ_FORMAT, GL.IMPLEMENTATION_COLOR_READ_TYPE):
-            return [int(read_pair(framebuffer)[pname == GL.IMPLEMENTATION_COLOR_READ_TYPE])]
+            return [int(read_pair(ctx, framebuffer)[pname == GL.IMPLEMENTATION_COLOR_READ_TYPE])]
         return [
             {
                 GL.SAMPLES: samples,
@@ -116,13 +116,17 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
     return [framebuffer.default_size[_DEFAULTS[pname]]]
 
 
-def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
+def read_pair(ctx: Context, framebuffer: Framebuffer) -> tuple[int, int]:
     """The client format and type that match the colour buffer, so that reading needs no
     conversion.
     """
     found = framebuffer.read_attachment()
     if found is None or found.info is None:
         raise invalid_operation("there is no colour buffer to read")
+    if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_operation("the framebuffer is incomplete")
+    if ctx.profile == "es":
+        return own_pair(found.info)
     channel = found.info.candidates[0].channels[0]
     integer = found.info.is_integer
     if channel.type == "FLOAT":
@@ -134,18 +138,10 @@ def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
     return int(GL.RGBA_INTEGER if integer else GL.RGBA), int(type)
 
 
-def _es_read_pair(ctx: Context) -> tuple[int, int]:
-    """The client format and type that match the colour buffer by ES's table."""
-    found = ctx.framebuffers.read.read_attachment()
-    if ctx.profile == "es" and found is not None and found.info is not None:
-        return own_pair(found.info)
-    return read_pair(ctx.framebuffers.read)
-
-
 gets(
     {
-        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: _es_read_pair(c)[0],
-        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: _es_read_pair(c)[1],
+        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: read_pair(c, c.framebuffers.read)[0],
+        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: read_pair(c, c.framebuffers.read)[1],
     }
 )
 

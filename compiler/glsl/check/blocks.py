@@ -145,6 +145,10 @@ def finish_block(
         c.need("150 es300", "the name of a block's instance", d)
         c.check_identifier(d.name, d)
         type_ = array_of(c, interface, d.dims, d)
+        # Locations of members say nothing of the array's other elements (section 4.4.1).
+        if len(d.dims) > per_vertex_array(c, quals) and storage in ("in", "out"):
+            if any("location" in m.layout for m in member_quals):
+                c.error("members of an array of blocks cannot have locations", d)
         if d.dims and storage in ("uniform", "buffer") and any(x is None for x in d.dims):
             raise c.abort("arrays of uniform blocks need a size", d)
         if c.lang.es and len(d.dims) > 1:

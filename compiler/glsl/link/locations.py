@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from gallette.compiler.glsl.builtins.limits import Limits
@@ -24,8 +25,18 @@ _Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
 """(location, index) -> outputs there: name, base type, components"""
 
 
-def _array_size(type_: Type) -> int:
-    return type_.length if type_.is_array else 0
+def _named(name: str, type_: Type, location: int) -> Iterator[tuple[str, Type, int, int]]:
+    """What GL enumerates of a variable, its innermost arrays: name, type of an element, location
+    and number of elements, 0 for no array.
+    """
+    element = type_.element
+    if element is None or not element.is_array:
+        label = f"{name}[0]" if name.endswith("]") else name
+        yield label, type_.without_array, location, type_.length if type_.is_array else 0
+        return
+    slots = element.slots(vertex_input=True)
+    for i in range(type_.length):
+        yield from _named(f"{name}[{i}]", element, location + i * slots)
 
 
 def _wanted(var: hir.Variable, options: LinkOptions) -> int:
@@ -102,10 +113,8 @@ def link_attributes(
         nir = Variable(var.name, t.stored_type(var.type), _IN, _GENERIC0 + location)
         nir.component = var.quals.layout.get("component", 0)
         variables.variables[var] = nir
-        program.attributes.append(
-            Attribute(
-                var.name, var.type.without_array, location, _array_size(var.type), nir.component
-            )
+        program.attributes += (
+            Attribute(*found, nir.component) for found in _named(var.name, var.type, location)
         )
 
 
@@ -134,7 +143,7 @@ def link_fragment_outputs(
     for var in outputs:
         if var in placed or var not in unit.live:
             continue
-        count = max(1, _array_size(var.type))
+        count = var.type.array_elements
         start = 0
         while taken and any((start + i, 0) in taken for i in range(count)):
             start += 1
@@ -149,15 +158,9 @@ def link_fragment_outputs(
         nir.index, nir.component = index, quals.layout.get("component", 0)
         nir.invariant, nir.precise = quals.invariant, quals.precise
         variables.variables[var] = nir
-        program.frag_outputs.append(
-            FragOutput(
-                var.name,
-                var.type.without_array,
-                location,
-                index,
-                _array_size(var.type),
-                nir.component,
-            )
+        program.frag_outputs += (
+            FragOutput(name, element, at, index, size, nir.component)
+            for name, element, at, size in _named(var.name, var.type, location)
         )
 
 
@@ -170,7 +173,7 @@ def _take(
 ) -> None:
     """Reserve an output's components of a location, and of the next ones if it is an array."""
     location, index = place
-    count = max(1, _array_size(var.type))
+    count = var.type.array_elements
     limit = limits.max_dual_source_draw_buffers if index else limits.max_draw_buffers
     if location + count > limit:
         log.error(f"output '{var.name}' at location {location} exceeds the limit of {limit}")
@@ -239,9 +242,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
         if unit.stage is Stage.VERTEX and mode is _IN:
-            program.attributes.append(
-                Attribute(name, var.type.without_array, -1, _array_size(var.type))
-            )
+            program.attributes += (Attribute(*found) for found in _named(name, var.type, -1))
 
 
 _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")

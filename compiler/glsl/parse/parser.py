@@ -231,8 +231,8 @@ class _Parser(ExpressionParser):
             return s.Declaration(loc, self.last_end, quals, ref, [])
         if self.kind == "id" and self.peek() == "(":
             if not top:
-                # GLSL 1.10 and ES 1.00 allow prototypes inside functions; later versions do not.
-                if not self.lang.has("110-110 es100-es100"):
+                # GLSL 1.10 allows prototypes inside functions; later versions and ES do not.
+                if not self.lang.has("110-110"):
                     raise self.log.abort("functions cannot be declared here", self.loc)
             return self.function(loc, quals, ref)
         return self.variables(loc, quals, ref)
@@ -303,6 +303,7 @@ class _Parser(ExpressionParser):
         return s.BlockDecl(loc, self.last_end, quals, name, members, instance)
 
     def function(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef) -> s.FunctionDecl:
+        self.no_definition(ref)
         _, name, name_loc = self.expect("id")
         # `subroutine vec4 kind(float);` declares a type.
         is_type = quals is not _UNQUALIFIED and quals.has("subroutine")
@@ -325,10 +326,16 @@ class _Parser(ExpressionParser):
         self.expect(";", "function prototype")
         return s.FunctionDecl(loc, self.last_end, quals, ref, name, name_loc, params, None)
 
+    def no_definition(self, ref: s.TypeRef) -> None:
+        """GLSL ES has no structures that the type of a parameter or of a result defines."""
+        if ref.struct is not None and self.lang.es:
+            self.log.error("structures cannot be defined here in GLSL ES", ref.loc, ref.end)
+
     def param(self) -> s.Param:
         loc = self.loc
         quals = self.qualifiers()
         ref = self.type_ref()
+        self.no_definition(ref)
         name, dims = "", []
         if self.kind == "id":
             name = self.tokens[self.pos][1]

@@ -32,6 +32,7 @@ from gallette.drivers.common.vertex.assembly import (
     input_units,
     patch_corners,
     patch_units,
+    polygon_numbers,
 )
 from gallette.drivers.common.vertex.clip import clip_codes
 from gallette.drivers.common.vertex.fetch import FetchedVertices, GatheredVertices, VertexSource
@@ -224,7 +225,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
         corners, provoking, edges = of_stream(bool(plain[0]))
         instances, count = source.instances, len(corners)
         if instances == 1:
-            identity = np.full(count, first, np.int32) if merged else _numbers(count, pieces)
+            identity = np.full(count, first, np.int32) if merged else assembler.numbers(count)
             return corners, provoking, identity, edges
         shift = np.arange(0, instances * source.count, source.count)
         corners = corners + shift[:, None, None]
@@ -240,11 +241,10 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
         if merged:
             identity = np.arange(first, first + instances, dtype=np.int32).repeat(count)
         else:
-            identity = np.tile(_numbers(count, pieces), instances)
+            identity = np.tile(assembler.numbers(count), instances)
         edges = None if edges is None else edges.reshape(-1)
         return corners.reshape(-1, corners.shape[2]), provoking.reshape(-1), identity, edges
 
-    pieces = assembler.pieces
     yield Assembly(source, assembler, make)
 
 
@@ -383,10 +383,11 @@ def _share(
 
     def make(plain: Bools) -> tuple[Ints, Ints, npt.NDArray[np.int32], _Edges]:
         positions, provoking, edges = assembler.make(True, part) if plain[0] else cut
-        identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
-        identity += np.int32(part[0])
+        count = len(positions)
         if merged:
-            identity[:] = instance
+            identity = np.full(count, instance, np.int32)
+        else:
+            identity = assembler.numbers(count, part)
         return lane_of(positions), lane_of(provoking), identity, edges
 
     return Assembly(source, assembler, make)
@@ -421,11 +422,13 @@ class _Assembler:
         """About how many vertices a primitive needs."""
         return self._size if self._patches else 6
 
-    @property
-    def pieces(self) -> int:
-        """The number of triangles that a primitive is split into; they share its number."""
+    def numbers(self, count: int, part: Part | None = None) -> npt.NDArray[np.int32]:
+        """The numbers of the primitives, read-only: triangles of a quad or polygon share one."""
+        if self._mode is Primitive.POLYGON and not self._whole:
+            return polygon_numbers(self._runs, count, part)
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
-        return 2 if quads else 1
+        made = _numbers(count, 2 if quads else 1)
+        return made + np.int32(part[0]) if part is not None else made
 
     def plain(self, vertices: VertexSet, sizes: Ints, infos: Sequence[DrawInfo]) -> Bools:
         """Of each instance, which has so many vertices and may be a draw of its own: whether it

@@ -37,6 +37,7 @@ __all__ = [
     "patch_corners",
     "patch_units",
     "placed",
+    "polygon_numbers",
 ]
 
 ALL_EDGES = 7
@@ -262,6 +263,14 @@ def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:
     else:  # corners k + 1, k + 2, 0
         mask = 1 + ends * 2 + begins * 4
     return np.asarray(mask, np.uint8)
+
+
+def polygon_numbers(runs: Runs, count: int, part: Part | None) -> npt.NDArray[np.int32]:
+    """Of each of `count` triangles, the number of its polygon: those that have any are counted."""
+    triangles = np.maximum(runs.length - 2, 0)
+    _, run = placed(runs, triangles, part)
+    numbers = np.cumsum(triangles > 0, dtype=np.int32) - np.int32(1)
+    return np.broadcast_to(numbers[run], (count,))
 
 
 _InputRule = tuple[int, int, Callable[[Ints], Ints]]
