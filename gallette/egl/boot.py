@@ -42,7 +42,10 @@ class Library:
     """One of our shared libraries in this process."""
 
     def __init__(self, path: str, names: Sequence[str]):
-        self.path, self.names, self.dll = path, names, ctypes.CDLL(path)
+        self.path, self.names = path, names
+        file = os.open(path, os.O_RDONLY)  # by its name, apitrace's dlopen gives apitrace's own
+        self.dll = ctypes.CDLL(f"/proc/self/fd/{file}")
+        os.close(file)
         self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
         self.lazy: dict[str, int] = {}
