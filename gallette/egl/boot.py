@@ -43,8 +43,10 @@ class Library:
 
     def __init__(self, path: str, names: Sequence[str]):
         self.path, self.names = path, names
-        file = os.open(path, os.O_RDONLY)  # by its name, apitrace's dlopen gives apitrace's own
-        self.dll = ctypes.CDLL(f"/proc/self/fd/{file}")
+        # By its own name, apitrace's dlopen gives apitrace's library; and the loader keeps each name
+        # that it was once given, so a number of a file that is used again needs another spelling.
+        file = os.open(path, os.O_RDONLY)
+        self.dll = ctypes.CDLL("/proc/self/fd/" + "./" * len(_LIBRARIES) + str(file))
         os.close(file)
         self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
