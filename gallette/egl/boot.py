@@ -43,8 +43,8 @@ class Library:
 
     def __init__(self, path: str, names: Sequence[str]):
         self.path, self.names = path, names
-        # By its own name, apitrace's dlopen gives apitrace's library; and the loader keeps each name
-        # that it was once given, so a number of a file that is used again needs another spelling.
+        # By its own name, apitrace's dlopen gives apitrace's library, and the loader keeps a name
+        # it was once given, so a number of a file that is used again needs another spelling.
         file = os.open(path, os.O_RDONLY)
         self.dll = ctypes.CDLL("/proc/self/fd/" + "./" * len(_LIBRARIES) + str(file))
         os.close(file)
