@@ -207,7 +207,7 @@ class Replayer:
     def _write(self, recorded: int, offset: int, name: str) -> None:
         """Store the recorded data in a buffer that is mapped for writing."""
         data = self.capture.blob(name)
-        buffer = self._name("buffer", recorded)
+        buffer = self.name("buffer", recorded)
         found = _mapped_natively(self.gl, buffer) if self.native else _mapped(self.gl, buffer)
         if found is None:  # this GL refused to map it
             return
@@ -338,7 +338,8 @@ class Replayer:
         owner = self._current if kind in _UNSHARED else self._groups[self._current]
         return owner, kind, recorded
 
-    def _name(self, kind: str, recorded: int) -> int:
+    def name(self, kind: str, recorded: int) -> int:
+        """This GL's name of an object of the current context."""
         return self._names.get(self._key(kind, recorded), recorded)
 
     def _kind(self, call: Call) -> str:
@@ -366,7 +367,7 @@ class Replayer:
             if call.name.startswith(("CopyImageSubData", "ObjectLabel")):
                 kind = kind or self._named_kind(call, param.name)
             if kind and isinstance(value, int):
-                args.append(self._name(kind, value))
+                args.append(self.name(kind, value))
             elif isinstance(value, list):
                 args.append(self._list(param, kind, value))
             elif isinstance(value, dict):
@@ -404,7 +405,7 @@ class Replayer:
         if param.kind is Kind.STRINGS:
             return value
         if kind:
-            value = [self._name(kind, v) for v in value]
+            value = [self.name(kind, v) for v in value]
         if param.stars > 1:
             value = [self._arena.address(v) for v in value]
         dtype = np.dtype("i8") if param.stars > 1 else dtype_of(param.type)
@@ -456,7 +457,7 @@ class Replayer:
         link = self._links.get(call.number)
         if link is None:
             return
-        program = self._name("program", call.args[0])
+        program = self.name("program", call.args[0])
         for name, location in link.parts[1]["attributes"].items():
             if not name.startswith("gl_"):
                 self.gl.bind_attrib_location(program, location, name)
@@ -473,7 +474,7 @@ class Replayer:
             self._programs.pop(key, None)
             if not self.edits:
                 return
-        program = self._name("program", recorded)
+        program = self.name("program", recorded)
         found = self._programs[key] = _Program()
         for name, (location, size) in facts["uniforms"].items():
             for element in range(size):

@@ -97,9 +97,9 @@ def _watched(options: argparse.Namespace, program: list[str], driver: str) -> in
         if options.save and done.frames:
             _save(done.frames, options.save)
         if done.timed_out:
+            shown = "" if folder is None else f"; it showed {len(done.frames)} frames"
             print(
-                f"gallette run: {name} was ended after {options.timeout:g} s (--timeout); it "
-                f"showed {len(done.frames)} frames",
+                f"gallette run: {name} was ended after {options.timeout:g} s (--timeout){shown}",
                 file=sys.stderr,
             )
         if options.golden is not None:

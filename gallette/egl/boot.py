@@ -42,7 +42,12 @@ class Library:
     """One of our shared libraries in this process."""
 
     def __init__(self, path: str, names: Sequence[str]):
-        self.path, self.names, self.dll = path, names, ctypes.CDLL(path)
+        self.path, self.names = path, names
+        # By its own name, apitrace's dlopen gives apitrace's library, and the loader keeps a name
+        # it was once given, so a number of a file that is used again needs another spelling.
+        file = os.open(path, os.O_RDONLY)
+        self.dll = ctypes.CDLL("/proc/self/fd/" + "./" * len(_LIBRARIES) + str(file))
+        os.close(file)
         self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
         self.lazy: dict[str, int] = {}

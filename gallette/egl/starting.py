@@ -31,8 +31,9 @@ def command_line(program: list[str]) -> list[str]:
     """
     name = program[0]
     launcher = [sys.executable, "-P", launch.__file__]  # -P: no modules beside the launcher
-    if os.path.basename(name) in ("python", "python3") and len(program) > 1:
-        return launcher + program[1:]
+    ours = os.path.dirname(name) in ("", os.path.dirname(sys.executable))
+    if ours and os.path.basename(name) in ("python", "python3") and len(program) > 1:
+        return launcher + program[1:]  # another Python is a program: it has modules of its own
     if name.endswith(".py") and not Path(name).is_file():
         raise GalletteError(f"gallette run: there is no {name}")
     found = name if os.path.sep in name else shutil.which(name)

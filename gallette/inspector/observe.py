@@ -262,12 +262,12 @@ def replay_edited(
 
     def after(call: Call, gl: Any) -> None:
         if call.name == "CompileShader" and _is_edited(capture, edits, call):
-            shader = player._name("program", call.args[0])
+            shader = player.name("program", call.args[0])
             text = gl.get_shader_info_log(shader)
             if text:
                 log.append(text)
         elif call.name == "LinkProgram" and edits:
-            program = player._name("program", call.args[0])
+            program = player.name("program", call.args[0])
             if not gl.get_programiv(program, 0x8B82)[0]:
                 log.append(gl.get_program_info_log(program))
         if call.number == number:

@@ -102,6 +102,14 @@ def test_requested_modules_and_texts_may_be_in_the_working_directory(
     assert _run(tmp_path, "run", "python", "-c", "import asked") == "asked is run\n"
 
 
+def test_another_python_runs_itself(tmp_path: Path) -> None:
+    """Whose modules the script needs."""
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho another: $1\n")
+    other.chmod(0o755)
+    assert _run(tmp_path, "run", str(other), "script.py") == "another: script.py\n"
+
+
 def test_every_child_is_started_by_the_function_that_says_so() -> None:
     """`"-m"` in a list that is a command stands in `child_command` alone."""
     found = []
