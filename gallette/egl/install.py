@@ -45,13 +45,18 @@ _OFF_SCREEN = {
     "VISPY_APP_BACKEND": "egl",
     "MUJOCO_GL": "egl",
 }
+# Qt Quick draws in the main thread: PySide6 keeps Python's lock while it waits for another one.
+_IN_PYTHON = {"QSG_RENDER_LOOP": "basic"}
 _KEPT: list[Any] = []
 
 
-def environment(variables: MutableMapping[str, str], driver: str | None = None) -> None:
-    """Set the variables with which a program draws on gallette."""
+def environment(
+    variables: MutableMapping[str, str], driver: str | None = None, python: bool = False
+) -> None:
+    """Set the variables with which a program, perhaps a Python program, draws on gallette."""
     windows = variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY")
-    for name, value in (_LIBRARIES if windows else _LIBRARIES | _OFF_SCREEN).items():
+    off_screen = {} if windows else _OFF_SCREEN
+    for name, value in (_LIBRARIES | off_screen | (_IN_PYTHON if python else {})).items():
         variables.setdefault(name, value)
     variables["__EGL_VENDOR_LIBRARY_FILENAMES"] = str(vendor_file())
     before = variables.get("LD_LIBRARY_PATH", "")
@@ -69,7 +74,7 @@ def install(driver: str | None = None) -> None:
     gets gallette's; `find_library` names them, and where there is no display the environment makes
     window libraries do without windows.
     """
-    environment(os.environ, driver)
+    environment(os.environ, driver, python=True)
     if _KEPT:
         return
     for name in SONAMES.values():

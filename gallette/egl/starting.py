@@ -67,7 +67,7 @@ def prepared(
         )
     command = command_line(program)
     variables = dict(os.environ)
-    environment(variables, driver)
+    environment(variables, driver, python=os.path.basename(command[0]).startswith("python"))
     if frames or save:
         variables["GALLETTE_FRAMES"] = os.path.abspath(save) if save else os.devnull
     if frames:

@@ -111,8 +111,9 @@ def test_the_environment_of_programs() -> None:
     assert "SDL_VIDEODRIVER" not in windows and windows["LIBGL_ALWAYS_SOFTWARE"] == "1"
     assert chosen["LD_LIBRARY_PATH"] == f"{ours}:/a:/b"
     behind = {"LD_LIBRARY_PATH": f"/a:{ours}"}
-    install.environment(behind)
+    install.environment(behind, python=True)
     assert behind["LD_LIBRARY_PATH"] == f"/a:{ours}"
+    assert behind["QSG_RENDER_LOOP"] == "basic" and "QSG_RENDER_LOOP" not in chosen
 
 
 def test_libraries_of_this_process_are_found_by_their_names(
