@@ -1,9 +1,8 @@
 """glRenderMode: selection and feedback, which report primitives instead of drawing them.
 
-A draw in these modes runs its vertex stage with transform feedback of what clipping and reports
-need. What follows is done here, primitive by primitive, since such draws are small: clipping to the
-view volume and the planes of the application, culling, the choice of a face's colour, and polygon
-mode.
+A draw in these modes captures the outputs of its vertex stage by transform feedback. The stages
+after it are done here, primitive by primitive, since such draws are small: clipping to the view
+volume and the planes of the application, culling, the choice of a face's colour, and polygon mode.
 """
 
 from __future__ import annotations
