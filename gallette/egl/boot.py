@@ -38,16 +38,23 @@ _MODULES = {
 }
 
 
+def _opened(path: str) -> ctypes.CDLL:
+    """The library, though apitrace's dlopen gives apitrace's own for the name of ours."""
+    if not os.path.isdir("/proc/self/fd"):
+        return ctypes.CDLL(path)
+    # The loader keeps each name it was given, so a number that is used again gets another spelling.
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return ctypes.CDLL("/proc/self/fd/" + "./" * len(_LIBRARIES) + str(file))
+    finally:
+        os.close(file)
+
+
 class Library:
     """One of our shared libraries in this process."""
 
     def __init__(self, path: str, names: Sequence[str]):
-        self.path, self.names = path, names
-        # By its own name, apitrace's dlopen gives apitrace's library, and the loader keeps a name
-        # it was once given, so a number of a file that is used again needs another spelling.
-        file = os.open(path, os.O_RDONLY)
-        self.dll = ctypes.CDLL("/proc/self/fd/" + "./" * len(_LIBRARIES) + str(file))
-        os.close(file)
+        self.path, self.names, self.dll = path, names, _opened(path)
         self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
         self.lazy: dict[str, int] = {}

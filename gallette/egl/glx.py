@@ -83,8 +83,8 @@ def _display(native: int) -> Display:
 
 _SURFACES: dict[tuple[int, int], Surface] = {}  # (display, window or pbuffer) -> surface
 _CONFIG_OF: dict[tuple[int, int], Config] = {}  # windows of glXCreateWindow
-_CHOSEN: dict[int, Config] = {}
-"""Visual that glXChooseVisual gave -> the config that it chose: many have the same visual."""
+_CONFIG_OF_VISUAL: dict[int, Config] = {}
+"""The address of a visual that was given -> the config it was given for: many have one visual."""
 _PBUFFERS = [0x70000000]
 _NOTHING = 0, 0, 0
 _CURRENT: dict[int, tuple[int, int, int]] = {}
@@ -163,6 +163,15 @@ def _visual(native: int, number: int) -> int:
     return found or 0
 
 
+def _visual_of(native: int, config: Config) -> int:
+    """The visual of a config, which is found again by `_of_visual`; 0 if it has none."""
+    number = config[EGL.NATIVE_VISUAL_ID]
+    visual = _visual(native, number) if number else 0
+    if visual:
+        _CONFIG_OF_VISUAL[visual] = config
+    return visual
+
+
 # -- versions, extensions and configurations -------------------------------------------------------
 
 
@@ -213,22 +222,19 @@ def glXGetProcAddress(name: int) -> int:
 @c_function("pip:p")
 def glXChooseVisual(native: int, screen: int, attribs: int) -> int:
     found = _choose(_display(native), {DOUBLEBUFFER: 0} | _list(attribs, _BOOLEANS))
-    visual = _visual(native, found[0][EGL.NATIVE_VISUAL_ID]) if found else 0
-    if visual:
-        _CHOSEN[visual] = found[0]
-    return visual
+    return _visual_of(native, found[0]) if found else 0
 
 
 def _of_visual(display: Display, visual: int) -> Config:
-    """The config that a visual was chosen for, else the first that has it: everything but
-    samples.
+    """The config that a visual was given for, or, if Xlib gave it, the first that has it: it has
+    everything but samples.
     """
     if not visual:
         raise EglError(Error.BAD_MATCH, "no visual")
     number = VisualInfo.from_address(visual).visualid
-    chosen = _CHOSEN.get(visual)
-    if chosen is not None and chosen[EGL.NATIVE_VISUAL_ID] == number:
-        return chosen
+    given = _CONFIG_OF_VISUAL.get(visual)
+    if given is not None and given[EGL.NATIVE_VISUAL_ID] == number:
+        return given
     fitting = [c for c in display.configs if c[EGL.NATIVE_VISUAL_ID] == number]
     if not fitting:
         raise EglError(Error.BAD_CONFIG, "no config has that visual")
@@ -280,8 +286,7 @@ def glXGetFBConfigAttrib(native: int, config: int, attribute: int, value: int) -
 
 @c_function("pp:p")
 def glXGetVisualFromFBConfig(native: int, config: int) -> int:
-    number = _display(native).config(config)[EGL.NATIVE_VISUAL_ID]
-    return _visual(native, number) if number else 0
+    return _visual_of(native, _display(native).config(config))
 
 
 # -- contexts --------------------------------------------------------------------------------------

@@ -397,7 +397,8 @@ def _drawn(ctx: Context) -> Framebuffer:
     return ctx.framebuffers.draw
 
 
-def _with_name(ctx: Context, name: int) -> Framebuffer:
+def _no_window(ctx: Context, name: int) -> Framebuffer:
+    """As by `by_name`, but 0 is the name of none."""
     return ctx.framebuffers.names.require(name)
 
 
@@ -412,7 +413,7 @@ register_for(
     },
 )
 register_for(
-    _with_name,
+    _no_window,
     {
         "named_framebuffer_renderbuffer": _renderbuffer,
         "named_framebuffer_texture": _whole,

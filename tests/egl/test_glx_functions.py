@@ -122,6 +122,18 @@ def test_configs_of_visuals(x: Glx) -> None:
         assert found == (1000 + number if number else 0)
 
 
+def test_a_visual_that_was_given_for_a_config_stands_for_it(
+    x: Glx, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = visual(0x21)
+    monkeypatch.setattr(glx, "_visual", lambda native, number: ctypes.addressof(kept))
+    fitting = [c[EGL.CONFIG_ID] for c in x.display.configs if c[EGL.NATIVE_VISUAL_ID] == 0x21]
+    for config in (fitting[-1], fitting[0]):
+        given = glx.glXGetVisualFromFBConfig(1, config)
+        context = glx.glXCreateContext(1, given, 0, 1)
+        assert asked(glx.glXQueryContext, 1, context, FBCONFIG_ID)[1] == config
+
+
 def test_what_a_context_says_of_itself(x: Glx) -> None:
     config = x.config(8)
     of_config = glx.glXCreateNewContext(1, config, RGBA_TYPE, 0, 1)

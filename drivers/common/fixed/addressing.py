@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Generic, NamedTuple, TypeVar
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
@@ -23,6 +24,7 @@ from .routine import Routine, routine
 __all__ = [
     "FOLDED",
     "Axis",
+    "Taps",
     "across_the_seam",
     "face_derivative",
     "gather_taps",
@@ -220,14 +222,27 @@ def _gather_taps(at: _Along, s: Def) -> list[Def]:
     return [*(at.inside(i) for i in both), b.imm_float(0.0)]
 
 
+_T = TypeVar("_T")
+
+
+class Taps(NamedTuple, Generic[_T]):
+    """What `linear_taps` and `gather_taps` return: two texels along an axis, the second one's
+    weight, and for bordered axes whether each is on the border.
+    """
+
+    i0: _T
+    i1: _T
+    weight: _T
+    out0: _T | None = None
+    out1: _T | None = None
+
+
 nearest_tap = _along_axis("nearest", _nearest_tap, "i")
 """The nearest texel, and (see `is_bordered`) whether it is on the border."""
 linear_taps = _along_axis("linear", _linear_taps, "iif")
-"""The two texels whose centres surround the coordinate, the second one's weight, and whether each
-is on the border.
-"""
+"""`Taps` of the two texels whose centres surround the coordinate."""
 gather_taps = _along_axis("gather", _gather_taps, "iif")
-"""The two texels that a gather reads along an axis, as by `linear_taps`; no weight."""
+"""`Taps` of the two texels that a gather reads; the weight is 0."""
 
 
 # -- fixed point ---------------------------------------------------------------------------------

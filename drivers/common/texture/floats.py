@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed import addressing
-from gallette.drivers.common.fixed.addressing import Axis
+from gallette.drivers.common.fixed.addressing import Axis, Taps
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.filtering import compared, mix
 from gallette.drivers.common.fixed.routine import Routine
@@ -26,7 +26,7 @@ from gallette.pipe.state import SamplerState, SamplerView
 
 from .image import Image, Planes
 
-__all__ = ["ChoosingFilter", "FloatFilter", "Place", "Taps", "along", "axes_of"]
+__all__ = ["ChoosingFilter", "FloatFilter", "Place", "along", "axes_of"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -60,17 +60,6 @@ class Place:
             [pick(o) for o in self.offset],
             pick(self.compare),
         )
-
-
-@dataclass(slots=True)
-class Taps:
-    """The two texels along an axis and the second one's weight; `out` marks border texels."""
-
-    i0: Array
-    i1: Array
-    weight: Array
-    out0: Array | None = None
-    out1: Array | None = None
 
 
 def along(
@@ -209,7 +198,7 @@ class FloatFilter:
             out.append(found[1] if len(found) > 1 else None)
         return self._texel(place, indices, out)
 
-    def taps(self, make: Callable[..., Routine], place: Place) -> list[Taps]:
+    def taps(self, make: Callable[..., Routine], place: Place) -> list[Taps[Array]]:
         """The two texels and the weight along each filtered axis."""
         extents = [self._extent(i, place.level) for i in range(len(self.axes))]
         given = zip(self.axes, place.coords, extents, place.offset, strict=False)
@@ -240,7 +229,7 @@ class FloatFilter:
     def _corners(
         self,
         place: Place,
-        taps: list[Taps],
+        taps: list[Taps[Array]],
         z: Array | None = None,
         z_out: Array | None = None,
     ) -> list[Planes]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.drivers.common.fixed import addressing
+from gallette.drivers.common.fixed.addressing import Taps
 from gallette.drivers.common.fixed.filtering import compared, mix
 from gallette.drivers.common.fixed.routine import Routine
 
@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from .sampling import Sampler
 
 __all__ = ["Floats", "along"]
-
-
-@dataclass(slots=True)
-class Tap:
-    """The two texels along an axis and the second one's weight."""
-
-    i0: V
-    i1: V
-    weight: V
-    out0: V | None = None
-    out1: V | None = None
 
 
 class Floats:
@@ -59,7 +48,7 @@ class Floats:
         return self._made(words, out)
 
     def _two(
-        self, tap: Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
+        self, tap: Taps[V], at: list[V], out: list[V | None], z: V | None, level: V | None
     ) -> tuple[list[V], list[V]]:
         """Two texels of a row."""
         s = self.s
@@ -120,7 +109,7 @@ class Floats:
             corners, wx, wy = self._seamless(coords, z, level)
             low, high = (self.mix(corners[k], corners[k + 1], wx) for k in (0, 2))
             return self.mix(low, high, wy)
-        taps = [Tap(*t) for t in along(s, addressing.linear_taps, coords, level, offset)]
+        taps = [Taps(*t) for t in along(s, addressing.linear_taps, coords, level, offset)]
 
         def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
             tap = taps[axis]
@@ -139,7 +128,7 @@ class Floats:
         if s.key.seamless:
             corners, _, _ = self._seamless(coords, z, None)
         else:
-            x, y = (Tap(*t) for t in along(s, addressing.gather_taps, coords, None, offset))
+            x, y = (Taps(*t) for t in along(s, addressing.gather_taps, coords, None, offset))
             corners = [
                 self._texel([i, j], [i_out, j_out], z, None)
                 for j, j_out in ((y.i0, y.out0), (y.i1, y.out1))
