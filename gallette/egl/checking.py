@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.egl.install import SONAMES
 from gallette.egl.libraries import folder
+from gallette.egl.windows import NEEDS_XLIB
 
 __all__ = ["facts", "linked_libraries"]
 
@@ -38,7 +40,9 @@ def facts(
 def _windows(variables: Mapping[str, str]) -> str:
     for variable, server in (("DISPLAY", "X server"), ("WAYLAND_DISPLAY", "Wayland compositor")):
         if variables.get(variable):
-            return f"on the {server} {variables[variable]}"
+            needs = variable == "DISPLAY" and find_spec("Xlib") is None
+            missing = f", but {NEEDS_XLIB}" if needs else ""
+            return f"on the {server} {variables[variable]}{missing}"
     return "none: off-screen (there is no DISPLAY)"
 
 

@@ -9,7 +9,7 @@ from gallette.egl.configs import Visuals
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
-__all__ = ["Window", "WindowSystem", "connect"]
+__all__ = ["NEEDS_XLIB", "Window", "WindowSystem", "connect"]
 
 
 class Window(Protocol):
@@ -25,6 +25,9 @@ class Window(Protocol):
     def size(self) -> tuple[int, int]: ...
     def present(self, pixels: Any) -> None: ...
     def close(self) -> None: ...
+
+
+NEEDS_XLIB = "windows of X11 need python-xlib: pip install gallette[x11]"
 
 
 class WindowSystem(Protocol):
@@ -51,7 +54,7 @@ def connect(platform: int, native: int) -> WindowSystem:
     try:
         from gallette.egl.x11 import X11
     except ImportError as error:
-        what = "gallette: windows of X11 need python-xlib: pip install gallette[x11]"
+        what = f"gallette: {NEEDS_XLIB}"
         print_message(what)  # programs do not show what EGL tells them
         raise EglError(Error.NOT_INITIALIZED, what) from error
     return X11(native if platform == EGL.PLATFORM_X11 else 0)

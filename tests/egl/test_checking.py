@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,18 @@ def test_nothing_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", "--check", str(script)]) == 0
     assert "unknown: the dynamic linker tells nothing" in capsys.readouterr().out
     assert not marker.exists()
+
+
+def test_a_missing_library_for_windows_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.py"
+    script.touch()
+    monkeypatch.setenv("DISPLAY", ":7")
+    for missing in (False, True):
+        if missing:
+            monkeypatch.setitem(sys.modules, "Xlib", None)
+        assert main(["run", "--check", str(script)]) == 0
+        said = capsys.readouterr().out
+        assert "windows    on the X server :7" in said
+        assert ("pip install gallette[x11]" in said) == missing
