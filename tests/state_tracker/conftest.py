@@ -7,10 +7,6 @@ from typing import Any
 
 import pytest
 
-from gallette.compiler.nir.text.parser import parse
-from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.nir.text.serialize import deserialize, serialize
-from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 from tests.state_tracker.anew import Watch
@@ -74,24 +70,3 @@ def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     watch = Watch(monkeypatch)
     yield
     assert sorted(set(watch.wrong)) == []
-
-
-_SURVIVED: set[int] = set()
-"""hashes of the texts of shaders that were read back: most tests draw with a few of them"""
-
-
-@pytest.fixture(autouse=True)
-def shaders_survive_text_and_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every shader a test hands to numpipe reads back the same from its text and its bytes."""
-    create = HostContext.create_shader_state
-
-    def checked(self: HostContext, stage: Any, shader: Any, *rest: Any) -> Any:
-        text = print_shader(shader)
-        if hash(text) not in _SURVIVED:
-            for copy in (parse(text), deserialize(serialize(shader))):
-                assert print_shader(copy) == text
-                copy.unref()
-            _SURVIVED.add(hash(text))
-        return create(self, stage, shader, *rest)
-
-    monkeypatch.setattr(HostContext, "create_shader_state", checked)

@@ -17,8 +17,7 @@ from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from tests.state_tracker.gl_programs import Program, programs_of
 from tests.state_tracker.helpers import compiled, pixels, program, quad
-from tests.state_tracker.stream.test_gl_programs import bits
-from tests.state_tracker.test_gl_programs import FOLDER, answers
+from tests.state_tracker.test_gl_programs import FOLDER, answers, bits
 
 from .device import SIZE, both, needs_device, said, validated
 
