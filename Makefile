@@ -69,13 +69,14 @@ gallery: $(READY)  ## a page of what those programs draw on gallette and on llvm
 
 browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
-	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/inspector
+	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal \
+	    tests/inspector/test_browser.py tests/inspector/test_*page*.py
 
 docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs,browser]'
 	rm -rf build/live build/docs
 	$(BIN)/python docs/live_pages.py build/live/live
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
 	@echo "site: $(CURDIR)/build/docs/index.html"
 

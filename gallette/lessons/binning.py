@@ -11,7 +11,7 @@ from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.render_pass import PassReport
-from gallette.lessons.experiments import link
+from gallette.lessons.experiments import draw_scene, link
 from gallette.scenes import lit_mesh
 
 __all__ = ["MEMORIES", "RESOLVES", "drawn", "resolved", "traffic", "vertex_variants"]
@@ -31,20 +31,9 @@ RESOLVES: tuple[tuple[str, bool, bool], ...] = (
 def drawn(
     memory: int = 256, bypass: bool = False, scene: str = SCENE
 ) -> tuple[list[PassReport], np.ndarray]:
-    """A scene drawn in this process: the reports of its passes, and its first picture."""
-    import moderngl
-
-    from gallette.scenes import SCENES
-    from gallette.state_tracker.context import Context
-
-    window: Any = Context("tiler", tile_memory=memory, bypass=bypass)
-    try:
-        ctx = moderngl.create_context(standalone=True, context=window)
-        passes = list(SCENES[scene].render(ctx, SCENES[scene].size))
-        return list(window.pipe.reports), passes[0].color
-    finally:
-        ctx.release()
-        window.release()
+    """A scene drawn: the reports of its passes, and its first picture."""
+    passes, pipe = draw_scene("tiler", scene, tile_memory=memory, bypass=bypass)
+    return list(pipe.reports), passes[0].color
 
 
 def traffic(report: PassReport, pixel_bytes: int = 8) -> tuple[int, int]:

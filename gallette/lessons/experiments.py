@@ -1,11 +1,11 @@
-"""Functions that several lessons share: link shaders, count over the bundled ones, compare with
-numpipe.
+"""Functions that several lessons share: link shaders, count over the bundled ones, draw scenes,
+compare with numpipe.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -14,15 +14,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.errors import CompileError, GalletteError
+from gallette.compiler.errors import CompileError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.pictures import to_rgb8
-from gallette.render import render_scenes
+from gallette.pipe.interface import Screen
 from gallette.scenes.common import Pass
 
-__all__ = ["compared", "corpus", "every_fourth", "fragment_of", "link", "marked"]
+__all__ = [
+    "compared",
+    "corpus",
+    "draw_scene",
+    "every_eighth",
+    "expected",
+    "fragment_of",
+    "link",
+    "marked",
+]
 
 
 def link(sources: Mapping[str, str]) -> dict[str, Shader]:
@@ -46,13 +55,15 @@ def fragment_of(vertex: str, fragment: str) -> Shader:
     return linked["fragment"]
 
 
-def corpus() -> Iterator[tuple[str, dict[str, str]]]:
+@functools.cache
+def corpus() -> Sequence[tuple[str, dict[str, str]]]:
     """The vertex and fragment pairs bundled with gallette, core GLSL only: (name, sources)."""
     from gallette.piglit_subset.requirements import context_needs
     from gallette.piglit_subset.shader_test import parse_file
     from gallette.piglit_subset.suite import find_tests
 
     stages = {"VERTEX_SHADER": "vertex", "FRAGMENT_SHADER": "fragment"}
+    pairs = []
     for name, path in find_tests([]):
         test = parse_file(Path(path))
         needs = context_needs(test)
@@ -60,8 +71,8 @@ def corpus() -> Iterator[tuple[str, dict[str, str]]]:
         glsl = {stages[s.stage]: s.text for s in shaders}
         error_wanted = any(c.text.startswith("link error") for c in test.commands)
         if needs.profile == "core" and len(test.shaders) == len(glsl) == 2 and not error_wanted:
-            yield name.replace("@", "/"), glsl
-    yield from _scene_shaders()
+            pairs.append((name.replace("@", "/"), glsl))
+    return [*pairs, *_scene_shaders()]
 
 
 def _scene_shaders() -> Iterator[tuple[str, dict[str, str]]]:
@@ -82,15 +93,34 @@ def _scene_shaders() -> Iterator[tuple[str, dict[str, str]]]:
     yield "deferred light", light
 
 
-def every_fourth() -> Iterator[Shader]:
-    """The shaders of every fourth bundled pair; the caller owns them."""
-    for _, sources in islice(corpus(), 0, None, 4):
+def every_eighth() -> Iterator[Shader]:
+    """The shaders of every eighth bundled pair; the caller owns them."""
+    for _, sources in islice(corpus(), 0, None, 8):
         yield from link(sources).values()
+
+
+def draw_scene(driver: str | Screen, scene: str, **options: Any) -> tuple[list[Pass], Any]:
+    """A scene drawn in this process, on a driver with these options or on a screen: its passes, and
+    the pipe context.
+    """
+    import moderngl
+
+    from gallette.scenes import SCENES
+    from gallette.state_tracker.context import Context
+
+    on: dict[str, Any] = {"driver": driver} if isinstance(driver, str) else {"screen": driver}
+    gl: Any = Context(**on, **options)
+    try:
+        ctx = moderngl.create_context(standalone=True, context=gl)
+        ctx.extra = gl  # for scenes that call OpenGL itself
+        return list(SCENES[scene].render(ctx, SCENES[scene].size)), gl.pipe
+    finally:
+        gl.release()
 
 
 @functools.cache
 def _on_numpipe(scene: str) -> list[Pass]:
-    return render_scenes("numpipe", [scene]).passes[scene]
+    return draw_scene("numpipe", scene)[0]
 
 
 def expected(scene: str, number: int = 0) -> npt.NDArray[Any]:
@@ -99,7 +129,7 @@ def expected(scene: str, number: int = 0) -> npt.NDArray[Any]:
 
 
 def compared(
-    driver: str, scene: str, options: dict[str, str], number: int = 0, tolerance: int = 0
+    driver: str, scene: str, options: dict[str, Any], number: int = 0, tolerance: int = 0
 ) -> tuple[int, npt.NDArray[Any]]:
     """A pass of a scene on a driver: how many pixels differ from numpipe's, and the picture."""
     return _compared(driver, scene, tuple(sorted(options.items())), number, tolerance)
@@ -107,12 +137,12 @@ def compared(
 
 @functools.cache
 def _compared(
-    driver: str, scene: str, options: tuple[tuple[str, str], ...], number: int, tolerance: int
+    driver: str, scene: str, options: tuple[tuple[str, Any], ...], number: int, tolerance: int
 ) -> tuple[int, npt.NDArray[Any]]:
-    rendering = render_scenes(driver, [scene], options=dict(options))
-    if scene in rendering.errors:
-        raise GalletteError(rendering.errors[scene])
-    found, right = rendering.passes[scene][number], _on_numpipe(scene)[number]
+    found, right = (
+        passes[number]
+        for passes in (draw_scene(driver, scene, **dict(options))[0], _on_numpipe(scene))
+    )
     apart = np.abs(found.color.astype(np.int64) - right.color.astype(np.int64))
     return int((apart > tolerance).any(axis=2).sum()), to_rgb8(found.color)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.drivers.machines.simd.backend.liveness import LiveRanges
 from gallette.drivers.machines.simd.backend.register_map import register_map
 from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
-from gallette.lessons.experiments import compared, every_fourth, fragment_of
+from gallette.lessons.experiments import compared, every_eighth, fragment_of
 from gallette.scenes.common import COMMON
 from gallette.scenes.waiting_lanes import GLSL
 
@@ -64,15 +65,16 @@ def wrong_pixels(setting: LiveRanges) -> tuple[int, npt.NDArray[Any]]:
     return compared("simd", "waiting_lanes", {"live_ranges": setting})
 
 
-def costs(registers: int) -> dict[LiveRanges, Cost]:
-    """The costs of each setting with that many registers, in SIMD16, for every fourth pair of the
-    bundled shaders.
+def costs(registers: Sequence[int]) -> dict[int, dict[LiveRanges, Cost]]:
+    """The costs of each setting, with each number of registers, in SIMD16, for every eighth pair of
+    the bundled shaders.
     """
-    found = {setting: Cost() for setting in SETTINGS.values()}
-    for shader in every_fourth():
+    found = {count: {setting: Cost() for setting in SETTINGS.values()} for count in registers}
+    for shader in every_eighth():
         optimize(shader, OptimizeOptions(scalar=True))
-        for setting, cost in found.items():
-            options = BackendOptions(live_ranges=setting, width=16, registers=registers)
-            cost.count(compile_shader(shader, options))
+        for count, settings in found.items():
+            for setting, cost in settings.items():
+                options = BackendOptions(live_ranges=setting, width=16, registers=count)
+                cost.count(compile_shader(shader, options))
         shader.unref()
     return found

@@ -67,4 +67,4 @@ def wrong_pages(manager: Manager, thing: BufferObject) -> tuple[int, int, str]:
 
 def wrong_pixels(break_rule: bool) -> tuple[int, npt.NDArray[Any]]:
     """Pixels of the scene's last pass that differ from numpipe's, and the picture."""
-    return compared("simd", SCENE, {"mixed_pages": "1"} if break_rule else {}, -1)
+    return compared("simd", SCENE, {"mixed_pages": True} if break_rule else {}, -1)

@@ -12,7 +12,7 @@ from gallette.drivers.machines.tiler.backend.scoreboard import Barriers
 from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.machines.tiler.simulator.executable import TextureWrites
-from gallette.lessons.experiments import compared, every_fourth, fragment_of
+from gallette.lessons.experiments import compared, every_eighth, fragment_of
 from gallette.scenes.common import COMMON
 from gallette.scenes.late_texels import GLSL
 
@@ -58,9 +58,9 @@ def wrong_pixels(setting: Setting) -> tuple[int, npt.NDArray[Any]]:
 
 
 def costs() -> dict[Barriers, Cost]:
-    """The cost of each choice of barriers for every fourth pair of the bundled shaders."""
+    """The cost of each choice of barriers for every eighth pair of the bundled shaders."""
     found: dict[Barriers, Cost] = {"reads": Cost(), "writes": Cost()}
-    for shader in every_fourth():
+    for shader in every_eighth():
         lowered_for_tiler(shader, OptimizeOptions(scalar=True))
         for barriers, cost in found.items():
             cost.count(compile_shader(shader, BackendOptions(barriers=barriers)))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.drivers.noop import NoopContext, NoopScreen
-from gallette.pipe.interface import Screen
 from gallette.pipe.state import DrawInfo
-from gallette.scenes.common import Pass
 
-__all__ = ["CountingScreen", "draw_with"]
+__all__ = ["CountingScreen"]
 
 SCENES = ("shadow_map", "depth_prepass", "transparency")
 
@@ -33,19 +31,3 @@ class CountingScreen(NoopScreen):
 
     def context_create(self) -> Any:
         return CountingContext(self)
-
-
-def draw_with(screen: Screen, scene: str) -> tuple[list[Pass], Any]:
-    """A scene drawn on a screen in this process: its passes, and its pipe context."""
-    import moderngl
-
-    from gallette.scenes import SCENES as ALL
-    from gallette.state_tracker.context import Context
-
-    gl: Any = Context(screen=screen)
-    try:
-        ctx = moderngl.create_context(standalone=True, context=gl)
-        ctx.extra = gl  # for scenes that call OpenGL itself
-        return list(ALL[scene].render(ctx, ALL[scene].size)), gl.pipe
-    finally:
-        gl.release()

@@ -16,6 +16,7 @@ from gallette.piglit_subset.summary import Summary, pass_rate
 from gallette.reports.highlight import coloured, mapped
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
@@ -77,8 +78,9 @@ def _inline(text: str) -> Markup:
     return Markup(_markdown().renderInline(text))
 
 
-def render_text(template: str, **values: Any) -> str:
-    """Fill a template."""
+@functools.cache
+def _environment() -> Environment:
+    """Templates, compiled once, and what they may call."""
     import jinja2
 
     from gallette.compiler.nir.text.difference import diff_lines
@@ -97,9 +99,16 @@ def render_text(template: str, **values: Any) -> str:
     environment.filters["markdown"] = _paragraphs
     environment.filters["colour"] = coloured
     environment.filters["mapped"] = mapped
+    return environment
+
+
+def render_text(template: str, **values: Any) -> str:
+    """Fill a template."""
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    return environment.get_template(template).render(
-        version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
+    return (
+        _environment()
+        .get_template(template)
+        .render(version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values)
     )
 
 

@@ -1,4 +1,6 @@
-"""Every page that gallette writes, in a browser: wide and narrow, light and dark.
+"""Pages that gallette writes, in a browser: wide and light, narrow and dark.
+
+Those that the documentation's site has (lessons, a frame, an explanation) are looked at there.
 
 Nothing is fetched or complained about, nothing scrolls sideways, axe-core finds no fault, and a
 page is small enough to be sent around.
@@ -16,9 +18,6 @@ from gallette.cli import main
 from gallette.commands.diff import run_diffs
 from gallette.explaining import explain_file
 from gallette.inspector.examples import FRAGMENT, VERTEX
-from gallette.inspector.export import export_page
-from gallette.lessons import LESSONS
-from gallette.lessons.course import write_course
 from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.suite import find_tests
 from gallette.piglit_subset.summary import summarise
@@ -51,20 +50,7 @@ def looked_at(browser: Any, path: Path, site: Path | None = None) -> list[str]: 
     return wrong
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("course")
-    _, written = write_course(folder, "numpipe")
-    assert [w.lesson.name for w in written if w.path is None] == []
-    return folder
-
-
-@pytest.mark.parametrize("name", ["index", "glossary", *LESSONS])
-def test_the_course(browser: Any, course: Path, name: str) -> None:  # noqa: F811
-    assert looked_at(browser, course / f"{name}.html") == []
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+@pytest.mark.parametrize("driver", ["jit", "simd", "tiler"])
 def test_explanations(browser: Any, tmp_path: Path, driver: str) -> None:  # noqa: F811
     (tmp_path / "wave.vert").write_text(VERTEX)
     (tmp_path / "wave.frag").write_text(FRAGMENT)
@@ -107,20 +93,14 @@ def test_the_conformance_report(browser: Any, tmp_path: Path) -> None:  # noqa: 
     assert looked_at(browser, page) == []
 
 
-def test_a_frame(browser: Any, frame: Any, tmp_path: Path) -> None:  # noqa: F811
-    export_page(frame, tmp_path / "page.html")
-    assert looked_at(browser, tmp_path / "page.html") == []
-
-
 def test_how_a_draw_works(
     browser: Any,  # noqa: F811
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The page of the documentation, with each layer chosen."""
+    """The page of the documentation's site, with each layer chosen."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
     import_module("draw_page").write(tmp_path / "page.html")
-    assert looked_at(browser, tmp_path / "page.html") == []
     visit = Visit(browser, (tmp_path / "page.html").as_uri(), 400, "light")
     for button in visit.page.locator(".switch button").all():
         button.click()
