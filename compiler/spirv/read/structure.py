@@ -272,7 +272,10 @@ class Structure:
     # Flags, which few of the placed blocks need. What sets one is inserted when it is first read.
 
     def _start(self, labels: Iterable[int]) -> None:
-        self.starts.update(dict.fromkeys(labels, self.b.cursor))
+        for label in labels:
+            if label in self.flags:  # of a loop's header, whose flag also chose to enter the loop
+                self.b.store_var(self.flags[label], self.b.imm_bool(False))
+            self.starts[label] = self.b.cursor
 
     def flag(self, label: int) -> Variable:
         """The variable that is true if a branch to a block was the last one."""
