@@ -1,174 +1,140 @@
-"""Adds merge instructions to code without any, such as kernels.
+"""The control-flow graph of a function: its order, its loops, its dominators.
 
-A back edge makes a loop, which ends where its exits meet. An if ends where its paths meet again, as
-far as they stay in the same loop. If there is no such block, the code after it is emitted once per
-path, which costs only size.
+A loop is a strongly connected component; its header is the one block of it that is entered from
+outside. The loops inside it are components of it without the header. `irreducible` gives a header
+to a component with several entries.
 """
 
 from __future__ import annotations
 
-from gallette.compiler.spirv.grammar import opcode
-from gallette.compiler.spirv.module import Instruction
+from collections.abc import Set as AbstractSet
+
+from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.irreducible import make_reducible
-from gallette.compiler.spirv.read.model import Block, FunctionCode
-from gallette.compiler.spirv.read.structure import successors
+from gallette.compiler.spirv.read.irreducible import add_header
+from gallette.compiler.spirv.read.model import FunctionCode, successors
 
-__all__ = ["add_merges"]
+__all__ = ["ENDS", "Graph"]
 
-
-def add_merges(d: Declarations, code: FunctionCode) -> None:
-    """Give every loop header and every branch without a merge instruction one."""
-    order, number, dominators = _numbered(code)
-    if any(
-        number[following] <= number[label] and not dominators[label] >> number[following] & 1
-        for label in order
-        for following in _next(code, label)
-    ):
-        # A back edge leads to a block that is also entered from outside the loop.
-        make_reducible(d, code)
-        code.redirected = True
-        order, number, dominators = _numbered(code)
-    loops = _loops(code, order, number, dominators)
-    for label in order:
-        block = code.blocks[label]
-        if block.merge is not None:
-            continue
-        body = loops.get(label)
-        if body is not None:
-            merge = _exit(code, body, order)
-            block.merge = Instruction(opcode("OpLoopMerge"), (merge, 0, 0))
-            code.meetings[label] = _meeting(code, block, (label, body), order)
-        elif block.end is not None and len(set(successors(block))) > 1:
-            inside = _innermost(label, loops, order)
-            merge = _meeting(code, block, inside, order)
-            block.merge = Instruction(opcode("OpSelectionMerge"), (merge, 0))
+ENDS = ("OpKill", "OpTerminateInvocation", "OpUnreachable")
+"""the terminators with which an invocation ends"""
 
 
-def _numbered(code: FunctionCode) -> tuple[list[int], dict[int, int], dict[int, int]]:
-    """Blocks in forward order, their numbers, and their dominators."""
-    order = _postorder(code)
-    order.reverse()
-    number = {label: n for n, label in enumerate(order)}
-    return order, number, _dominators(code, order, number)
+class Graph:
+    """The blocks that are reached from the first one.
 
+    `order` is a reverse postorder, in which only branches to the headers of loops lead backwards;
+    `number` is the place of a block in it. `bodies` are the blocks of each loop, by header, and
+    `loops` is the header of the innermost loop around each block (0: none), `outer` that of the
+    loop around each loop. `before` are the predecessors of a block but for those that lead
+    backwards.
+    """
 
-def _postorder(code: FunctionCode) -> list[int]:
-    seen, out = {code.first}, []
-    stack: list[tuple[int, list[int]]] = [(code.first, _next(code, code.first))]
-    while stack:
-        label, left = stack[-1]
-        while left:
-            following = left.pop()
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, _next(code, following)))
-                break
-        else:
-            out.append(label)
-            stack.pop()
-    return out
+    def __init__(self, d: Declarations, code: FunctionCode) -> None:
+        self.code = code
+        while entries := self._find_loops():
+            add_header(d, code, entries)
+        number = self.number = {label: n for n, label in enumerate(self.order)}
+        self.before: dict[int, list[int]] = {label: [] for label in self.order}
+        self.idom: dict[int, int] = {}
+        for label in self.order:
+            if before := self.before[label]:
+                self.idom[label] = self._common_dominator(before)
+                self._keep_in_loop(label, before)
+            for following in self.next[label]:
+                if number[following] > number[label]:
+                    self.before[following].append(label)
 
+    def _find_loops(self) -> list[int]:
+        """Find all loops; returns the entries of one that has several."""
+        self.next: dict[int, list[int]] = {}
+        self._reach(self.code.first)
+        work = self._components(self.next.keys())
+        self.order = self.finished[::-1]
+        self.bodies: dict[int, frozenset[int]] = {}
+        self.loops = dict.fromkeys(self.order, 0)
+        self.outer: dict[int, int] = {}
+        while work:
+            part = work.pop()
+            entered = {s for label in self.order if label not in part for s in self.next[label]}
+            header, *others = entries = [label for label in self.order if label in part & entered]
+            if others:
+                return entries
+            self.bodies[header] = part
+            self.outer[header] = self.loops[header]
+            self.loops.update(dict.fromkeys(part, header))
+            work += self._components(part - {header})
+        return []
 
-def _next(code: FunctionCode, label: int) -> list[int]:
-    blocks = code.blocks
-    block = blocks.get(label)
-    return [] if block is None else [s for s in successors(block) if s in blocks]
+    def _keep_in_loop(self, label: int, before: list[int]) -> None:
+        """Make a block part of the loop that it is entered from if an invocation ends there. Then a
+        discard does not leave the loop, which helper invocations go on executing.
+        """
+        end = self.code.blocks[label].end
+        if end is not None and end.name in ENDS and len(before) == 1:
+            loop = self.loops[label] = self.loops[before[0]]
+            while loop:
+                self.bodies[loop] |= {label}
+                loop = self.outer[loop]
 
+    def _reach(self, label: int) -> None:
+        """Find the targets of every block that is reached."""
+        work = [label]
+        while work:
+            label = work.pop()
+            if label in self.next:
+                continue
+            block = self.code.blocks.get(label)
+            if block is None:
+                raise SpirvError(f"a branch to %{label}, which is no block of the function")
+            self.next[label] = list(dict.fromkeys(successors(block)))
+            work += self.next[label]
+            if self.code.first in self.next[label]:
+                raise SpirvError("a branch to the first block of the function")
 
-def _dominators(code: FunctionCode, order: list[int], number: dict[int, int]) -> dict[int, int]:
-    """For each block the set of its dominators, as bits by number."""
-    everything = (1 << len(order)) - 1
-    found = dict.fromkeys(order, everything)
-    found[code.first] = 1
-    before: dict[int, list[int]] = {label: [] for label in order}
-    for label in order:
-        for following in _next(code, label):
-            before[following].append(label)
-    changed = True
-    while changed:
-        changed = False
-        for label in order[1:]:
-            common = everything
-            for pred in before[label]:
-                common &= found[pred]
-            common |= 1 << number[label]
-            if common != found[label]:
-                found[label], changed = common, True
-    return found
+    def _components(self, inside: AbstractSet[int]) -> list[frozenset[int]]:
+        """Strongly connected components that are loops, among some blocks (Tarjan's algorithm).
 
+        `finished` are the blocks in postorder afterwards.
+        """
+        number: dict[int, int] = {}
+        low: dict[int, int] = {}  # the first block on the stack that is reached from each
+        stack: list[int] = []
+        found: list[frozenset[int]] = []
+        self.finished: list[int] = []
+        for root in inside:
+            path = [] if root in number else [(root, iter(self.next[root]))]
+            while path:
+                label, rest = path[-1]
+                if label not in number:
+                    number[label] = low[label] = len(number)
+                    stack.append(label)
+                for following in rest:
+                    if following in number:
+                        low[label] = min(low[label], low[following])
+                    elif following in inside:
+                        path.append((following, iter(self.next[following])))
+                        break
+                else:
+                    path.pop()
+                    self.finished.append(label)
+                    if low[label] == number[label]:
+                        part = stack[stack.index(label) :]
+                        del stack[-len(part) :]
+                        if len(part) > 1 or label in self.next[label]:
+                            found.append(frozenset(part))
+                        low.update(dict.fromkeys(part, len(self.next)))
+                    if path:
+                        parent = path[-1][0]
+                        low[parent] = min(low[parent], low[label])
+        return found
 
-def _loops(
-    code: FunctionCode, order: list[int], number: dict[int, int], dominators: dict[int, int]
-) -> dict[int, set[int]]:
-    """The natural loops, by header."""
-    before: dict[int, list[int]] = {label: [] for label in order}
-    for label in order:
-        for following in _next(code, label):
-            before[following].append(label)
-    loops: dict[int, set[int]] = {}
-    for label in order:
-        for header in _next(code, label):
-            if dominators[label] >> number[header] & 1:
-                body = loops.setdefault(header, {header})
-                work = [label]
-                while work:
-                    at = work.pop()
-                    if at not in body:
-                        body.add(at)
-                        work.extend(before[at])
-    return loops
-
-
-def _exit(code: FunctionCode, body: set[int], order: list[int]) -> int:
-    """The block where a loop's exits meet: their first common block, else the first exit."""
-    exits = [s for label in order if label in body for s in _next(code, label) if s not in body]
-    unique = list(dict.fromkeys(exits))
-    if len(unique) <= 1:
-        return unique[0] if unique else 0
-    reach = [_reachable(code, label, set()) for label in unique]
-    common = set.intersection(*reach)
-    return next((label for label in order if label in common), unique[0])
-
-
-def _reachable(code: FunctionCode, label: int, without: set[int]) -> set[int]:
-    seen: set[int] = set()
-    work = [label]
-    while work:
-        at = work.pop()
-        if at not in seen and at not in without:
-            seen.add(at)
-            work.extend(_next(code, at))
-    return seen
-
-
-def _innermost(label: int, loops: dict[int, set[int]], order: list[int]) -> tuple[int, set[int]]:
-    """Header and body of the innermost loop around a block (without one, all blocks)."""
-    best, body = 0, set(order)
-    for header, found in loops.items():
-        if label in found and len(found) < len(body):
-            best, body = header, found
-    return best, body
-
-
-def _meeting(
-    code: FunctionCode, block: Block, inside: tuple[int, set[int]], order: list[int]
-) -> int:
-    """The first block on every path from here, for paths that stay in the loop."""
-    header, body = inside
-    outside = {label for label in order if label not in body} | {header}
-    ways = [s for s in dict.fromkeys(successors(block)) if s not in outside and s in code.blocks]
-    if len(ways) < 2:
-        return 0
-    reach = [_reachable(code, way, outside) for way in ways]
-    common = set.intersection(*reach)
-    for label in order:
-        if label in common and all(not _skips(code, way, label, outside, common) for way in ways):
-            return label
-    return 0
-
-
-def _skips(code: FunctionCode, way: int, label: int, outside: set[int], common: set[int]) -> bool:
-    """Whether a path can reach a later common block without passing `label`."""
-    reached = _reachable(code, way, outside | {label})
-    return bool(reached & common)
+    def _common_dominator(self, labels: list[int]) -> int:
+        number, found = self.number, labels[0]
+        for label in labels[1:]:
+            while label != found:
+                if number[label] > number[found]:
+                    label = self.idom[label]
+                else:
+                    found = self.idom[found]
+        return found

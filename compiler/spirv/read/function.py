@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionReader"]
 
-MAX_INSTRUCTIONS = 1 << 16
-"""besides eight times its own number; code reached by several paths may be emitted once per path"""
 # Exceptions of handlers when the kinds of operands cannot be combined.
 _MISFITS = (
     ArithmeticError,
@@ -74,9 +72,6 @@ class FunctionReader:
         self.values: dict[int, Value] = {}
         self._type_ids: dict[int, int] = {}
         self.phis: dict[int, Place] = {}
-        self.count = 0
-        own = sum(len(block.code) + 1 for block in code.blocks.values())
-        self.most = MAX_INSTRUCTIONS + 8 * own
 
     # Ids.
 
@@ -180,10 +175,10 @@ class FunctionReader:
     # The function.
 
     def run(self) -> None:
-        self.module.merges(self.code)
+        structure = Structure(self)
         self._parameters()
         self._phi_variables()
-        Structure(self).run()
+        structure.run()
         self.impl.invalidate()
 
     def _parameters(self) -> None:
@@ -220,9 +215,6 @@ class FunctionReader:
         for phi in block.phis:
             id = phi.words[1]
             self.values[id] = self.loaded(phi, self.phis[id].load(b))
-        self.count += len(block.code) + 1
-        if self.count > self.most:
-            raise SpirvError("the function becomes too long when its control flow is structured")
         exact, typed = self.d.exact, _typed()
         handlers, values, types = ARITHMETIC, self.values, self.d.types
         b.loc = 0
@@ -258,10 +250,7 @@ class FunctionReader:
 
     def leave(self, source: Block, target: int) -> None:
         """Assign the phis of the block `target` for the edge from `source`."""
-        block = self.code.blocks.get(target)
-        if block is None:
-            raise SpirvError(f"a branch to %{target}, which is no block of the function")
-        for phi in block.phis:
+        for phi in self.code.blocks[target].phis:
             words = phi.words
             # Operands are pairs: a value, and the predecessor for which it applies.
             if source.label not in words[3::2]:

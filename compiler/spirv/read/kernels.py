@@ -17,11 +17,10 @@ from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.arithmetic import does
-from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.kernel_pointers import address_of, cast, deref_at, element
-from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
+from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader, reads
 
@@ -116,11 +115,6 @@ class KernelReader(ModuleReader):
 
     prints = True
 
-    def merges(self, code: FunctionCode) -> None:
-        if not code.merged:
-            code.merged = True
-            add_merges(self.d, code)
-
     def entry_parameters(self, r: FunctionReader) -> bool:
         if r.code.id != self.entry.function:
             return False
@@ -198,9 +192,6 @@ class KernelReader(ModuleReader):
         var = r.impl.add_local(name, self.local_type(type.inner), constant_initializer=initial.data)
         place = r.values[id] = RootPlace(type.inner, var)
         return place
-
-    def merge_of(self, code: FunctionCode, block: Block) -> int:
-        return code.meetings.get(block.label, 0)
 
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         if type.kind == "pointer" and isinstance(value, Def):

@@ -10,7 +10,17 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
 
-__all__ = ["Block", "Constant", "Data", "EntryPoint", "FunctionCode", "SpvType", "by_name"]
+__all__ = [
+    "Block",
+    "Constant",
+    "Data",
+    "EntryPoint",
+    "FunctionCode",
+    "SpvType",
+    "by_name",
+    "successors",
+    "targets",
+]
 
 Data: TypeAlias = "tuple[Any, ...]"
 
@@ -58,6 +68,27 @@ class Block:
     """Whether a switch at the end has a 64-bit selector."""
 
 
+def targets(block: Block) -> tuple[int, ...]:
+    """The indices of a terminator's words that are labels."""
+    i = block.end
+    if i is None:
+        return ()
+    if i.opcode == _SWITCH:
+        # A literal has as many words as the selector.
+        return (1, *range(4 if block.wide else 3, len(i.words), 3 if block.wide else 2))
+    return _TARGETS.get(i.opcode, ())
+
+
+def successors(block: Block) -> list[int]:
+    """The labels of a terminator's targets."""
+    words = block.end.words if block.end is not None else ()
+    return [words[at] for at in targets(block)]
+
+
+_SWITCH = opcode("OpSwitch")
+_TARGETS = {opcode("OpBranch"): (0,), opcode("OpBranchConditional"): (1, 2)}
+
+
 @dataclass(slots=True)
 class FunctionCode:
     """A function of the module."""
@@ -68,12 +99,8 @@ class FunctionCode:
     params: list[tuple[int, SpvType]] = field(default_factory=list)
     blocks: dict[int, Block] = field(default_factory=dict)
     first: int = 0
-    merged: bool = False
-    """Whether every branch has a merge instruction."""
     redirected: bool = False
     """Whether a loop got a new header (see `irreducible`)."""
-    meetings: dict[int, int] = field(default_factory=dict)
-    """Where the paths of a loop header's own branch meet again (found by `cfg`)."""
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from gallette.compiler.spirv.emit import (
 from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
-from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
+from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 
@@ -128,9 +128,6 @@ class ModuleReader:
         """The NIR type of a local variable."""
         return type.nir
 
-    def merges(self, code: FunctionCode) -> None:
-        """Add merge instructions to blocks that lack them."""
-
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         return value
 
@@ -146,11 +143,6 @@ class ModuleReader:
 
     def cast_pointer(self, r: FunctionReader, i: Instruction, value: Value) -> Value:
         raise i.error("pointers cannot be cast in logical addressing")
-
-    def merge_of(self, code: FunctionCode, block: Block) -> int:
-        end = block.end
-        assert end is not None
-        raise end.error("a branch without a merge instruction in front of it")
 
 
 def _read_modes(m: ModuleReader) -> None:
