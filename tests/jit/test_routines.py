@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.fixed import addressing, filtering
+from gallette.drivers.common.fixed import addressing, filtering, levels
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.depth import depth_code
@@ -25,7 +25,7 @@ from gallette.drivers.common.fixed.routine import Routine
 from gallette.drivers.jit.llvm.engine import compile_module
 from gallette.drivers.jit.llvm.text import Builder
 from gallette.drivers.jit.shader.routines import inlined
-from gallette.pipe.enums import CompareFunc, Wrap
+from gallette.pipe.enums import CompareFunc, MipFilter, Wrap
 from gallette.pipe.formats import FORMATS
 from tests.drivers.common.fixed import random_depth
 from tests.drivers.common.fixed.random_output import (
@@ -130,18 +130,43 @@ def test_directions_select_the_same_faces() -> None:
     random = np.random.default_rng(4)
     directions = [d.astype(np.float32) for d in random.integers(-2, 3, (3, LANES))]
     along = [d.astype(np.float32) for d in random.random((3, LANES))]
-    lanes = np.arange(LANES, dtype=np.int32)
-    edge = [lanes % 6, np.where(lanes % 2, -1, lanes % 4).astype(np.int32)]
-    edge += [np.where(lanes % 2, lanes % 4, 4).astype(np.int32), np.full(LANES, 4, np.int32)]
+    n = np.full(LANES, 4, np.int32)
+    edge = [
+        random.integers(low, high, LANES, np.int32) for low, high in ((0, 12), (-1, 4), (-1, 4))
+    ]
     check(
         [
             (addressing.project(), directions, ""),
             (addressing.face_derivative(), [*directions, *along], ""),
-            (addressing.across_the_seam(), edge, ""),
-            (addressing.log2(), [np.abs(along[0]) * 100], ""),
-            (addressing.squared_length(3, True), along, ""),
+            (addressing.seamless_taps(), [along[0] * 3 - 1, n], ""),
+            *(
+                (addressing.seamless_corner(*d), [*edge, n], f"{d}")
+                for d in product((0, 1), (0, 1))
+            ),
         ]
     )
+
+
+def test_levels_of_detail_are_the_same() -> None:
+    random = np.random.default_rng(6)
+    lod, bias, move, least, *derivatives = (random.random((8, LANES)) * 6 - 3).astype(np.float32)
+    derivatives[0][:2] = np.nan, 0.0
+    lod[2:4] = np.nan, 0.0
+    low, high = np.full(LANES, -1, np.float32), np.full(LANES, 2, np.float32)
+    extents = [np.full(LANES, n, np.int32) for n in (8, 4)]
+    count, limit = np.full(LANES, 3, np.int32), np.full(LANES, 2.0, np.float32)
+    cases: list[tuple[Routine, Sequence[Array], str]] = [
+        (levels.limited(*flags), [lod, bias, move, low, high, least], f"{flags}")
+        for flags in product((False, True), repeat=3)
+    ]
+    for mip in (MipFilter.NEAREST, MipFilter.LINEAR):
+        cases.append((levels.selected(mip), [lod, count], mip.name))
+    cases += [(levels.queried(m, True), [lod, move, low, high, count], m.name) for m in MipFilter]
+    for scaled in (False, True):
+        given = derivatives if scaled else [*derivatives, *extents]
+        cases.append((levels.of_derivatives(2, scaled), given, ""))
+        cases.append((levels.footprint(scaled), [*given, limit], ""))
+    check(cases)
 
 
 def test_filters_and_comparisons_compute_the_same() -> None:
@@ -152,7 +177,11 @@ def test_filters_and_comparisons_compute_the_same() -> None:
     cases = [
         (filtering.mix(), [first, second, weight], ""),
         (filtering.mix_bytes(), [*words, share], ""),
-        (filtering.layer(), [first * 20 - 5, np.full(LANES, 9, np.int32)], ""),
+        (filtering.array_layer(1), [first * 20 - 5, np.full(LANES, 9, np.int32)], ""),
+        (filtering.array_layer(6), [first * 9 - 3, *(words & 31 | 6)], ""),
+        (filtering.mix(True), [first, np.full_like(first, np.inf), np.floor(second * 2)], ""),
+        (filtering.mean_of_others(), [first > 0.5, first, second, weight, first * 3], ""),
+        (filtering.unpacked((1, 2, "0", 3)), words, ""),
     ]
     for func, clamped in product(CompareFunc, (False, True)):
         cases.append((filtering.compared(func, clamped), [first * 3 - 1, second], func.name))

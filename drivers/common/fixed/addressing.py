@@ -1,4 +1,4 @@
-"""Texture coordinates to texel indices, cube directions to faces, and the level of detail.
+"""Texture coordinates to texel indices, and cube directions to faces.
 
 Along an axis, `s` is the coordinate (normalised unless the axis is `scaled`), `n` the extent and
 `offset` a whole number of texels. Indices are inside 0..n-1; modes that can reach the border also
@@ -25,17 +25,16 @@ __all__ = [
     "FOLDED",
     "Axis",
     "Taps",
-    "across_the_seam",
     "face_derivative",
     "gather_taps",
     "is_bordered",
     "linear_fixed",
     "linear_taps",
-    "log2",
     "nearest_fixed",
     "nearest_tap",
     "project",
-    "squared_length",
+    "seamless_corner",
+    "seamless_taps",
 ]
 
 _MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
@@ -236,6 +235,10 @@ class Taps(NamedTuple, Generic[_T]):
     out0: _T | None = None
     out1: _T | None = None
 
+    @property
+    def both(self) -> tuple[tuple[_T, _T | None], tuple[_T, _T | None]]:
+        return (self.i0, self.out0), (self.i1, self.out1)
+
 
 nearest_tap = _along_axis("nearest", _nearest_tap, "i")
 """The nearest texel, and (see `is_bordered`) whether it is on the border."""
@@ -353,64 +356,61 @@ def face_derivative() -> Routine:
 
 
 @cache
-def across_the_seam() -> Routine:
+def seamless_taps() -> Routine:
+    """The first of two texels of a cube's face, which may be -1, and the weight of the second."""
+
+    def build(b: Builder, s: Def, n: Def) -> list[Def]:
+        zero, one, half = b.imm_float(0.0), b.imm_float(1.0), b.imm_float(0.5)
+        s = b.bcsel(b.flt(s, zero), zero, s)
+        s = b.bcsel(b.flt(one, s), one, s)
+        u = b.fsub(b.fmul(s, b.i2f32(n)), half)
+        whole = b.ffloor(u)
+        return [b.f2i32(whole), b.fsub(u, whole)]
+
+    given = dict.fromkeys(("s", "n"), (1, 32))
+    return routine("seamless taps", given, build, "if", any_conversion=True)
+
+
+@cache
+def seamless_corner(di: int, dj: int) -> Routine:
+    """The texel (i + di, j + dj) of face (and cube) z, found on the neighbouring face if it is
+    beyond an edge: z, i, j, and whether it is beyond two edges, where there is none.
+    """
+
+    def build(b: Builder, z: Def, i: Def, j: Def, n: Def) -> list[Def]:
+        zero, last = b.imm_int(0), b.isub(n, b.imm_int(1))
+        i, j = b.iadd(i, b.imm_int(di)), b.iadd(j, b.imm_int(dj))
+        out_i, out_j = (b.ior(b.ilt(k, zero), b.ige(k, n)) for k in (i, j))
+        beyond = b.ixor(out_i, out_j)
+        face = b.irem(z, b.imm_int(6))
+        new_face, new_i, new_j = _across_the_seam(b, face, i, j, n)
+        z = b.bcsel(beyond, b.iadd(b.isub(z, face), new_face), z)
+        i, j = (
+            b.imin(b.imax(b.bcsel(beyond, new, old), zero), last)
+            for new, old in ((new_i, i), (new_j, j))
+        )
+        return [z, i, j, b.iand(out_i, out_j)]
+
+    given = dict.fromkeys(("z", "i", "j", "n"), (1, 32))
+    return routine("seamless corner", given, build, "iii", any_conversion=True)
+
+
+def _across_the_seam(b: Builder, face: Def, i: Def, j: Def, n: Def) -> list[Def]:
     """The texel next to a face's edge, where `i` or `j` (not both) is -1 or n: face, i, j.
 
     The texel's centre, extended over the edge, is a direction that projects onto the neighbour: it
     is longer than 1, so the neighbour's axis is chosen without ties.
     """
-
-    def build(b: Builder, face: Def, i: Def, j: Def, n: Def) -> list[Def]:
-        half, one, nf = b.imm_float(0.5), b.imm_float(1.0), b.i2f32(n)
-        step = b.fdiv(b.imm_float(2.0), nf)
-        s, t = (b.fsub(b.fmul(b.fadd(b.i2f32(k), half), step), one) for k in (i, j))
-        odd = b.ine(b.iand(face, b.imm_int(1)), b.imm_int(0))
-        sign = b.bcsel(odd, b.imm_float(-1.0), one)
-        axis = b.ishr(face, b.imm_int(1))
-        is_x, is_y = b.ieq(axis, b.imm_int(0)), b.ieq(axis, b.imm_int(1))
-        signed_s = b.fmul(sign, s)
-        x = b.bcsel(is_x, sign, b.bcsel(is_y, s, signed_s))
-        y = b.bcsel(is_y, sign, b.fneg(t))
-        z = b.bcsel(is_x, b.fneg(signed_s), b.bcsel(is_y, b.fmul(sign, t), sign))
-        number, u, v = _Face(b, b.vec([x, y, z])).place()
-        return [number, b.f2i32(b.fmul(u, nf)), b.f2i32(b.fmul(v, nf))]
-
-    given = dict.fromkeys(("face", "i", "j", "n"), (1, 32))
-    return routine("across the seam", given, build, "iii", any_conversion=True)
-
-
-# -- level of detail -----------------------------------------------------------------------------
-#
-# The numbers follow llvmpipe's: the squared length of the longer of the two derivative vectors, in
-# texels, and half of its logarithm, which is exact at powers of two.
-
-
-@cache
-def log2() -> Routine:
-    """Exponent plus mantissa minus one of positive floats; about -127 for zero."""
-
-    def build(b: Builder, x: Def) -> list[Def]:
-        one = b.imm_float(1.0)
-        exponent = b.isub(b.ishr(x, b.imm_int(23)), b.imm_int(127))
-        mantissa = b.ior(b.iand(x, b.imm_int(0x7FFFFF)), one)
-        return [b.fadd(b.i2f32(exponent), b.fsub(mantissa, one))]
-
-    return routine("fast log2", {"x": (1, 32)}, build, "f")
-
-
-@cache
-def squared_length(axes: int, scaled: bool) -> Routine:
-    """The squared length in texels of a derivative of coordinates; `n` are the extents, which
-    `scaled` coordinates do not need.
-    """
-
-    def build(b: Builder, d: Def, n: Def | None = None) -> list[Def]:
-        if n is not None:
-            d = b.fmul(d, b.i2f32(n))
-        first, *others = b.channels(b.fmul(d, d))
-        for square in others:
-            first = b.fadd(first, square)
-        return [first]
-
-    given = {"d": (axes, 32)} if scaled else {"d": (axes, 32), "n": (axes, 32)}
-    return routine("squared length", given, build, "f")
+    half, one, nf = b.imm_float(0.5), b.imm_float(1.0), b.i2f32(n)
+    step = b.fdiv(b.imm_float(2.0), nf)
+    s, t = (b.fsub(b.fmul(b.fadd(b.i2f32(k), half), step), one) for k in (i, j))
+    odd = b.ine(b.iand(face, b.imm_int(1)), b.imm_int(0))
+    sign = b.bcsel(odd, b.imm_float(-1.0), one)
+    axis = b.ishr(face, b.imm_int(1))
+    is_x, is_y = b.ieq(axis, b.imm_int(0)), b.ieq(axis, b.imm_int(1))
+    signed_s = b.fmul(sign, s)
+    x = b.bcsel(is_x, sign, b.bcsel(is_y, s, signed_s))
+    y = b.bcsel(is_y, sign, b.fneg(t))
+    z = b.bcsel(is_x, b.fneg(signed_s), b.bcsel(is_y, b.fmul(sign, t), sign))
+    number, u, v = _Face(b, b.vec([x, y, z])).place()
+    return [number, b.f2i32(b.fmul(u, nf)), b.f2i32(b.fmul(v, nf))]

@@ -14,31 +14,60 @@ from gallette.pipe.enums import CompareFunc
 
 from .routine import Routine, routine
 
-__all__ = ["compare", "compared", "layer", "mix", "mix_bytes"]
+__all__ = [
+    "array_layer",
+    "compare",
+    "compared",
+    "mean_of_others",
+    "mix",
+    "mix_bytes",
+    "unpacked",
+]
 
 
 @cache
-def layer() -> Routine:
-    """The array layer that a coordinate selects, of `count`."""
+def array_layer(faces: int) -> Routine:
+    """The array layer that a coordinate selects of `layers`; with 6 faces a layer, the given face
+    of the cube that it selects.
+    """
 
-    def build(b: Builder, coordinate: Def, layers: Def) -> list[Def]:
-        zero, top = b.imm_float(0.0), b.i2f32(b.isub(layers, b.imm_int(1)))
+    def build(b: Builder, coordinate: Def, layers: Def, face: Def | None = None) -> list[Def]:
+        count = layers if face is None else b.udiv(layers, b.imm_int(faces))
+        zero, top = b.imm_float(0.0), b.i2f32(b.isub(count, b.imm_int(1)))
         nearest = b.fround_even(coordinate)
         bounded = b.bcsel(b.flt(zero, nearest), nearest, zero)  # a NaN is 0
-        return [b.f2i32(b.bcsel(b.flt(top, bounded), top, bounded))]
+        layer = b.f2i32(b.bcsel(b.flt(top, bounded), top, bounded))
+        return [layer if face is None else b.iadd(b.imul(layer, b.imm_int(faces)), face)]
 
-    given = dict.fromkeys(("coordinate", "layers"), (1, 32))
-    return routine("layer", given, build, "i", any_conversion=True)
+    names = ("coordinate", "layers") if faces == 1 else ("coordinate", "layers", "face")
+    return routine("layer", dict.fromkeys(names, (1, 32)), build, "i", any_conversion=True)
 
 
 @cache
-def mix() -> Routine:
-    """Two numbers, the second one weighted."""
+def mix(kept: bool = False) -> Routine:
+    """Two numbers, the second one weighted; `kept`: where its weight is zero, even an infinity does
+    not count.
+    """
 
     def build(b: Builder, first: Def, second: Def, weight: Def) -> list[Def]:
-        return [b.fadd(first, b.fmul(weight, b.fsub(second, first)))]
+        mixed = b.fadd(first, b.fmul(weight, b.fsub(second, first)))
+        return [b.bcsel(b.feq(weight, b.imm_float(0.0)), first, mixed) if kept else mixed]
 
     return routine("mix", dict.fromkeys(("first", "second", "weight"), (1, 32)), build, "f")
+
+
+@cache
+def mean_of_others() -> Routine:
+    """Where it is `alone`, the mean of three other texels in place of a texel: at a corner of a
+    cube three faces meet, and there is no fourth.
+    """
+
+    def build(b: Builder, alone: Def, own: Def, x: Def, y: Def, z: Def) -> list[Def]:
+        mean = b.fdiv(b.fadd(b.fadd(x, y), z), b.imm_float(3.0))
+        return [b.bcsel(alone, mean, own)]
+
+    others = dict.fromkeys(("own", "first", "second", "third"), (1, 32))
+    return routine("mean of others", {"alone": (1, 1), **others}, build, "f")
 
 
 @cache
@@ -55,6 +84,25 @@ def mix_bytes() -> Routine:
         return [b.iand(rounded, b.imm_int(0x00FF00FF))]
 
     return routine("mix bytes", dict.fromkeys(("first", "second", "weight"), (1, 32)), build)
+
+
+@cache
+def unpacked(sources: tuple[str | int, ...]) -> Routine:
+    """The components of filtered bytes: even and odd ones of a word, or constants."""
+
+    def build(b: Builder, even: Def, odd: Def) -> list[Def]:
+        found = []
+        for source in sources:
+            if isinstance(source, str):
+                found.append(b.imm_float(float(source)))
+                continue
+            word = odd if source & 1 else even
+            byte = b.ushr(word, b.imm_int(16)) if source >= 2 else word
+            code = b.u2f32(b.iand(byte, b.imm_int(255)))
+            found.append(b.fdiv(code, b.imm_float(255.0)))
+        return found
+
+    return routine("unpacked", dict.fromkeys(("even", "odd"), (1, 32)), build, "ffff")
 
 
 @cache

@@ -27,8 +27,6 @@ __all__ = ["ImageUnit", "image_unit"]
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
-_HERE = (0, 0, 0)
-
 
 def image_unit(view: ImageView) -> ImageUnit:
     """The unit of an image view, cached on the resource."""
@@ -74,13 +72,13 @@ class ImageUnit:
         """Four components; zero outside the image, or if it may not be read."""
         if not self.view.readable:
             return self.image.zeros(lanes)
-        return fetch(self.image, self._coords(coords, lanes), None, _HERE, sample)
+        return fetch(self.image, self._coords(coords, lanes), None, (), sample)
 
     def _index(
         self, coords: Sequence[Array], lanes: int, sample: Array | None, active: Mask | None
     ) -> tuple[npt.NDArray[np.intp], Mask]:
         """Texel indices of the lanes that touch a texel, and which those are."""
-        index, inside = locate(self.image, self._coords(coords, lanes), None, _HERE, sample)
+        index, inside = locate(self.image, self._coords(coords, lanes), None, (), sample)
         inside = by_lane(inside, lanes)
         if active is not None:
             inside = inside & active

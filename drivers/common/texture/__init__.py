@@ -9,7 +9,6 @@ from __future__ import annotations
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .anisotropic import AnisotropicUnit, is_anisotropic
 from .unit import Unit
 
 __all__ = ["Unit", "texture_unit"]
@@ -25,7 +24,5 @@ def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit
     unit = resource.units.get(key)
     if unit is None:
         resource.make_room_for_unit()
-        sampler = sampler or _DEFAULT_SAMPLER
-        kind = AnisotropicUnit if is_anisotropic(view, sampler) else Unit
-        unit = resource.units[key] = kind(view, sampler)
+        unit = resource.units[key] = Unit(view, sampler or _DEFAULT_SAMPLER)
     return unit

@@ -25,14 +25,15 @@ _ROWS = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.BUFFER)
 
 
 def _position(
-    image: Image, coords: Sequence[Array], offset: Sequence[Array | int]
+    image: Image, coords: Sequence[Array], offset: Sequence[Array | int | None]
 ) -> tuple[Array, Array | int, Array | int]:
     """x, y and layer-or-slice of integer coordinates."""
     at: list[Any] = [np.asarray(c).astype(I32, copy=False) for c in coords]
     flat = image.target in _ROWS
-    for i in range(min(len(at), 1 if flat else 3 if image.target is Target.TEXTURE_3D else 2)):
-        if not isinstance(offset[i], int) or offset[i] != 0:
-            at[i] = at[i] + offset[i]
+    moving = 1 if flat else 3 if image.target is Target.TEXTURE_3D else 2
+    for i, moved in enumerate(offset[: min(len(at), moving)]):
+        if moved is not None:
+            at[i] = at[i] + moved
     if flat:
         return at[0], 0, at[1] if image.target.is_array and len(at) > 1 else 0
     return at[0], at[1] if len(at) > 1 else 0, at[2] if len(at) > 2 else 0
@@ -42,7 +43,7 @@ def locate(
     image: Image,
     coords: Sequence[Array],
     lod: Array | None,
-    offset: Sequence[Array | int],
+    offset: Sequence[Array | int | None],
     sample: Array | None = None,
 ) -> tuple[Array, Array]:
     """The index of each lane's texel, and which lanes are inside the texture."""
@@ -91,7 +92,7 @@ def fetch(
     image: Image,
     coords: Sequence[Array],
     lod: Array | None,
-    offset: Sequence[Array | int],
+    offset: Sequence[Array | int | None],
     sample: Array | None = None,
 ) -> Planes:
     """The texels at integer coordinates of a level (and sample)."""

@@ -108,6 +108,17 @@ class Image:
     def is_integer(self) -> bool:
         return self.stencil or self.format.is_pure_integer
 
+    def row(self, level: Any, others: Sequence[Array], z: Any) -> Array:
+        """The index at which a row of a level begins: `others` are y and perhaps a slice, otherwise
+        `z` is a layer or face (None: the first).
+        """
+        y, z = (*others, z)[:2] if others else (None, z)
+        at: Any = self.base[level]
+        if z is not None:
+            at = z * self.layer_stride[level] + at
+        start: Array = at if y is None else y * self.width[level] + at
+        return start
+
     def gather(self, index: Array) -> Planes:
         """Swizzled components of the texels at some indices; constant ones are 0-d."""
         # NumPy takes several times as long with other index types.

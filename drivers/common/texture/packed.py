@@ -16,8 +16,8 @@ is stored with its difference to the next.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,16 @@ from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate, is_observed
-from gallette.drivers.common.fixed.filtering import mix_bytes
-from gallette.drivers.common.fixed.routine import Routine
+from gallette.drivers.common.fixed.filtering import mix_bytes, unpacked
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.pipe.enums import Filter, Target, Wrap
-from gallette.pipe.state import SamplerState, SamplerView
+from gallette.pipe.enums import Filter, Reduction, Target, Wrap
+from gallette.pipe.state import SamplerView
 
-from .floats import Level, Place, along, axes_of
 from .image import Image, PayingCopy, Planes, fits_bytes
+from .sampling import Filtering, LevelFilter, Place
+
+if TYPE_CHECKING:
+    from .unit import Unit
 
 __all__ = [
     "Copies",
@@ -59,7 +61,7 @@ class PaddedLayout:
 
     __slots__ = ("base", "image", "layers", "row", "size", "texels", "wraps")
 
-    def __init__(self, image: Image, axes: list[Axis]) -> None:
+    def __init__(self, image: Image, axes: Sequence[Axis]) -> None:
         self.image = image
         self.wraps = tuple(axis.mode is Wrap.REPEAT for axis in axes)
         self.row = image.width + np.int32(2)
@@ -176,11 +178,11 @@ class PaddedFilter:
 
     __slots__ = ("_axes", "_padded")
 
-    def __init__(self, padded: Padded, axes: list[Axis]) -> None:
+    def __init__(self, padded: Padded, axes: Sequence[Axis]) -> None:
         self._padded = padded
         self._axes = axes
 
-    def linear(self, place: Place) -> Array | None:
+    def linear(self, place: Place[Any]) -> Array | None:
         """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
         copies: Copies | None = self._padded.get(place.coords[0].shape[0])
         if copies is None:
@@ -192,15 +194,15 @@ class PaddedFilter:
         y *= row
         index += y
         index += layout.base[level] + (row + 1)  # the texel at 0, 0
-        if np.ndim(place.z) or place.z:
+        if place.z is not None:
             index += np.asarray(place.z, np.int64) * layout.layers[level]
         low = _between(copies, index, column_weight)
         index += row
         return _mean(low, _between(copies, index, column_weight), row_weight)
 
-    def _first(self, axis: int, place: Place, extent: Any) -> tuple[Array, Array]:
+    def _first(self, axis: int, place: Place[Any], extent: Any) -> tuple[Array, Array]:
         """The first texel of each pair along an axis, and the weights of the second ones."""
-        coords, offset = place.coords[axis], place.offset[axis]
+        coords, offset = place.coords[axis], place.offset[axis] if place.offset else None
         first, weight = _linear_first(self._axes[axis], coords, extent, offset)
         return first.astype(np.int64), spread_weight(weight)
 
@@ -228,7 +230,7 @@ def _mean(low: Array, high: Array, weight: Array) -> Array:
     return mean
 
 
-def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array]:
+def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | None) -> tuple[Array, Array]:
     """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
     fixed = _fixed(axis, s, n, offset)
     first = fixed >> np.int32(8)
@@ -240,7 +242,7 @@ def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Ar
     return first, fixed
 
 
-def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+def _fixed(axis: Axis, s: Array, n: Any, offset: Array | None) -> Array:
     """The coordinate minus half a texel, in 256ths of a texel."""
     nf = np.asarray(n, np.float32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
@@ -256,15 +258,14 @@ def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
     return fixed
 
 
-def _offset_coordinate(s: Array, offset: Array | int, nf: Array, scaled: bool) -> Array:
-    if isinstance(offset, int) and offset == 0:
+def _offset_coordinate(s: Array, offset: Array | None, nf: Array, scaled: bool) -> Array:
+    if offset is None:
         return s
     return s + offset if scaled else s + offset / nf
 
 
 Words = list[Array]
 F32 = np.float32
-I32 = np.int32
 U32 = np.uint32
 
 _EVEN = U32(0x00FF00FF)
@@ -272,155 +273,91 @@ _EIGHT = U32(8)
 _TOP = F32(255.0)
 
 
-def can_filter_packed(view: SamplerView, image: Image, sampler: SamplerState) -> bool:
+def can_filter_packed(view: SamplerView, how: Filtering) -> bool:
     """Whether this is a view of colours that fit bytes, with one of the two simple wrap modes."""
-    if not fits_bytes(view.format) or sampler.compare_enabled or image.target is Target.BUFFER:
+    if not fits_bytes(view.format) or how.compare is not None or how.target is Target.BUFFER:
         return False
-    linear = Filter.LINEAR in (sampler.min_img_filter, sampler.mag_img_filter)
-    if image.target.is_cube and sampler.seamless_cube_map and linear:
+    if how.reduction is not Reduction.MEAN:
         return False
-    return all(axis.mode in (Wrap.REPEAT, Wrap.CLAMP_TO_EDGE) for axis in axes_of(image, sampler))
+    if how.seamless and Filter.LINEAR in (how.min_filter, how.mag_filter):
+        return False
+    return all(axis.mode in (Wrap.REPEAT, Wrap.CLAMP_TO_EDGE) for axis in how.axes)
 
 
-def _mixed(a: Array, b: Array, weight: Array) -> Array:
-    """Two words of two channels each, the second one weighted (of 256)."""
-    return evaluate(mix_bytes(), [a, b, weight])[0]
-
-
-class PackedFilter:
+class PackedFilter(LevelFilter[Any]):
     """Samples one view of 8-bit texels through one sampler.
 
-    Results are even and odd words, or one array of four 16-bit channels per lane (see `padded`).
+    Results are even and odd words, or one array of four 16-bit channels per lane, if there is a
+    padded copy.
     """
 
-    def __init__(
-        self, view: SamplerView, image: Image, sampler: SamplerState, padded: bool = True
-    ) -> None:
-        """`padded`: a padded copy of the texture may be made."""
+    nearest_tap = staticmethod(addressing.nearest_fixed)
+    linear_taps = staticmethod(addressing.linear_fixed)
+
+    def __init__(self, unit: Unit, image: Image) -> None:
+        super().__init__(unit)
         self.image = image
-        self.axes = axes_of(image, sampler)
         self._padded: PaddedFilter | None = None
-        if padded and len(self.axes) == 2 and sys.byteorder == "little":
-            layout = PaddedLayout(image, self.axes)
+        view, axes = unit.view, unit.how.axes
+        if len(axes) == 2 and sys.byteorder == "little":
+            layout = PaddedLayout(image, axes)
             if layout.fits:
                 assert isinstance(view.resource, HostResource)
                 range_ = view.first_level, view.last_level, view.first_layer, view.last_layer
                 key = image.format, view.target, *range_
-                self._padded = PaddedFilter(Padded(view.resource, layout, key), self.axes)
+                self._padded = PaddedFilter(Padded(view.resource, layout, key), axes)
         assert image.bytes8 is not None
+        self.sources = image.bytes8
         used = {b for b in image.bytes8 if not isinstance(b, str)}
-        self.even = bool(used & {0, 2})
-        self.odd = bool(used & {1, 3})
+        self.parities = [p for p in (0, 1) if used & {p, p + 2}]
         self._used = min(used, default=0), max(used, default=-1) + 1
 
-    def _split(self, word: Array) -> Words:
-        """Even and odd bytes of gathered texels (only those that the view reads)."""
-        if word.dtype != U32:
-            word = word.astype(U32)
-        parts = []
-        if self.even:
-            parts.append(word & _EVEN)
-        if self.odd:
-            parts.append((word >> _EIGHT) & _EVEN)
-        return parts
-
-    def _take(self, level: Level, x: Array, y: Array | int, z: Array | int) -> Array:
+    def row(self, place: Place[Any], columns: Sequence[Any], others: Sequence[Any]) -> list[Words]:
+        """Even and odd bytes of texels (only those that the view reads)."""
         image = self.image
-        index = x + (y * image.width[level] + z * image.layer_stride[level] + image.base[level])
-        found: Array = image.texels().take(index)
+        start = image.row(place.level, [i for i, _ in others], place.z)
+        found = []
+        for x, _ in columns:
+            word = image.texels().take(x + start).astype(U32, copy=False)
+            found.append([(word >> _EIGHT if odd else word) & _EVEN for odd in self.parities])
         return found
 
-    def _extent(self, axis: int, level: Level) -> Any:
-        image = self.image
-        table = (image.width, image.height, image.depth)[axis]
-        return int(table[level]) if isinstance(level, int) else table[level]
-
-    def _along(self, make: Callable[..., Routine], place: Place) -> list[list[Array]]:
-        return [
-            along(make, axis, place.coords[i], self._extent(i, place.level), place.offset[i])
-            for i, axis in enumerate(self.axes)
-        ]
-
-    def nearest(self, place: Place) -> Words:
-        """The texel that contains the coordinates."""
-        at = [tap for (tap,) in self._along(addressing.nearest_fixed, place)]
-        y: Array | int = at[1] if len(at) > 1 else 0
-        z: Array | int = at[2] if len(at) > 2 else place.z
-        return self._split(self._take(place.level, at[0], y, z))
-
-    def linear(self, place: Place) -> Words:
-        """The weighted mean of 2, 4 or 8 texels."""
-        level = place.level
+    def linear(self, place: Place[Any]) -> Words:
         if self._padded is not None and not is_observed():
             channels = self._padded.linear(place)
             if channels is not None:
                 return [channels]
-        taps = self._along(addressing.linear_fixed, place)
-        x0, x1, wx = taps[0]
+        return super().linear(place)
 
-        def row(y: Array | int, z: Array | int) -> Words:
-            low = self._split(self._take(level, x0, y, z))
-            high = self._split(self._take(level, x1, y, z))
-            return [_mixed(a, b, wx) for a, b in zip(low, high, strict=True)]
+    def mix(self, low: Words, high: Words, weight: Array) -> Words:
+        return [evaluate(mix_bytes(), [a, b, weight])[0] for a, b in zip(low, high, strict=True)]
 
-        if len(taps) == 1:
-            return row(0, place.z)
-        y0, y1, wy = taps[1]
-
-        def layer(z: Array | int) -> Words:
-            pairs = zip(row(y0, z), row(y1, z), strict=True)
-            return [_mixed(a, b, wy) for a, b in pairs]
-
-        if len(taps) == 2:
-            return layer(place.z)
-        z0, z1, wz = taps[2]
-        pairs = zip(layer(z0), layer(z1), strict=True)
-        return [_mixed(a, b, wz) for a, b in pairs]
-
-    def mix(self, a: Words, b: Words, fraction: Array) -> Words:
-        """Interpolate between two mipmap levels."""
-        weight = (fraction * F32(256.0)).astype(U32)
-        if any(word.dtype == np.uint16 for word in (*a[:1], *b[:1])):
-            low, high = self._as_channels(a), self._as_channels(b)
-            out = np.empty_like(low)
-            return [lerp16(low, high, spread_weight(weight), out, np.empty_like(low))]
-        return [_mixed(x, y, weight) for x, y in zip(a, b, strict=True)]
+    def mix_levels(self, low: Words, high: Words, weight: Array) -> Words:
+        weight = (weight * F32(256.0)).astype(U32)
+        if any(word.dtype == np.uint16 for word in (*low[:1], *high[:1])):
+            first, second = self._as_channels(low), self._as_channels(high)
+            out = np.empty_like(first)
+            return [lerp16(first, second, spread_weight(weight), out, np.empty_like(first))]
+        return self.mix(low, high, weight)
 
     def _as_channels(self, words: Words) -> Array:
         """Even and odd words as four 16-bit channels per lane."""
         if words[0].dtype == np.uint16:
             return words[0]
         wide = np.zeros((len(words[0]), 4), np.uint16)
-        first = [k for k, used in enumerate((self.even, self.odd)) if used]
-        for k, word in zip(first, words, strict=True):
-            wide[:, k::2] = word.view(np.uint16).reshape(-1, 2)
+        for parity, word in zip(self.parities, words, strict=True):
+            wide[:, parity::2] = word.view(np.uint16).reshape(-1, 2)
         return wide.reshape(-1)
 
-    def planes(self, words: Sequence[Array]) -> Planes:
+    def planes(self, texel: Words) -> Planes:
         """Float components, swizzled."""
-        if words and words[0].dtype == np.uint16:  # no words: a view of constants alone
-            return self._channel_planes(words[0])
-        parts = {}
-        if self.even:
-            parts[0] = words[0]
-        if self.odd:
-            parts[1] = words[-1]
-        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
-        assert self.image.bytes8 is not None
-        for source in self.image.bytes8:
-            if source not in made:
-                assert isinstance(source, int)
-                word = parts[source & 1]
-                code = word & U32(255) if source < 2 else word >> U32(16)
-                made[source] = np.divide(code.view(I32), _TOP, dtype=F32)
-        return [made[source] for source in self.image.bytes8]
-
-    def _channel_planes(self, channels: Array) -> Planes:
-        assert self.image.bytes8 is not None
+        if not texel or texel[0].dtype != np.uint16:  # no words: a view of constants alone
+            words = dict(zip(self.parities, texel, strict=True))
+            return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
         first, last = self._used
-        planes = np.empty((last - first, len(channels) // 4), F32)
-        planes[...] = channels.reshape(-1, 4).T[first:last]
+        planes = np.empty((last - first, len(texel[0]) // 4), F32)
+        planes[...] = texel[0].reshape(-1, 4).T[first:last]
         planes /= _TOP
         made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
         made |= zip(range(first, last), planes, strict=True)
-        return [made[source] for source in self.image.bytes8]
+        return [made[source] for source in self.sources]

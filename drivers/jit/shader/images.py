@@ -17,7 +17,7 @@ from ..llvm.values import V
 from .emitter import Emitter
 from .layout import Words
 from .routines import inlined
-from .sampling import Sampler, fetch_at, position, size
+from .sampling import Texture, fetch_at, position, size
 from .texture_keys import Description, ImageKey, TexelsKey, is_known
 from .tile_keys import ImageUnitKey, can_store
 
@@ -71,7 +71,7 @@ def _load(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> list[
 
 def _texel(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> tuple[V, V, V]:
     """The address of the image's texels, each lane's texel index, and the lanes that are inside."""
-    s = Sampler(e.b, key.texels, where, e.w)
+    s = Texture(e.b, key.texels, where, e.w)
     index, inside = position(s, [e.wide(c) for c in coords])
     mask = e.writers() & inside
     if not key.writable:

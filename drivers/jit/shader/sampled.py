@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gallette.compiler.nir.ir import Src, Tex
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Dim
-from gallette.drivers.common.fixed.addressing import face_derivative
+from gallette.drivers.common.texture.sampling import Lookup
 from gallette.pipe.enums import Target
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
 from .layout import Words
-from .routines import inlined
-from .sampling import Lookup, can_sample, fetch, gather, levels, lod_query, sample, size
+from .sampling import Sampler, can_sample, fetch, gather, levels, size
 from .texture_keys import Missing, TextureKey, UnitKey
 
 __all__ = ["sampled"]
@@ -130,7 +129,7 @@ def _target(instr: Tex) -> Target:
     return Target(f"{target.value}_array") if instr.is_array else target
 
 
-def _lookup(e: Emitter, instr: Tex) -> Lookup | None:
+def _lookup(e: Emitter, instr: Tex) -> Lookup[V] | None:
     """The sources of an instruction, in all lanes; None if there is no code for them."""
     given: dict[str, list[V]] = {}
     for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
@@ -142,7 +141,8 @@ def _lookup(e: Emitter, instr: Tex) -> Lookup | None:
         given[kind] = [v.as_int() if whole else v.as_float() for v in values]
     if "projector" in given or ("ms_index" in given) != (instr.op == "txf_ms"):
         return None
-    look = Lookup(instr.op, given.get("coord", []), component=instr.component)
+    quads = instr.op in ("tex", "txb", "lod")
+    look = Lookup(instr.op, given.get("coord", []), component=instr.component, quads=quads)
     for kind in ("lod", "bias", "min_lod", "comparator"):
         if kind in given:
             setattr(look, "compare" if kind == "comparator" else kind, given[kind][0])
@@ -155,7 +155,7 @@ def _lookup(e: Emitter, instr: Tex) -> Lookup | None:
 
 
 def _components(
-    stage: Stage, e: Emitter, instr: Tex, key: TextureKey, look: Lookup, where: V
+    stage: Stage, e: Emitter, instr: Tex, key: TextureKey, look: Lookup[V], where: V
 ) -> list[V]:
     """The components of a lookup in a texture of this kind, given its description."""
     if instr.tg4_offsets:
@@ -165,7 +165,7 @@ def _components(
     return [v.as_int() for v in found][: instr.result.num_components]
 
 
-def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
+def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup[V], where: V) -> list[V]:
     b, w = e.b, e.w
     if look.op == "txs":
         return size(b, key, where, w, look.lod)
@@ -176,26 +176,25 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
     if look.op in ("txf", "txf_ms"):
         return fetch(b, key, where, w, look)
     if look.op == "lod":
-        return lod_query(b, key, where, w, _derivatives(stage, e, key, look.coords))
-    return (_called if e.lookups > MANY else _sampled)(stage, e, key, look, where)
+        return _sampler(stage, e, key, where).levels_of(look)
+    if e.lookups > MANY:
+        return _called(stage, e, key, look, where)
+    return _sampler(stage, e, key, where).looked_up(look)
 
 
-def _sampled(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
-    derivatives = None
-    if look.op in ("tex", "txb") and key.needs_lod:
-        derivatives = _derivatives(stage, e, key, look.coords)
-    return sample(e.b, key, where, e.w, look, derivatives)
+def _sampler(stage: Stage, e: Emitter, key: TextureKey, where: V) -> Sampler:
+    return Sampler(e.b, key, where, e.w, lambda name, value: stage.derivative(e, name, value))
 
 
-def _called(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
+def _called(stage: Stage, e: Emitter, key: TextureKey, look: Lookup[V], where: V) -> list[V]:
     """A lookup by a function of its own, which all lookups of this kind call: LLVM's time grows
     with the code, and a lookup is hundreds of instructions.
     """
     b, w = e.b, e.w
     lists = [look.coords, look.ddx, look.ddy, look.offset]
     single = [look.lod, look.bias, look.min_lod, look.compare]
-    given = [*(v for values in lists for v in values), *(v for v in single if v is not None)]
-    wide = [b.spread(v, w) for v in given]
+    given = [*(v for values in lists for v in values), *single]
+    wide = [b.spread(v, w) for v in given if v is not None]
     kind = key, look.op, tuple(map(len, lists)), tuple(v is not None for v in single)
     result = f"{{ {', '.join([f'<{w} x i32>'] * 4)} }}"
     name = e.called.get(kind)
@@ -205,8 +204,11 @@ def _called(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -
             values = iter(inside)
             coords, ddx, ddy, offset = [[next(values) for _ in some] for some in lists]
             lod, bias, min_lod, compare = [None if v is None else next(values) for v in single]
-            own = Lookup(look.op, coords, lod, bias, min_lod, compare, ddx, ddy, offset)
-            found = _sampled(stage, e, key, own, at)
+            own = replace(
+                look, coords=coords, lod=lod, bias=bias, min_lod=min_lod, compare=compare,
+                ddx=ddx, ddy=ddy, offset=offset,
+            )  # fmt: skip
+            found = _sampler(stage, e, key, at).looked_up(own)
             whole = "poison"
             for number, part in enumerate(found):
                 part = b.spread(part, w).as_int()
@@ -222,7 +224,7 @@ def _called(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V) -
 
 
 def _gathered_separately(
-    e: Emitter, key: TextureKey, look: Lookup, where: V, offsets: Sequence[tuple[int, int]]
+    e: Emitter, key: TextureKey, look: Lookup[V], where: V, offsets: Sequence[tuple[int, int]]
 ) -> list[V]:
     """One texel of each of four gathers, with separate offsets."""
     b, w = e.b, e.w
@@ -231,18 +233,3 @@ def _gathered_separately(
         look.offset = [b.spread(b.const("i32", part), w) for part in offset]
         found.append(gather(b, key, where, w, look)[3])
     return found
-
-
-def _derivatives(
-    stage: Stage, e: Emitter, key: TextureKey, coords: list[V]
-) -> tuple[list[V], list[V]]:
-    """One value per quad; for cube maps one per lane, since lanes may be on different faces."""
-    if key.target.is_cube:
-        rows = [[stage.derivative(e, f"fdd{a}", c) for c in coords[:3]] for a in "xy"]
-        x, y = (inlined(e.b, face_derivative(), [*coords[:3], *row]) for row in rows)
-        return x, y
-    filtered = coords[: len(key.axes)]
-    return (
-        [stage.derivative(e, "fddx_coarse", c) for c in filtered],
-        [stage.derivative(e, "fddy_coarse", c) for c in filtered],
-    )

@@ -1,60 +1,40 @@
 """Texture sampling in machine code, specialised for the bound textures.
 
-The arithmetic is that of `drivers.common.texture`: bytes with the simple wrap modes are filtered in
-fixed point, two channels of a word at a time; everything else in float32. A texture's description
-(`fill` writes it) has the addresses of its texels and of tables by level; every index is clamped
-inside.
+Lookups are those of `drivers.common.texture.sampling`, over values of LLVM: bytes with the simple
+wrap modes are filtered in fixed point, two channels of a word at a time; everything else in
+float32. A texture's description (`fill` writes it) has the addresses of its texels and of tables by
+level; every index is clamped inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gallette.drivers.common.fixed import addressing
-from gallette.drivers.common.fixed.filtering import layer
-from gallette.pipe.enums import Filter, MipFilter, Target
+from gallette.drivers.common.fixed.filtering import unpacked
+from gallette.drivers.common.fixed.routine import Routine
+from gallette.drivers.common.texture.sampling import LevelFilter, Lookup, Place, Sampling
+from gallette.pipe.enums import Target
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from .floats import Floats, along
-from .maths import unit
-from .probes import probed
+from .floats import Floats
 from .routines import inlined
 from .texels import decode, gather_pair, gather_word
 from .texture_keys import UNBOUNDED, Description, TexelsKey, TextureKey
 
 __all__ = [
-    "Lookup",
     "Sampler",
+    "Texture",
     "can_sample",
     "fetch",
     "fetch_at",
     "gather",
     "levels",
-    "lod_query",
     "position",
-    "sample",
     "size",
 ]
-
-
-@dataclass(slots=True)
-class Lookup:
-    """The sources of a texture operation, in all lanes."""
-
-    op: str
-    coords: list[V]
-    lod: V | None = None
-    bias: V | None = None
-    min_lod: V | None = None
-    compare: V | None = None
-    ddx: Sequence[V] = ()
-    ddy: Sequence[V] = ()
-    offset: Sequence[V] = ()
-    component: int = 0  # the one that a gather reads
-    sample: V | None = None
 
 
 def can_sample(key: TextureKey, op: str) -> bool:
@@ -66,7 +46,7 @@ def can_sample(key: TextureKey, op: str) -> bool:
     if op == "lod":
         return True
     if op == "tg4":
-        return len(key.axes) == 2
+        return len(key.how.axes) == 2
     return op in ("tex", "txb", "txl", "txd")
 
 
@@ -74,8 +54,8 @@ AnyKey = TextureKey | TexelsKey
 _FLAT = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.BUFFER)
 
 
-class Sampler:
-    """Emits the code of one lookup."""
+class Texture:
+    """Reads a texture's description."""
 
     def __init__(self, b: Builder, key: AnyKey, where: V, w: int) -> None:
         self.b = b
@@ -85,9 +65,6 @@ class Sampler:
         self._tables: dict[int, V] = {}
         self._extents: dict[tuple[int, V | None], V] = {}
         self._rows: dict[tuple[V | None, ...], V] = {}
-        self.axes = len(key.axes) if isinstance(key, TextureKey) else 0
-
-    # -- the description -------------------------------------------------------------------------
 
     def word(self, index: int, t: str = "ptr") -> V:
         found = self._tables.get(index)
@@ -126,28 +103,11 @@ class Sampler:
             self._extents[axis, level] = found
         return found
 
-    # -- addressing --------------------------------------------------------------------------------
-
-    def place(self, coords: list[V]) -> tuple[list[V], V | None]:
-        """The coordinates that are filtered, and the layer or cube face that is selected."""
-        b, key = self.b, self.key
-        if key.target.is_cube:
-            face, s, t = inlined(b, addressing.project(), coords[:3])
-            z = face
-            if key.target is Target.TEXTURE_CUBE_ARRAY:
-                cubes = b.binary("sdiv", self.extent(2, None), 6)
-                z = z + self._layer(coords[3], cubes) * 6
-            return [s, t], z
-        if key.target.is_array:
-            layer = self._layer(coords[self.axes], self.extent(2, None))
-            return coords[: self.axes], layer
-        return coords[: self.axes], None
-
-    def _layer(self, coordinate: V, layers: V) -> V:
-        return inlined(self.b, layer(), [coordinate, layers])[0]
-
-    def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
-        """The index of a texel among all texels of the texture."""
+    def index(self, x: V, others: Sequence[V], z: V | None, level: V | None, packed: bool) -> V:
+        """The index of a texel among all texels of the texture: `others` are y and perhaps a slice,
+        otherwise `z` is a layer or face.
+        """
+        y, z = (*others, z)[:2] if others else (None, z)
         row = self._rows.get((y, z, level))
         if row is None:
             row = self.table(Description.PACKED_BASE if packed else Description.BASE, level)
@@ -163,182 +123,132 @@ class Sampler:
             return self.table(Description.STRIDE, None)
         return self.extent(0, level) * self.extent(1, level)  # multisampled textures have one level
 
-    # -- filters ---------------------------------------------------------------------------------
 
-    def filtered(self, look: Lookup, lod: V | None) -> list[V]:
-        """Select magnification or minification per lane and run the filters."""
-        b, key = self.b, self.key
-        coords, z = self.place(look.coords)
-        packed = key.packed is not None and (key.same_filters or look.op == "tex")
-        kit: _Packed | Floats = _Packed(self) if packed else Floats(self, look.compare)
-        offset = list(look.offset)
-        if lod is None or key.same_filters:
-            return kit.planes(self._levels(kit, key.min_filter, coords, z, offset, lod))
-        near = kit.planes(self._level(kit, key.mag_filter, coords, z, offset, None))
-        if key.mip is MipFilter.NONE:
-            far = kit.planes(self._level(kit, key.min_filter, coords, z, offset, None))
-        else:
-            far = kit.planes(self._levels(kit, key.min_filter, coords, z, offset, lod))
-        magnified = lod <= 0.0
-        return [b.select(magnified, n, f) for n, f in zip(near, far, strict=True)]
+class Sampler(Texture, Sampling[V]):
+    """Emits the code of one lookup; `derivative` is that of the shader's stage."""
 
-    def _level(
+    def __init__(
         self,
-        kit: _Packed | Floats,
-        filter: Filter,
-        coords: list[V],
-        z: V | None,
-        offset: list[V],
-        level: V | None,
-    ) -> list[V]:
-        run = kit.linear if filter is Filter.LINEAR else kit.nearest
-        return run(coords, z, offset, level)
+        b: Builder,
+        key: TextureKey,
+        where: V,
+        w: int,
+        derivative: Callable[[str, V], V] | None = None,
+    ) -> None:
+        super().__init__(b, key, where, w)
+        self.how = key.how
+        self._derivative = derivative
 
-    def _levels(
+    def run(self, routine: Routine, arguments: Sequence[V | None]) -> list[V]:
+        return [
+            v.as_float() if kind == "float" else v.as_int()
+            for v, kind in zip(inlined(self.b, routine, arguments), routine.kinds, strict=True)
+        ]
+
+    def const(self, value: float) -> V:
+        return self.b.lanes("float", [value] * self.w)
+
+    def level_count(self) -> V:
+        return self.word(Description.LEVELS, "i64").to("i32")
+
+    def lod_numbers(self) -> tuple[V | None, V, V]:
+        """The least and greatest level of detail are constants where the sampler has the default
+        ones.
+        """
+        b, key = self.b, self.key
+        bias = self.number(Description.LODS, 0) if key.biased else None
+        if not key.bounded:
+            return bias, b.const("float", UNBOUNDED[0]), b.const("float", UNBOUNDED[1])
+        return bias, self.number(Description.LODS, 1), self.number(Description.LODS, 2)
+
+    def differences(self, coords: Sequence[V]) -> tuple[list[V], list[V]]:
+        """Equal in the lanes of a quad; but for cube maps, since lanes may be on different
+        faces.
+        """
+        derivative, kind = self._derivative, "" if self.how.target.is_cube else "_coarse"
+        assert derivative is not None
+        ddx, ddy = ([derivative(f"fdd{axis}{kind}", c) for c in coords] for axis in "xy")
+        return ddx, ddy
+
+    def filter(self, op: str) -> LevelFilter[V]:
+        packed = self.key.packed is not None and (self.how.same_filters or op == "tex")
+        return _Packed(self) if packed else Floats(self)
+
+    def at_level(self, place: Place[V], level: V) -> Place[V]:
+        return Place(place.coords, place.offset, place.z, place.compare, level)
+
+    def magnified_or_minified(
         self,
-        kit: _Packed | Floats,
-        filter: Filter,
-        coords: list[V],
-        z: V | None,
-        offset: list[V],
-        lod: V | None,
+        place: Place[V],
+        lod: V,
+        magnified: Callable[[Place[V]], list[V]],
+        minified: Callable[[Place[V], V], list[V]],
     ) -> list[V]:
-        b, key = self.b, self.key
-        if key.mip is MipFilter.NONE or lod is None:
-            return self._level(kit, filter, coords, z, offset, None)
-        last = self.word(Description.LEVELS, "i64").to("i32") - 1
-        top = b.spread(last.to_float(), self.w)
-        limited = b.math("minnum", b.math("maxnum", lod, 0.0), top)
-        if key.mip is MipFilter.NEAREST:
-            level = b.cast("fptosi", b.math("roundeven", limited), "i32")
-            return self._level(kit, filter, coords, z, offset, level)
-        whole = b.math("floor", limited)
-        fraction = limited - whole
-        level = b.cast("fptosi", whole, "i32")
-        lower = self._level(kit, filter, coords, z, offset, level)
-        above = b.math("smin", level + 1, b.spread(last, self.w))
-        if isinstance(kit, Floats):  # infinities count even with zero weight
-            return kit.mix(lower, self._level(kit, filter, coords, z, offset, above), fraction)
-        mixed = [b.var(plane.t, plane.w, plane) for plane in lower]
-        with b.when(b.any(fraction > 0.0)):
-            upper = self._level(kit, filter, coords, z, offset, above)
-            for variable, value in zip(mixed, kit.mix(lower, upper, fraction), strict=True):
-                variable.set(value)
-        return [variable.get() for variable in mixed]
+        near, far = magnified(place), minified(place, lod)
+        is_near = lod <= 0.0
+        return [self.b.select(is_near, n, f) for n, f in zip(near, far, strict=True)]
 
-    # -- level of detail -------------------------------------------------------------------------
+    def where_weighted(
+        self, place: Place[V], weight: V, lower: list[V], mixed: Callable[[V], list[V]]
+    ) -> list[V]:
+        b = self.b
+        found = [b.var(part.t, part.w, part) for part in lower]
+        with b.when(b.any(weight > 0.0)):
+            for variable, part in zip(found, mixed(weight), strict=True):
+                variable.set(part)
+        return [
+            part if part.literal else variable.get()
+            for part, variable in zip(lower, found, strict=True)
+        ]
 
-    def lod(self, look: Lookup, derivatives: tuple[list[V], list[V]] | None) -> V | None:
-        """The level of detail of each lane, biased and clamped; None if nothing depends on it."""
-        b, key = self.b, self.key
-        if not key.needs_lod:
-            return None
-        value = b.lanes("float", [0.0] * self.w)
-        if look.op == "txl" and look.lod is not None:
-            value = look.lod
-        elif look.op == "txd":
-            along = list(look.ddx), list(look.ddy)
-            if key.target.is_cube:
-                of_face = addressing.face_derivative()
-                x, y = (inlined(b, of_face, [*look.coords[:3], *d]) for d in along)
-                along = x, y
-            value = self.of_derivatives(*along)
-        elif derivatives is not None:
-            value = self.of_derivatives(*derivatives)
-        if look.bias is not None:
-            value = value + look.bias
-        if key.biased:
-            value = value + self.number(Description.LODS, 0)
-        low, high = self.lod_bounds()
-        value = b.select(value < low, low, value)
-        value = b.select(value > high, high, value)
-        if look.min_lod is not None:
-            value = b.select(value < look.min_lod, look.min_lod, value)
-        return value
-
-    def lod_bounds(self) -> tuple[V, V]:
-        """The sampler's bounds of the level of detail: constants where it has the default ones."""
-        if not self.key.bounded:
-            return self.b.const("float", UNBOUNDED[0]), self.b.const("float", UNBOUNDED[1])
-        return self.number(Description.LODS, 1), self.number(Description.LODS, 2)
-
-    def of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
-        """The level of detail from derivatives of coordinates."""
-        b, squares = self.b, self.squared_lengths(ddx, ddy)
-        rho = b.math("maxnum", squares[0], squares[1])
-        return inlined(b, addressing.log2(), [rho])[0] * 0.5
-
-    def squared_lengths(self, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[V, V]:
-        """The squared lengths of derivatives, in texels."""
-        squares = []
-        for derivatives in (ddx, ddy):
-            total: V | None = None
-            for axis in range(self.axes):
-                d = derivatives[axis]
-                if not self.key.axes[0].scaled:
-                    d = d * self.extent(axis, None).to_float()
-                square = d * d
-                total = square + 0.0 if total is None else total + square
-            assert total is not None
-            squares.append(total)
-        return squares[0], squares[1]
+    def probed(self, place: Place[V], axis: list[V], count: V, lod: V) -> list[V]:
+        b, w = self.b, self.w
+        total = [b.var("float", w, b.lanes("float", [0.0] * w)) for _ in range(4)]
+        number = b.var("float", 0, 1.0)
+        count = b.spread(count, w)
+        with b.forever() as done:
+            mine = count >= b.spread(number.get(), w)
+            more = b.block()
+            b.branch(b.any(mine), more, done)
+            b.place(more)
+            share = b.spread(number.get(), w) / (count + 1.0) - 0.5
+            at = [c + a * share for c, a in zip(place.coords, axis, strict=True)]
+            probe = Place(at, place.offset, place.z, place.compare, None)
+            # A new sampler, because values cached by this one are not available after the loop.
+            found = Sampler(b, self.key, self.where, w).filtered("txl", probe, lod)
+            for sum_, plane in zip(total, found, strict=True):
+                sum_.update(mine, sum_.get() + b.spread(plane, w))
+            number.set(number.get() + 1.0)
+        return [sum_.get() / count for sum_ in total]
 
 
-class _Packed:
+class _Packed(LevelFilter[V]):
     """Filters bytes in words: even and odd channels of a word with one multiplication each."""
 
+    nearest_tap = staticmethod(addressing.nearest_fixed)
+    linear_taps = staticmethod(addressing.linear_fixed)
+
     def __init__(self, sampler: Sampler) -> None:
+        super().__init__(sampler)
         self.s = sampler
-        packed = sampler.key.packed
-        assert packed is not None
         self._size = sampler.key.packed_bits // 8
-        used = {byte for byte in packed if not isinstance(byte, str)}
+        used = {byte for byte in sampler.key.packed if not isinstance(byte, str)}
         self.parities = [p for p in (0, 1) if used & {p, p + 2}]
 
-    def _words(self, x: V, y: V | None, z: V | None, level: V | None) -> list[V]:
+    def row(self, place: Place[V], columns: Sequence[Any], others: Sequence[Any]) -> list[list[V]]:
         s, b = self.s, self.s.b
-        index = b.spread(s.index(x, y, z, level, True), s.w)
-        return self._split(gather_word(b, s.word(Description.PACKED), index, self._size))
-
-    def _two(
-        self, x0: V, x1: V, y: V | None, z: V | None, level: V | None
-    ) -> tuple[list[V], list[V]]:
-        """Two texels of a row."""
-        s, b = self.s, self.s.b
-        at = [b.spread(s.index(x, y, z, level, True), s.w) for x in (x0, x1)]
-        low, high = gather_pair(b, s.word(Description.PACKED), at[0], at[1], self._size)
-        return self._split(low), self._split(high)
+        rest = [i for i, _ in others]
+        at = [b.spread(s.index(x, rest, place.z, place.level, True), s.w) for x, _ in columns]
+        texels = s.word(Description.PACKED)
+        if len(at) == 2:
+            words = gather_pair(b, texels, at[0], at[1], self._size)
+            return [self._split(word) for word in words]
+        return [self._split(gather_word(b, texels, at[0], self._size))]
 
     def _split(self, word: V) -> list[V]:
         return [(word.lshr(8) if p else word) & 0x00FF00FF for p in self.parities]
 
-    def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
-        s = self.s
-        at = [tap for (tap,) in along(s, addressing.nearest_fixed, coords, level, offset)]
-        return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
-                           level)  # fmt: skip
-
-    def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
-        s = self.s
-        taps = along(s, addressing.linear_fixed, coords, level, offset)
-        x0, x1, wx = taps[0]
-
-        def row(y: V | None, z: V | None) -> list[V]:
-            return self._lerp(*self._two(x0, x1, y, z, level), wx)
-
-        if len(taps) == 1:
-            return row(None, z)
-        y0, y1, wy = taps[1]
-
-        def layer(z: V | None) -> list[V]:
-            return self._lerp(row(y0, z), row(y1, z), wy)
-
-        if len(taps) == 2:
-            return layer(z)
-        z0, z1, wz = taps[2]
-        return self._lerp(layer(z0), layer(z1), wz)
-
-    def _lerp(self, low: list[V], high: list[V], weight: V) -> list[V]:
+    def mix(self, low: list[V], high: list[V], weight: V) -> list[V]:
         """Interpolate two channels of a word at a time, in 16 bits each, which no product or sum
         exceeds.
         """
@@ -351,76 +261,31 @@ class _Packed:
             mixed.append(b.regroup((first * rest + second * both + 128).lshr(8), "i32", w))
         return mixed
 
-    def mix(self, low: list[V], high: list[V], fraction: V) -> list[V]:
-        return self._lerp(low, high, self.s.b.cast("fptoui", fraction * 256.0, "i32"))
+    def mix_levels(self, low: list[V], high: list[V], weight: V) -> list[V]:
+        return self.mix(low, high, self.s.b.cast("fptoui", weight * 256.0, "i32"))
 
-    def planes(self, words: list[V]) -> list[V]:
-        s, b = self.s, self.s.b
-        parts = dict(zip(self.parities, words, strict=True))
-        assert s.key.packed is not None
-        found = []
-        for source in s.key.packed:
-            if isinstance(source, str):
-                found.append(b.spread(b.const("float", float(source)), s.w))
-                continue
-            word = parts[source & 1]
-            code = word & 255 if source < 2 else word.lshr(16)
-            found.append(unit(b, code.to_float(), 255))
-        return found
+    def planes(self, texel: list[V]) -> list[V]:
+        words = dict(zip(self.parities, texel, strict=True))
+        found = self.s.run(unpacked(self.s.key.packed), [words.get(0), words.get(1)])
+        return [self.s.b.spread(part, self.s.w) for part in found]
 
 
 # -- the operations ------------------------------------------------------------------------------
 
 
-def sample(
-    b: Builder,
-    key: TextureKey,
-    where: V,
-    w: int,
-    look: Lookup,
-    derivatives: tuple[list[V], list[V]] | None,
-) -> list[V]:
-    """Emit `tex`, `txb`, `txl` or `txd`."""
-    sampler = Sampler(b, key, where, w)
-    along = (look.ddx, look.ddy) if look.op == "txd" else derivatives
-    if key.probes and along is not None:
-        return probed(sampler, look, *along)
-    return sampler.filtered(look, sampler.lod(look, derivatives))
-
-
-def lod_query(
-    b: Builder, key: TextureKey, where: V, w: int, derivatives: tuple[list[V], list[V]]
-) -> list[V]:
-    """The level that would be sampled, and the level of detail before clamping."""
-    s = Sampler(b, key, where, w)
-    raw = s.of_derivatives(*derivatives) + s.number(Description.LODS, 0)
-    low, high = s.lod_bounds()
-    level = b.select(raw < low, low, raw)
-    level = b.select(level > high, high, level)
-    last = (s.word(Description.LEVELS, "i64").to("i32") - 1).to_float()
-    level = b.math("minnum", b.math("maxnum", level, 0.0), b.spread(last, w))
-    if key.mip is MipFilter.NEAREST:
-        level = b.math("roundeven", level)
-    elif key.mip is MipFilter.NONE:
-        level = b.lanes("float", [0.0] * w)
-    return [level, raw]
-
-
-def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
+def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup[V]) -> list[V]:
     """Emit `tg4`: one component of the four texels a linear filter would use."""
     sampler = Sampler(b, key, where, w)
-    coords, z = sampler.place(look.coords)
-    kit = Floats(sampler, look.compare)
-    return kit.gathered(coords, z, list(look.offset), look.component)
+    return sampler.gathered(look, Floats(sampler))
 
 
-def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
+def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup[V]) -> list[V]:
     """One texel by integer coordinates; zero outside."""
     at = list(look.coords)
     moving = 1 if key.target in _FLAT else 3 if key.target is Target.TEXTURE_3D else 2
-    for i in range(min(len(at), moving)):
-        if i < len(look.offset):
-            at[i] = at[i] + look.offset[i]
+    for i, offset in enumerate(look.offset[: min(len(at), moving)]):
+        if offset is not None:
+            at[i] = at[i] + offset
     return fetch_at(b, key, where, w, at, look.lod, look.sample)
 
 
@@ -434,7 +299,7 @@ def fetch_at(
     sample: V | None = None,
 ) -> list[V]:
     """Fetch from a texture or an image."""
-    s = Sampler(b, key, where, w)
+    s = Texture(b, key, where, w)
     index, inside = position(s, at, lod)
     if sample is not None:  # samples are planes of a layer
         plane = s.extent(0, None) * s.extent(1, None)
@@ -447,7 +312,7 @@ def fetch_at(
     return [b.select(inside, p, zero.bitcast("float") if p.is_float else zero) for p in planes]
 
 
-def position(s: Sampler, at: list[V], lod: V | None = None) -> tuple[V, V]:
+def position(s: Texture, at: list[V], lod: V | None = None) -> tuple[V, V]:
     """The index of each lane's texel, and the lanes that are inside."""
     b = s.b
     flat = s.key.target in _FLAT
@@ -465,12 +330,12 @@ def position(s: Sampler, at: list[V], lod: V | None = None) -> tuple[V, V]:
         inside = inside & y.ult(s.extent(1, level))
     if z is not None:
         inside = inside & z.ult(s.extent(2, level))
-    return s.index(x, y, z, level, False), inside
+    return s.index(x, [] if y is None else [y], z, level, False), inside
 
 
 def size(b: Builder, key: AnyKey, where: V, w: int, lod: V | None) -> list[V]:
     """Extents of a level; zero for one that does not exist."""
-    s = Sampler(b, key, where, w)
+    s = Texture(b, key, where, w)
     wide = b.lanes("i32", [0] * w) if lod is None else lod
     count = s.word(Description.LEVELS, "i64").to("i32")
     known = wide.ult(count)
@@ -488,5 +353,5 @@ def size(b: Builder, key: AnyKey, where: V, w: int, lod: V | None) -> list[V]:
 
 def levels(b: Builder, key: TextureKey, where: V, w: int) -> list[V]:
     """The number of levels."""
-    s = Sampler(b, key, where, w)
+    s = Texture(b, key, where, w)
     return [b.spread(s.word(Description.LEVELS, "i64").to("i32"), w)]

@@ -7,12 +7,10 @@ import enum
 import weakref
 from dataclasses import dataclass
 
-from gallette.drivers.common.fixed.addressing import Axis
-from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
-from gallette.drivers.common.texture.floats import axes_of
 from gallette.drivers.common.texture.image import Image
+from gallette.drivers.common.texture.sampling import Filtering
 from gallette.drivers.common.texture.unit import Unit
-from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
+from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
 
 __all__ = [
@@ -81,28 +79,16 @@ class TexelsKey:
 class TextureKey:
     """One texture unit."""
 
-    target: Target
+    how: Filtering
     image: ImageKey
     packed: tuple[str | int, ...] | None  # the bytes of a word, if filtered in 8 bits
     packed_bits: int  # bits per texel in that case
-    axes: tuple[Axis, ...]
-    min_filter: Filter
-    mag_filter: Filter
-    mip: MipFilter
-    compare: CompareFunc | None
-    clamp_reference: bool
-    seamless: bool
     biased: bool  # does the sampler move the level of detail?
     bounded: bool  # does it bound the level of detail?
-    probes: int = 0  # the limit of an anisotropic filter; 0: none
 
     @property
-    def same_filters(self) -> bool:
-        return self.min_filter is self.mag_filter
-
-    @property
-    def needs_lod(self) -> bool:
-        return self.mip is not MipFilter.NONE or not self.same_filters or self.probes > 0
+    def target(self) -> Target:
+        return self.how.target
 
 
 UnitKey = TextureKey | Missing
@@ -120,26 +106,16 @@ def texture_key(unit: Unit) -> UnitKey:
 
 def _texture_key(unit: Unit) -> UnitKey:
     image, sampler = unit.image, unit.sampler
-    several = isinstance(unit, AnisotropicUnit)
-    if unit.chooses or (several and image.stencil) or not is_known(image.format):
+    if unit.chooses or not is_known(image.format):
         return Missing.NO_CODE
     packed = unit.packed.image if unit.packed is not None else None
-    floats = unit.floats
     return TextureKey(
-        image.target,
+        unit.how,
         ImageKey.of(image),
         None if packed is None else packed.bytes8,
         0 if packed is None else packed.format.block_bytes * 8,
-        tuple(axes_of(image, sampler)),
-        sampler.min_img_filter,
-        sampler.mag_img_filter,
-        unit.mip,
-        floats.compare,
-        floats.clamp_reference,
-        floats.seamless,
         sampler.lod_bias != 0,
         (sampler.min_lod, sampler.max_lod) != UNBOUNDED,
-        int(sampler.max_anisotropy) if several else 0,
     )
 
 

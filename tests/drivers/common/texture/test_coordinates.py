@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.fixed.addressing import Axis, linear_taps, nearest_tap
+from gallette.drivers.common.fixed.addressing import Axis, Taps, linear_taps, nearest_tap
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.levels import of_derivatives
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.texture.fetch import fetch, locate, size_of
-from gallette.drivers.common.texture.floats import Taps, along
 from gallette.drivers.common.texture.image import Image, image_of_view
-from gallette.drivers.common.texture.lod import (
-    fast_log2,
+from gallette.drivers.common.texture.unit import (
+    Unit,
+    _level_index,
+    _spread,
     lane_derivatives,
-    lod_of_derivatives,
     quad_derivatives,
-    squared_lengths,
 )
-from gallette.drivers.common.texture.unit import _level_index, _repeated, _spread
 from gallette.pipe.enums import Target, Wrap
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger, level_extent
@@ -97,9 +97,9 @@ def test_wrap_modes(kind: str) -> None:
         u, s = u[kept], s[kept]
         pot = n & (n - 1) == 0
         axis = Axis(mode, pot, scaled)
-        given: Any = n if kind == "number" else np.full(len(u), n, np.int32)
-        moved: Any = offset if kind == "number" else np.full(len(u), offset, np.int32)
-        index, out = (*along(nearest_tap, axis, s, given, moved), None)[:2]
+        shape = () if kind == "number" else u.shape
+        whole = [np.full(shape, v, np.int32) for v in ((n, offset) if offset else (n,))]
+        index, out = (*evaluate(nearest_tap(axis, offset != 0), [s, *whole]), None)[:2]
         assert (out is None) == (mode not in BORDER)
         found = [(int(i), bool(out is not None and out[k])) for k, i in enumerate(index)]
         assert found == [nearest(mode, x + offset, n) for x in u.tolist()], (
@@ -108,7 +108,7 @@ def test_wrap_modes(kind: str) -> None:
             scaled,
             offset,
         )
-        taps = Taps(*along(linear_taps, axis, s, given, moved))
+        taps = Taps(*evaluate(linear_taps(axis, offset != 0), [s, *whole]))
         values = [float(k * k + 1) for k in range(n)]
         for k, x in enumerate(u.tolist()):
             ours = [
@@ -232,29 +232,27 @@ def test_sizes_of_levels(number: int) -> None:
 
 def test_derivatives_of_quads_and_of_lanes() -> None:
     x = np.array([1, 4, 9, 2, 0, -3, 7, 7], F32)
-    alone = np.asarray(F32(5))  # for all lanes
-    right, down = quad_derivatives([alone, x])
-    assert right[1].tolist() == [3, -3] and down[1].tolist() == [8, 7]
-    assert right[0].tolist() == down[0].tolist() == 0.0 and right[0].dtype == F32
+    right, down = quad_derivatives([x])
+    assert right[0].tolist() == [3, -3] and down[0].tolist() == [8, 7]
     right, down = lane_derivatives([x])
     assert right[0].tolist() == [3, 3, -7, -7, -3, -3, 0, 0]
     assert down[0].tolist() == [8, -2, 8, -2, 7, 10, 7, 10]
 
 
 def test_the_logarithm_is_exact_at_powers_of_two_and_straight_between() -> None:
-    for power in (-100, -3, 0, 1, 7, 90):
-        for part in (0.0, 0.25, 0.5, 0.75):
-            found = fast_log2(np.array([2.0**power * (1 + part)], F32))
-            assert found.tolist() == [power + part]
-    assert fast_log2(np.zeros(1, F32)).tolist() == [-127.0]
+    for power in (-50, -2, 0, 1, 3, 45):
+        for along, wanted in (((1, 0), 0), ((1, 0.5), 0.25), ((1, 1), 1)):
+            d = [np.array([2.0**power * x], F32) for x in (*along, 0, 0)]
+            found = evaluate(of_derivatives(2, True), d)[0]
+            assert found.tolist() == [power + wanted / 2]
+    assert evaluate(of_derivatives(1, True), [np.zeros(1, F32)] * 2)[0].tolist() == [-63.5]
 
 
 def test_the_longer_derivative_decides() -> None:
     ddx = [np.array([3, 0, 1], F32) / 8, np.array([4, 0, 0], F32) / 4]
     ddy = [np.array([0, 8, 1], F32) / 8, np.array([1, 0, 1], F32) / 4]
-    across, down = squared_lengths(ddx, ddy, (8, 4))
-    assert across.tolist() == [25, 0, 1] and down.tolist() == [1, 64, 2]
-    found = lod_of_derivatives(ddx, ddy, (8, 4))
+    extents = [np.array(n, np.int32) for n in (8, 4)]
+    (found,) = evaluate(of_derivatives(2, False), [*ddx, *ddy, *extents])
     assert found.tolist() == [(4 + 9 / 16) / 2, 3.0, 0.5]
 
 
@@ -265,10 +263,10 @@ def test_values_by_quad_become_values_repeated() -> None:
     assert _spread(lanes, 8) is lanes
     assert _spread(np.asarray(F32(3)), 8).tolist() == [3] * 8
     assert _spread(np.array([3], F32), 8).tolist() == [3] * 8
-    assert _repeated(quads, lanes).tolist() == spread
-    for value, other in ((quads, quads), (lanes, lanes), (np.asarray(F32(3)), lanes),
-                         (quads, np.asarray(F32(3))), (lanes, quads)):  # fmt: skip
-        assert _repeated(value, other) is value
+    repeated, kept, number, none = Unit.even([quads, lanes, np.asarray(F32(3)), None])
+    assert repeated is not None and repeated.tolist() == spread
+    assert kept is lanes and number == 3 and none is None
+    assert Unit.even([quads, np.asarray(F32(3))])[0] is quads
     for level, wanted in (
         (np.asarray(F32(2)), 2), (np.array([3, 3], F32), 3), (np.array([4], F32), 4),
     ):  # fmt: skip
