@@ -8,8 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import combinations, product
+from typing import Any
 
-__all__ = ["covering"]
+__all__ = ["covering", "rows"]
 
 Row = tuple[int, ...]
 Meeting = tuple[tuple[int, int], ...]
@@ -39,6 +40,14 @@ def covering(sizes: Sequence[int], strength: int = 2, seed: int = 1) -> list[Row
         rows.append(row)
         missing -= meetings(row, strength)
     return rows
+
+
+def rows(*factors: Sequence[Any], strength: int = 2) -> list[tuple[Any, ...]]:
+    """Choices of each factor in which every `strength` of them meet."""
+    return [
+        tuple(factor[choice] for factor, choice in zip(factors, row, strict=True))
+        for row in covering([len(factor) for factor in factors], strength)
+    ]
 
 
 def _row(

@@ -98,17 +98,18 @@ def test_attributes_outside_the_buffer_are_zero() -> None:
     assert np.array_equal(have, wanted)
 
 
-@pytest.mark.parametrize("cut", [1, 4, 8, 12, 24, 32, 36, 40])
-@pytest.mark.parametrize("directly", [False, True])
+@pytest.mark.parametrize("cut", [1, 8, 12, 24, 36, 40])
 def test_attributes_partly_outside_the_buffer_are_zero(
-    cut: int, directly: bool, monkeypatch: pytest.MonkeyPatch
+    cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last row of a buffer has some of the attributes, and of one of them a part."""
-    if not directly:
-        monkeypatch.setattr(BoundJit, "plan", lambda *_: None)
     rows = [89, 30, 60, 3, 89, 77, 88, 87, 86, 5, 6, 89]
     for indices in (None, rows):
         count = 90 if indices is None else len(indices)
-        have, wanted = (picture(d, indices, False, count, cut) for d in ("jit", "numpipe"))
+        wanted, directly = (picture(d, indices, False, count, cut) for d in ("numpipe", "jit"))
+        with monkeypatch.context() as patched:
+            patched.setattr(BoundJit, "plan", lambda *_: None)
+            have = picture("jit", indices, False, count, cut)
         assert len(np.unique(wanted)) > 4
+        assert np.array_equal(directly, wanted)
         assert np.array_equal(have, wanted)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.storage.images import ImageUnit
-from tests.jit.whole_pictures import SIZE, VERTEX, picture, same, target, triangles
+from tests.jit.whole_pictures import SIZE, VERTEX, same, target, triangles
 
 DECLARED = """#version 430
 EARLY
@@ -37,10 +37,15 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("body", BODIES)
-def test_memory_of_fragments(body: str, early: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    _check(body, early, None, monkeypatch)
+def test_memory_of_fragments(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _check(body, False, None, monkeypatch)
+
+
+@pytest.mark.parametrize("body", ["image", "discarded", "discarded later", "depth"])
+def test_early_tests(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come before whatever a fragment writes, be it discarded then or without its depth."""
+    _check(body, True, None, monkeypatch)
 
 
 @pytest.mark.parametrize("func", ["==", "!=", "0"])
@@ -88,14 +93,7 @@ def _check(
         found = [frame.read(components=4), image.read(), count.read(), memory.read(), total.read()]
         return b"".join(found)
 
-    def refused(*_: object, **__: object) -> None:
-        raise AssertionError("the shared image unit was asked")
-
-    with monkeypatch.context() as patched:
-        for name in ("load", "store", "atomic"):
-            patched.setattr(ImageUnit, name, refused)
-        assert picture("jit", draw).any()
-    same(draw, monkeypatch)
+    same(draw, monkeypatch, unasked=[(ImageUnit, name) for name in ("load", "store", "atomic")])
 
 
 def test_a_texture_that_was_written_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

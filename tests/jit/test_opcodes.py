@@ -63,14 +63,37 @@ def values(dtype: np.dtype[Any], rng: np.random.Generator) -> Array:
     return rng.permutation(negated.astype(dtype))
 
 
-def run_native(op: Opcode, bits: int, sources: list[list[Array]], w: int) -> list[Array]:
-    """The opcode over all lanes, `w` at a time (0: one at a time, as scalars)."""
+Case = tuple[int, list[list[Array]], int]
+"""Bits, sources and how many lanes at a time (0: one at a time, as scalars)."""
+
+
+def run_native(op: Opcode, given: list[Case]) -> list[list[Array]]:
+    """The opcode over all lanes of each case, with functions of one module."""
     b = Builder()
-    arrays = [array for source in sources for array in source]
-    count = max(1, op.output_size)
+    for number, case in enumerate(given):
+        emit(b, f"case{number}", op, *case)
+    names = tuple(f"case{number}" for number in range(len(given)))
+    code = compile_module(b.text(), names, None)
+    found = []
+    for name, (bits, sources, _) in zip(names, given, strict=True):
+        dtype = numpy_dtype(op.output_type.base, op.output_type.bits or bits)
+        kind = np.uint8 if dtype == np.bool_ else dtype
+        outputs = [np.zeros(LANES, kind) for _ in range(max(1, op.output_size))]
+        kept = [
+            np.ascontiguousarray(a.astype(np.uint8) if a.dtype == np.bool_ else a)
+            for source in sources
+            for a in source
+        ]
+        passed = [*kept, *outputs]
+        code.function(name, *[ctypes.c_void_p] * len(passed))(*[a.ctypes.data for a in passed])
+        found.append([o.astype(np.bool_) if dtype == np.bool_ else o for o in outputs])
+    return found
+
+
+def emit(b: Builder, name: str, op: Opcode, bits: int, sources: list[list[Array]], w: int) -> None:
+    count = sum(map(len, sources)) + max(1, op.output_size)
     out_type = llvm_type(op.output_type.base, op.output_type.bits or bits)
-    names = [("ptr", f"p{i}") for i in range(len(arrays) + count)]
-    pointers = b.begin("main", names)
+    pointers = b.begin(name, [("ptr", f"p{i}") for i in range(count)])
     with b.loop(b.const("i64", 0), b.const("i64", LANES), w or 1) as i:
         flat = iter(pointers)
         args: list[Any] = []
@@ -87,13 +110,6 @@ def run_native(op: Opcode, bits: int, sources: list[list[Array]], w: int) -> lis
             assert value.bits == (bits_of_type(out_type)), op.name
             b.store(b.at(next(flat), i, memory_type(out_type)), b.spread(stored, w))
     b.end()
-    code = compile_module(b.text(), ("main",), None)
-    dtype = numpy_dtype(op.output_type.base, op.output_type.bits or bits)
-    outputs = [np.zeros(LANES, np.uint8 if dtype == np.bool_ else dtype) for _ in range(count)]
-    call = code.function("main", *[ctypes.c_void_p] * len(names))
-    kept = [np.ascontiguousarray(a.astype(np.uint8) if a.dtype == np.bool_ else a) for a in arrays]
-    call(*[a.ctypes.data for a in (*kept, *outputs)])
-    return [o.astype(np.bool_) if dtype == np.bool_ else o for o in outputs]
 
 
 def bits_of_type(t: str) -> int:
@@ -125,14 +141,13 @@ def test_every_opcode_has_an_emitter() -> None:
 @pytest.mark.parametrize("name", sorted(set(OPCODES) - DERIVATIVES))
 def test_machine_code_computes_what_the_table_says(name: str) -> None:
     op = OPCODES[name]
+    given: list[Case] = []
     for bits in sizes(op):
-        rng = np.random.default_rng([bits, len(name), *name.encode()])
-        sources = cases(op, bits, rng)
-        wanted = expected(op, sources)
-        for w in (0, machine().lanes):
-            have = run_native(op, bits, sources, w)
-            for one, other in zip(have, wanted, strict=True):
-                check(op, bits, sources, one, np.asarray(other), w)
+        sources = cases(op, bits, np.random.default_rng([bits, len(name), *name.encode()]))
+        given += [(bits, sources, w) for w in (0, machine().lanes)]
+    for (bits, sources, w), have in zip(given, run_native(op, given), strict=True):
+        for one, other in zip(have, expected(op, sources), strict=True):
+            check(op, bits, sources, one, np.asarray(other), w)
 
 
 def check(
@@ -187,7 +202,7 @@ def test_bounds_hold_over_the_whole_range(name: str) -> None:
     before, LANES = LANES, array.size // 64 * 64
     try:
         sources = [[array[:LANES]]]
-        (have,) = run_native(op, 32, sources, machine().lanes)
+        ((have,),) = run_native(op, [(32, sources, machine().lanes)])
     finally:
         LANES = before
     check(op, 32, sources, have, np.asarray(expected(op, sources)[0]), machine().lanes)

@@ -84,7 +84,7 @@ def test_every_format_is_unpacked() -> None:
 def test_random_states_store_the_same() -> None:
     constant = [np.float32(c) for c in (0.25, 0.5, 0.75, 1.0)]
     cases = []
-    for format, state in states(150, 5):
+    for format, state in states(60, 5):
         given = [*colors(format), *colors(format, 1), *constant]
         if format.is_float:
             given = [np.where(np.isfinite(g), g, np.float32(0.3)) for g in given]
@@ -96,7 +96,7 @@ def test_random_states_store_the_same() -> None:
 def test_random_depth_and_stencil_states_leave_the_same() -> None:
     cases: list[tuple[Routine, list[Array], str]] = []
     lanes = np.arange(LANES)
-    for number, (format, state) in enumerate(random_depth.states(150, 7)):
+    for number, (format, state) in enumerate(random_depth.states(60, 7)):
         key = random_depth.key_of(format, state)
         words = random_depth.held(format, number)
         code = depth_code(key.bits, key.is_float)

@@ -26,8 +26,14 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("samples", [4, 0])
-@pytest.mark.parametrize("body", BODIES)
+# Without samples, code differs in what it knows of them: their numbers, places and masks.
+@pytest.mark.parametrize(
+    "body,samples",
+    [
+        *[(each, 4) for each in BODIES],
+        *[(each, 0) for each in ("number", "place", "written mask", "elsewhere")],
+    ],
+)
 def test_each_sample(body: str, samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     same(_draws(BODIES[body], samples, alpha=body == "alpha"), monkeypatch)
 

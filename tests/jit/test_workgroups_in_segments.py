@@ -160,7 +160,7 @@ def found(gl: Any, source: str, size: int) -> list[int]:
 
 
 @pytest.mark.parametrize("size", [5, 16, 33, 64, 100])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_programs_with_barriers(contexts: dict[str, Any], seed: int, size: int) -> None:
     body = _Writer(seed * 1000 + size, size).statements(0, True, ())
     source = HEAD.format(size=size, body=body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import moderngl
@@ -50,14 +50,28 @@ def picture(driver: str, draw: Draw) -> Array:
         return np.frombuffer(draw(context), np.uint8)
 
 
-def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> None:
-    """Both pictures are equal, and machine code filled tiles (or did not)."""
+def refused(*_: object, **__: object) -> None:
+    raise AssertionError("a shared unit was asked")
+
+
+def same(
+    draw: Draw,
+    monkeypatch: pytest.MonkeyPatch,
+    natively: bool = True,
+    unasked: Sequence[tuple[type, str]] = (),
+) -> None:
+    """Both pictures are equal, machine code filled tiles (or did not) and called no method of
+    `unasked`.
+    """
     calls = []
     call = Rasterization._call
     monkeypatch.setattr(Rasterization, "_call", lambda *args: calls.append(1) or call(*args))
     shade = polygons.shade
     monkeypatch.setattr(polygons, "shade", lambda *args: calls.append(1) or shade(*args))
-    have = picture("jit", draw)
+    with monkeypatch.context() as patched:
+        for owner, method in unasked:
+            patched.setattr(owner, method, refused)
+        have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)
     assert len(np.unique(wanted)) > 4

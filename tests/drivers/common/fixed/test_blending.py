@@ -62,9 +62,8 @@ def states() -> list[RenderTargetBlend]:
     """Every pair of factors for colours under one function, for alphas under another."""
     found = []
     for number, (src, dst) in enumerate(product(F, F)):
-        for turn in (number, number + 1):
-            one, other = FUNCS[turn % 5], FUNCS[(turn + number // 5) % 5]
-            found.append(RenderTargetBlend(True, one, src, dst, other, dst, src))
+        one, other = FUNCS[number % 5], FUNCS[(number + number // 5) % 5]
+        found.append(RenderTargetBlend(True, one, src, dst, other, dst, src))
     return found
 
 

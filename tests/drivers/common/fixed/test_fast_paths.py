@@ -44,7 +44,7 @@ def check(format: Format, state: BlendState) -> bool:
     return prepared.folded is not None
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @np.errstate(all="ignore")
 def test_colour_buffers_hold_what_the_algebra_stores(seed: int) -> None:
     """`ColorTarget` packs and merges; whichever it does, the words are those of `stored`."""
@@ -52,10 +52,11 @@ def test_colour_buffers_hold_what_the_algebra_stores(seed: int) -> None:
         check(format, state)
 
 
-@pytest.mark.parametrize("name", ["R8G8B8A8_UNORM", "B8G8R8A8_UNORM"])
 @np.errstate(all="ignore")
-def test_folded_blending_is_the_algebra(name: str) -> None:
-    """Sums of four bytes at a time: every pair of factors that do not read the destination."""
+def test_folded_blending_is_the_algebra() -> None:
+    """Sums of four bytes at a time: every pair of factors that do not read the destination, in one
+    order of the bytes or the other.
+    """
     factors = [f for f in BlendFactor if "DST" not in f.name and "SATURATE" not in f.name]
     for number, (src, dst) in enumerate(product(factors, factors)):
         other = factors[number % len(factors)]
@@ -67,4 +68,5 @@ def test_folded_blending_is_the_algebra(name: str) -> None:
             alpha_dst_factor=other,
             colormask=0xF if number % 3 else 0x5,
         )
+        name = "R8G8B8A8_UNORM" if (number + number // len(factors)) % 2 else "B8G8R8A8_UNORM"
         assert check(FORMATS[name], BlendState((target,)))

@@ -197,6 +197,7 @@ class Native:
     def __init__(self, gl: GLInterface | None = None) -> None:
         self.gl = gl or NativeContext("llvmpipe", profile="compat", version=(4, 0))
         gl = self.gl
+        self.programs: dict[str, int] = {}
         self.fbo = gl.gen_framebuffers(1)[0]
         self.targets = gl.gen_textures(2)
         gl.bind_framebuffer(GL.FRAMEBUFFER, self.fbo)
@@ -212,6 +213,8 @@ class Native:
         gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
 
     def program(self, fragment: str) -> int:
+        if fragment in self.programs:
+            return self.programs[fragment]
         gl = self.gl
         program = gl.create_program()
         for kind, source in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, fragment)):
@@ -222,6 +225,7 @@ class Native:
             gl.attach_shader(program, shader)
         gl.link_program(program)
         assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+        self.programs[fragment] = int(program)
         return int(program)
 
     def upload(self, scene: Scene) -> int:
@@ -286,7 +290,6 @@ class Native:
             out = np.zeros((SIZE, SIZE, 4), np.float32)
             gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.FLOAT, out)
             results.append(out)
-        gl.delete_program(program)
         gl.delete_textures(1, np.array([texture], np.uint32))
         assert gl.get_error() == 0
         return results[0], results[1]
