@@ -1,4 +1,8 @@
-"""A slice of every fuzzer: none of its cases is a finding, and each outcome comes up."""
+"""A slice of every fuzzer: none of its cases is a finding, and each outcome comes up.
+
+A few cases each: `make fuzz`, which continuous integration runs too, tries many more. Where there
+is a native OpenGL, a program is compared with it and with its own execution call by call.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +17,25 @@ from tests.conftest import native_context
 F = 4  # OpenGL programs of one family
 
 SLICES = """
-gl                --without-native                    | 0:16:4        | agree
-gl                --without-native --kind fixed       | 0:16:4        | agree
-gl                --without-native --kind modern      | 0:16:4        | agree
-gl                --without-native --kind shared      | 0:16:4        | agree
-gl                --kind beside                       | 2:7           | agree
-gl                --kind threads                      | 0:8           | agree
-gl native                                             | 400:416:4     | agree
-gl native         --kind fixed                        | 400:416:4     | agree
-gl native         --kind modern                       | 400:416:4     | agree
-gl native         --kind shared                       | 400:416:4     | agree
-glsl-text                                             | 1000:2000     | compile, are rejected
-glsl-programs                                         | 5000:5040     | agree
-glsl-programs     --driver jit                        | 5000:5008     | agree
+gl                --without-native                    | 0:8:4         | agree
+gl                --kind beside                       | 2:4           | agree
+gl                --kind threads                      | 0:3           | agree
+gl native                                             | 400:408:4     | agree
+gl native         --kind fixed                        | 400:408:4     | agree
+gl native         --kind modern                       | 400:408:4     | agree
+gl native         --kind shared                       | 400:408:4     | agree
+glsl-text                                             | 1000:1300     | compile, are rejected
+glsl-programs                                         | 5000:5012     | agree
+glsl-programs     --driver jit                        | 5000:5004     | agree
 glsl-programs     --driver simd                       | 5000:5004     | agree
-glsl-programs native --driver numpipe --native        | 6000:6010     | agree
-spirv-words                                           | 11:300        | accepted, refused
-spirv-names                                           | 0:12          | alike
+glsl-programs native --driver numpipe --native        | 6000:6004     | agree
+spirv-words                                           | 11:100        | accepted, refused
+spirv-names                                           | 0:6           | alike
 kernels                                               | 0:64          | ran, refused
 machines          --driver simd                       | 34:36         | registers of mask_aware
-machines          --driver tiler --rules              | 34:36         | registers of late
+machines          --driver tiler --rules              | 34:35         | registers of late
 machine-code                                          | 3000:3002     | spills of simd, 32 registers
-captures                                              | 0:60          | looked at, refused, replayed
+captures                                              | 0:30          | looked at, refused, replayed
 program-binaries  --driver numpipe                    | 0:60          | linked, refused
 program-binaries  --driver jit                        | 0:60          | linked, refused
 program-binaries  --driver simd                       | 0:60          | linked, refused
@@ -66,15 +67,15 @@ def test_cases_end_as_they_must(what: str, numbers: str, wanted: str) -> None:
     assert {each for each in wanted.split(", ") if not any(each in key for key in found)} == set()
 
 
-APART = {"hostile": ("--steps", "40"), "pointers": ("--calls", "400")}
+APART = {"hostile": ("--steps", "20"), "pointers": ("--calls", "200")}
 """fuzzers that watch all of their process, or may end it"""
 
 
 @pytest.mark.parametrize("name", APART)
 def test_cases_in_a_process_of_their_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     kind = import_module(f"fuzz.{FUZZERS[name][0]}").FUZZER
-    assert main(name, kind, ["--count", "2", "--jobs", "1", *APART[name]]) == 0
-    assert "2 cases" in capsys.readouterr().out
+    assert main(name, kind, ["--count", "1", "--jobs", "1", *APART[name]]) == 0
+    assert "1 cases" in capsys.readouterr().out
 
 
 def test_every_fuzzer_has_a_slice() -> None:
