@@ -372,14 +372,13 @@ def seamless_taps() -> Routine:
 
 
 @cache
-def seamless_corner(di: int, dj: int) -> Routine:
-    """The texel (i + di, j + dj) of face (and cube) z, found on the neighbouring face if it is
-    beyond an edge: z, i, j, and whether it is beyond two edges, where there is none.
+def seamless_corner() -> Routine:
+    """The texel (i, j) of face (and cube) z, found on the neighbouring face if it is beyond an
+    edge: z, i, j, and whether it is beyond two edges, where there is none.
     """
 
     def build(b: Builder, z: Def, i: Def, j: Def, n: Def) -> list[Def]:
         zero, last = b.imm_int(0), b.isub(n, b.imm_int(1))
-        i, j = b.iadd(i, b.imm_int(di)), b.iadd(j, b.imm_int(dj))
         out_i, out_j = (b.ior(b.ilt(k, zero), b.ige(k, n)) for k in (i, j))
         beyond = b.ixor(out_i, out_j)
         face = b.irem(z, b.imm_int(6))

@@ -5,7 +5,6 @@ Arrays of one lane may have no dimension; the results then have none either.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,9 +25,6 @@ Array = npt.NDArray[Any]
 _CALLS: ContextVar[list[tuple[Routine, list[Array | None]]] | None] = ContextVar(
     "calls", default=None
 )
-_compiled: weakref.WeakKeyDictionary[Routine, Callable[..., list[Array]]] = (
-    weakref.WeakKeyDictionary()
-)
 
 
 def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]:
@@ -40,9 +36,9 @@ def evaluate(routine: Routine, arguments: Sequence[Array | None]) -> list[Array]
     calls = _CALLS.get()
     if calls is not None:
         calls.append((routine, list(arguments)))
-    run = _compiled.get(routine)
-    if run is None:
-        run = _compiled[routine] = _function(routine)
+    if not routine.functions:
+        routine.functions.append(_function(routine))
+    run: Callable[..., list[Array]] = routine.functions[0]
     with np.errstate(all="ignore"):
         return run(arguments)
 

@@ -9,7 +9,8 @@ compiles. `shader` is the code as it was built, for printers and debuggers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.builder import Builder
@@ -36,7 +37,7 @@ class Step:
     bits: int  # of the result
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Routine:
     """A pure function."""
 
@@ -56,6 +57,8 @@ class Routine:
     """Whether floats that no integer can represent may become any integer: `f2i32` is the machine's
     conversion then, which is faster than NIR's.
     """
+    functions: list[Callable[..., Any]] = field(default_factory=list)
+    """The routine as a function of arrays, once it was evaluated."""
 
     @property
     def read(self) -> tuple[int, ...]:

@@ -105,19 +105,27 @@ class FloatFilter(DecodedFilter[Any]):
         """Few lanes are at an edge: only there, neighbouring faces are looked at."""
         last = n - 1
         seams = np.flatnonzero((i < 0) | (i >= last) | (j < 0) | (j >= last))
-        given = [v.take(seams) if v.ndim else v for v in (z, i, j, n)]
+        corners = [(z.copy(), i + di, j + dj) for di, dj in _CORNERS]
+        if not seams.size:
+            return [(*corner, None) for corner in corners]
+        given = [
+            np.concatenate([part.take(seams) for part in parts])
+            for parts in zip(*corners, strict=True)
+        ]
+        sizes = np.tile(n.take(seams), len(corners)) if n.ndim else n
         found = []
-        for di, dj in _CORNERS:
-            parts, alone = [z, i + di, j + dj], None
-            if seams.size:
-                *moved, lone = evaluate(seamless_corner(di, dj), given)
-                parts[0] = z.copy()
-                for part, some in zip(parts, moved, strict=True):
-                    part[seams] = some
-                if lone.any():
-                    alone = np.zeros(i.shape, np.bool_)
-                    alone[seams] = lone
-            found.append((parts[0], parts[1], parts[2], alone))
+        for corner, *moved, lone in zip(
+            corners,
+            *(v.reshape(len(corners), -1) for v in evaluate(seamless_corner(), [*given, sizes])),
+            strict=True,
+        ):
+            for part, some in zip(corner, moved, strict=True):
+                part[seams] = some
+            alone = None
+            if lone.any():
+                alone = np.zeros(i.shape, np.bool_)
+                alone[seams] = lone
+            found.append((*corner, alone))
         return found
 
     def probe(self, total: Array, found: Array) -> Array:

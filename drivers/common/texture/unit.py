@@ -132,7 +132,7 @@ class Unit(Sampling[Any]):
 
     def extent(self, axis: int, level: Any) -> Any:
         image = self.image
-        return (image.width, image.height, image.depth)[axis][0 if level is None else level]
+        return (image.width, image.height, image.depth)[axis][0 if level is None else level, ...]
 
     def level_count(self) -> Array:
         return np.asarray(self.image.levels, np.int32)

@@ -57,6 +57,6 @@ class Floats(DecodedFilter[V]):
         found: list[tuple[V, V, V, V | None]] = []
         for dj in (0, 1):
             for di in (0, 1):
-                z_, i_, j_, alone = self.s.run(seamless_corner(di, dj), [z, i, j, n])
+                z_, i_, j_, alone = self.s.run(seamless_corner(), [z, i + di, j + dj, n])
                 found.append((z_, i_, j_, alone))
         return found
