@@ -1,4 +1,5 @@
-"""Arithmetic: the NIR opcode of each SPIR-V instruction, for reading and writing.
+"""Arithmetic, atomics and reductions: the NIR opcode of each SPIR-V instruction, for reading and
+writing.
 
 `OPCODES` has the instruction that is written for an opcode, and read as that opcode; instructions
 that are read but never written are in `ALSO_READ`, those on booleans in `ON_BOOLS`. Names without
@@ -8,7 +9,7 @@ that are read but never written are in `ALSO_READ`, those on booleans in `ON_BOO
 
 from __future__ import annotations
 
-__all__ = ["ALSO_READ", "CONVERSIONS", "ON_BOOLS", "OPCODES"]
+__all__ = ["ALSO_READ", "ATOMICS", "CONVERSIONS", "ON_BOOLS", "OPCODES", "REDUCTIONS", "SCANS"]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -52,3 +53,14 @@ CONVERSIONS = _pairs("""
 f2i:OpConvertFToS f2u:OpConvertFToU i2f:OpConvertSToF u2f:OpConvertUToF f2f:OpFConvert
 i2i:OpSConvert u2u:OpUConvert
 """)
+ATOMICS = _pairs("""
+iadd:OpAtomicIAdd imin:OpAtomicSMin umin:OpAtomicUMin imax:OpAtomicSMax umax:OpAtomicUMax
+iand:OpAtomicAnd ior:OpAtomicOr ixor:OpAtomicXor xchg:OpAtomicExchange
+fadd:OpAtomicFAddEXT fmin:OpAtomicFMinEXT fmax:OpAtomicFMaxEXT
+""")
+REDUCTIONS = _pairs("""
+iadd:IAdd fadd:FAdd imul:IMul fmul:FMul imin:SMin umin:UMin fmin:FMin imax:SMax umax:UMax fmax:FMax
+iand:BitwiseAnd ior:BitwiseOr ixor:BitwiseXor
+""")
+"""what the names of a reduction's instructions end with"""
+SCANS = _pairs("reduce:Reduce inclusive:InclusiveScan exclusive:ExclusiveScan")

@@ -25,6 +25,7 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.emit.alu import emit_alu
 from gallette.compiler.spirv.emit.interface import Interface, Place
 from gallette.compiler.spirv.emit.memory import SCOPES, Memory
@@ -439,23 +440,6 @@ def _clock(c: Code, instr: Intrinsic) -> None:
     c.values.set(instr.result, id, "u")
 
 
-_REDUCTIONS = {
-    "iadd": "IAdd",
-    "fadd": "FAdd",
-    "imul": "IMul",
-    "fmul": "FMul",
-    "imin": "SMin",
-    "umin": "UMin",
-    "fmin": "FMin",
-    "imax": "SMax",
-    "umax": "UMax",
-    "fmax": "FMax",
-    "iand": "BitwiseAnd",
-    "ior": "BitwiseOr",
-    "ixor": "BitwiseXor",
-}
-
-
 @_does(
     "vote_any", "vote_all", "vote_feq", "vote_ieq", "ballot", "elect", "read_first_invocation",
     "read_invocation", "reduce",
@@ -492,12 +476,11 @@ def _subgroup(c: Code, instr: Intrinsic) -> None:
         id = b.op("OpGroupNonUniformShuffle", type, scope, v.id, lane)
     else:
         b.capability("GroupNonUniformArithmetic")
-        op = _REDUCTIONS[instr["reduction_op"]]
+        op = tables.REDUCTIONS[instr["reduction_op"]]
         kind = "f" if op[0] == "F" else "u"
         v = c.values.get(instr.srcs[0].value, kind)
         type = c.values.type(kind, d.bit_size, d.num_components)
-        scans = {"inclusive": "InclusiveScan", "exclusive": "ExclusiveScan"}
-        group, extra = value_of("GroupOperation", scans.get(instr["scan"], "Reduce")), []
+        group, extra = value_of("GroupOperation", tables.SCANS[instr["scan"]]), []
         if instr["cluster_size"]:
             b.capability("GroupNonUniformClustered")
             group = value_of("GroupOperation", "ClusteredReduce")

@@ -7,6 +7,7 @@ from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.types import UINT, Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.emit.interface import Interface, Place
 from gallette.compiler.spirv.emit.types import scalar_kind
 from gallette.compiler.spirv.emit.values import Value, Values
@@ -14,22 +15,8 @@ from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.slots import ATOMIC_COUNTERS, ATOMIC_SET
 
-__all__ = ["ATOMICS", "Memory"]
+__all__ = ["Memory"]
 
-ATOMICS = {
-    "iadd": "OpAtomicIAdd",
-    "imin": "OpAtomicSMin",
-    "umin": "OpAtomicUMin",
-    "imax": "OpAtomicSMax",
-    "umax": "OpAtomicUMax",
-    "iand": "OpAtomicAnd",
-    "ior": "OpAtomicOr",
-    "ixor": "OpAtomicXor",
-    "xchg": "OpAtomicExchange",
-    "fadd": "OpAtomicFAddEXT",
-    "fmin": "OpAtomicFMinEXT",
-    "fmax": "OpAtomicFMaxEXT",
-}
 SCOPES = {"device": 1, "workgroup": 2, "subgroup": 3, "invocation": 4, "none": 4}
 
 
@@ -166,7 +153,7 @@ class Memory:
                 "OpAtomicCompareExchange", type, pointer, where, relaxed, relaxed, ids[1], ids[0]
             )
         else:
-            name = ATOMICS.get(op)
+            name = tables.ATOMICS.get(op)
             if name is None:
                 raise SpirvError(f"no atomic {op}")
             if name == "OpAtomicFAddEXT":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.types import UINT
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
@@ -19,25 +20,9 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-_OPS = {
-    "IAdd": "iadd",
-    "FAdd": "fadd",
-    "IMul": "imul",
-    "FMul": "fmul",
-    "FMin": "fmin",
-    "UMin": "umin",
-    "SMin": "imin",
-    "FMax": "fmax",
-    "UMax": "umax",
-    "SMax": "imax",
-    "BitwiseAnd": "iand",
-    "BitwiseOr": "ior",
-    "BitwiseXor": "ixor",
-    "LogicalAnd": "iand",
-    "LogicalOr": "ior",
-    "LogicalXor": "ixor",
-}
-_SCANS = {"Reduce": "reduce", "InclusiveScan": "inclusive", "ExclusiveScan": "exclusive"}
+_OPS = {name: nir for nir, name in tables.REDUCTIONS.items()}
+_OPS |= {name.replace("Bitwise", "Logical"): nir for name, nir in _OPS.items()}
+_SCANS = {name: nir for nir, name in tables.SCANS.items()}
 _LATE = ("Bit", "Log", "IMu", "FMu")  # those that an extension added later
 _GROUP = {
     f"OpGroup{name}{'KHR' if name.startswith(_LATE) else ''}": op for name, op in _OPS.items()

@@ -155,23 +155,23 @@ class Declarations:
 
     def _find_wide(self, function: FunctionCode) -> None:
         """Record which switches have 64-bit selectors."""
-        blocks = function.blocks.values()
-        ends = [
-            (b, b.end.words[0]) for b in blocks if b.end is not None and b.end.opcode == _SWITCH
-        ]
-        if not ends:
-            return
-        wide = {id for id, type in function.params if type.nir.bit_size == 64}
-        for block in blocks:
-            for i in (*block.phis, *block.code):
-                info = i.info
-                if info.has_type and info.has_result and i.words[0] in self.types:
-                    if self.types[i.words[0]].nir.bit_size == 64:
-                        wide.add(i.words[1])
-        for block, selector in ends:
-            constant = self.constants.get(selector)
-            known = constant is not None and constant.type.nir.bit_size == 64
-            block.wide = known or selector in wide
+        for block in function.blocks.values():
+            if block.end is not None and block.end.opcode == _SWITCH:
+                type = self.type_of(function, block.end.words[0])
+                block.wide = type is not None and type.nir.bit_size == 64
+
+    def type_of(self, function: FunctionCode, id: int) -> SpvType | None:
+        """The type of an operand in a function, if it is a constant, a parameter or a result."""
+        constant = self.constants.get(id)
+        if constant is not None:
+            return constant.type
+        if not function.type_ids:
+            function.type_ids.update((param, type.id) for param, type in function.params)
+            for block in function.blocks.values():
+                for i in (*block.phis, *block.code):
+                    if i.info.has_type and len(i.words) > 1:
+                        function.type_ids[i.words[1]] = i.words[0]
+        return self.types.get(function.type_ids.get(id, 0))
 
     def type(self, id: int, where: Instruction) -> SpvType:
         found = self.types.get(id)

@@ -70,7 +70,6 @@ class FunctionReader:
         # Constants and initial values are inserted before this instruction, code after it.
         self.b.undef(1, 32)
         self.values: dict[int, Value] = {}
-        self._type_ids: dict[int, int] = {}
         self.phis: dict[int, Place] = {}
 
     # Ids.
@@ -93,17 +92,7 @@ class FunctionReader:
 
     def type_of(self, id: int) -> Type | None:
         """The type of an operand, for instructions whose own type does not determine it."""
-        constant = self.d.constants.get(id)
-        if constant is not None:
-            return constant.type.nir
-        if not self._type_ids:
-            for block in self.code.blocks.values():
-                for i in (*block.phis, *block.code):
-                    if i.info.has_type and len(i.words) > 1:
-                        self._type_ids[i.words[1]] = i.words[0]
-        type = self.d.types.get(self._type_ids.get(id, 0))
-        if type is None:
-            type = next((t for param, t in self.code.params if param == id), None)
+        type = self.d.type_of(self.code, id)
         return type.nir if type is not None else None
 
     def ssa(self, id: int) -> Def:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import name_of, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
@@ -14,23 +15,8 @@ from gallette.compiler.spirv.read.pointers import Counter, Place, Texel
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-_ATOMICS = {
-    "OpAtomicExchange": "xchg",
-    "OpAtomicIIncrement": "iadd",
-    "OpAtomicIDecrement": "iadd",
-    "OpAtomicIAdd": "iadd",
-    "OpAtomicISub": "iadd",
-    "OpAtomicSMin": "imin",
-    "OpAtomicUMin": "umin",
-    "OpAtomicSMax": "imax",
-    "OpAtomicUMax": "umax",
-    "OpAtomicAnd": "iand",
-    "OpAtomicOr": "ior",
-    "OpAtomicXor": "ixor",
-    "OpAtomicFAddEXT": "fadd",
-    "OpAtomicFMinEXT": "fmin",
-    "OpAtomicFMaxEXT": "fmax",
-}
+_ATOMICS = {name: nir for nir, name in tables.ATOMICS.items()}
+_ATOMICS |= dict.fromkeys(("OpAtomicIIncrement", "OpAtomicIDecrement", "OpAtomicISub"), "iadd")
 
 
 @does("OpAccessChain", "OpInBoundsAccessChain")

@@ -99,6 +99,8 @@ class FunctionCode:
     params: list[tuple[int, SpvType]] = field(default_factory=list)
     blocks: dict[int, Block] = field(default_factory=dict)
     first: int = 0
+    type_ids: dict[int, int] = field(default_factory=dict)
+    """ids of parameters and results, with those of their types (see `Declarations.type_of`)"""
     redirected: bool = False
     """Whether a loop got a new header (see `irreducible`)."""
 

@@ -9,10 +9,10 @@ is rebuilt instead.
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, If, prev_block
-from gallette.compiler.nir.ir.instrs import Deref, Instr
+from gallette.compiler.nir.ir.cf import Block, If, next_node, prev_block
+from gallette.compiler.nir.ir.copying import Remap, clone_instr
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.types import Base, vec
 from gallette.compiler.nir.ir.values import Def, Src
@@ -45,11 +45,8 @@ def _uses(impl: FunctionImpl) -> list[tuple[Src, Block]]:
     for block in impl.blocks():
         for instr in block.instrs():
             found.extend((src, block) for src in instr.srcs)
-        owner = block.owner
-        at = owner.index(block) + 1
-        if at < len(owner) and isinstance(owner[at], If):
-            node = owner[at]
-            assert isinstance(node, If)
+        node = next_node(block)
+        if isinstance(node, If):
             found.append((node.condition, block))
     return found
 
@@ -62,8 +59,15 @@ def _reaches(value: Def, at: Block) -> bool:
 def _rebuilt(b: Builder, value: Def, variables: dict[Def, Variable]) -> Def:
     """The value at the builder's position."""
     instr = value.instr
+    if _reaches(value, b.block):
+        return value
     if isinstance(instr, Deref):
-        return _chain(b, instr, variables)
+        remap = Remap()
+        for src in instr.srcs:
+            remap.values[src.value] = _rebuilt(b, src.value, variables)
+        copy = clone_instr(instr, remap)
+        b.insert(copy)
+        return copy.result
     var = variables.get(value)
     if var is None:
         type = vec(_BASES[value.bit_size], value.num_components)
@@ -71,36 +75,3 @@ def _rebuilt(b: Builder, value: Def, variables: dict[Def, Variable]) -> Def:
         variables[value] = var
         Builder(b.impl).at_after(instr).store_var(var, value)
     return b.load_var(var)
-
-
-def _chain(b: Builder, deref: Deref, variables: dict[Def, Variable]) -> Def:
-    head: Deref | None = None
-    for step in deref.path():
-        if head is None:
-            if step.form == "var":
-                assert step.var is not None
-                head = b.deref_var(step.var)
-            else:
-                source = step.srcs[0].value
-                head = b.deref_cast(
-                    _rebuilt(b, source, variables), Mode(step.modes), step.type, step.stride
-                )
-        elif step.form == "struct":
-            head = b.deref_struct(head, step.field)
-        else:
-            head = _step(b, head, step, variables)
-    assert head is not None
-    return head.result
-
-
-def _step(b: Builder, head: Deref, step: Deref, variables: dict[Def, Variable]) -> Deref:
-    index = step.srcs[1].value
-    made: Instr = index.instr
-    if made.block is not None and not made.block.dominates(b.block):
-        index = _rebuilt(b, index, variables)
-    deref = Deref(step.form, step.modes, step.type)
-    deref.stride = step.stride
-    deref.add_src(head.result)
-    deref.add_src(index)
-    b.insert(deref)
-    return deref
