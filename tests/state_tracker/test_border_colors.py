@@ -15,7 +15,7 @@ from .helpers import errors, pixels, program, quad
 FS = """#version 430
 uniform %ssampler2D image;
 out vec4 color;
-void main() { color = vec4(texture(image, gl_FragCoord.xy / 8.0 - 0.5))%s; }"""
+void main() { color = vec4(texture(image, gl_FragCoord.xy / 8.0 - 0.5))%s + 0.25; }"""
 # Internal format, client format and type, kind of sampler.
 FORMATS = """
 R8 RED UNSIGNED_BYTE
@@ -28,6 +28,8 @@ LUMINANCE8_ALPHA8 LUMINANCE_ALPHA UNSIGNED_BYTE
 INTENSITY8 LUMINANCE UNSIGNED_BYTE
 SRGB8_ALPHA8 RGBA UNSIGNED_BYTE
 RGBA16F RGBA FLOAT
+R11F_G11F_B10F RGB FLOAT
+RGB9_E5 RGB FLOAT
 RGBA8_SNORM RGBA BYTE
 DEPTH_COMPONENT24 DEPTH_COMPONENT UNSIGNED_INT
 COMPRESSED_RGBA_S3TC_DXT1_EXT RGBA UNSIGNED_BYTE
@@ -62,7 +64,8 @@ def drawn(gl: GLInterface, line: str) -> list[Any]:
     elif sampler == "i":
         gl.tex_parameter_iiv(target, GL.TEXTURE_BORDER_COLOR, np.array(numbers, np.int32))
     else:
-        color = np.array([0.25, 0.5, 0.75, 0.9], np.float32)
+        # Formats without a sign, and normalised ones, clamp the red.
+        color = np.array([-0.25, 0.5, 0.75, 0.9], np.float32)
         gl.tex_parameterfv(target, GL.TEXTURE_BORDER_COLOR, color)
     for filter in (GL.NEAREST,) if sampler else (GL.NEAREST, GL.LINEAR):
         gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, filter)

@@ -59,6 +59,8 @@ class FloatFilter(DecodedFilter[Any]):
         if format.is_normalized and not image.is_integer:
             signed = any(c.type == "SNORM" for c in format.channels)
             color = np.clip(color, -1.0 if signed else 0.0, 1.0)
+        elif format.codec in ("small_float", "shared_exponent"):
+            color = np.fmax(color, 0.0)  # these floats have no sign
         if format.is_depth_stencil:
             planes = [color[0], 0, 0, 1]
         else:
