@@ -2,7 +2,8 @@
 
 Values that differ between implementations are translated: generated names, locations of uniforms
 and numbers of blocks (a capture has them by name), addresses of memory. Locations of attributes and
-outputs are set before a program is linked. Everything else is passed on unchanged.
+outputs are set before a program is linked, and other drivers link the GLSL in a program's binary.
+Everything else is passed on unchanged.
 
 The file is not trusted: `records` has checked types and numbers, `memory` refuses addresses, and
 the existing contexts, windows and mapped buffers are queried from OpenGL, not taken from the file.
@@ -30,12 +31,14 @@ from gallette.pipe.loader import create_screen
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
+from gallette.state_tracker.shading.program_binaries import Binary
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 __all__ = ["Replayed", "Replayer", "replay"]
 
 # A replay skips these: their results are in the capture.
-_SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
+_SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary",
+            "ObjectPtrLabel")  # fmt: skip
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 _UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
@@ -297,6 +300,8 @@ class Replayer:
         self.gl.call_number, self.gl.draw_number = call.number, self._draws
         if name.startswith("LinkProgram") and self.native:
             self._bind_locations(call)
+        if name == "ProgramBinary" and self.driver != self.capture.driver and self._relink(call):
+            return
         args = self._arguments(call)
         if call.number in self.edits:
             args = [args[0], 1, self.edits[call.number], None]
@@ -466,6 +471,30 @@ class Replayer:
                 self.gl.bind_frag_data_location(program, location, name.removesuffix("[0]"))
         while self.gl.get_error():
             pass
+
+    def _relink(self, call: Call) -> bool:
+        """Link a program from the GLSL in its recorded binary, which other drivers would refuse."""
+        data = call.args[2]
+        blob = self.capture.blob(data["b"]) if isinstance(data, dict) and "b" in data else b""
+        binary = Binary.read(bytes(blob))
+        if binary is None or any(s.code or s.included for s in binary.shaders):
+            return False
+        gl, program = self.gl, self.name("program", call.args[0])
+        shaders = [gl.create_shader(source.type) for source in binary.shaders]
+        for shader, source in zip(shaders, binary.shaders, strict=True):
+            gl.shader_source(shader, source.source)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        if binary.separable:
+            gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, True)
+        if binary.varyings:
+            gl.transform_feedback_varyings(program, binary.varyings, binary.mode)
+        self._bind_locations(call)
+        gl.link_program(program)
+        for shader in shaders:
+            gl.detach_shader(program, shader)
+            gl.delete_shader(shader)
+        return True
 
     def _linked(self, recorded: int, facts: dict[str, Any]) -> None:
         """Record this GL's locations of the uniforms that the capture has by name."""

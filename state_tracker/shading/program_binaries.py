@@ -31,7 +31,7 @@ from gallette.state_tracker.shading.shader_sources import ShaderSource, number, 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["binary_of"]
+__all__ = ["Binary", "binary_of"]
 
 FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
@@ -62,7 +62,7 @@ def binary_of(ctx: Context, program: ProgramObject) -> bytes:
 
 
 @dataclass(frozen=True)
-class _Binary:
+class Binary:
     """A parsed binary."""
 
     shaders: list[ShaderSource]
@@ -73,14 +73,14 @@ class _Binary:
     separable: bool
 
     @classmethod
-    def read(cls, raw: bytes, kind: str) -> _Binary | None:
-        """Parse a binary; None if it is not one of this kind of context."""
+    def read(cls, raw: bytes, kind: str = "") -> Binary | None:
+        """Parse a binary; None if it is not one of this kind of context (by default any)."""
         if not raw.startswith(_MAGIC):
             return None
         try:
             unpacked = zlib.decompressobj()
             described = json.loads(unpacked.decompress(raw[len(_MAGIC) :], _LONGEST))
-            if not unpacked.eof or described["made by"] != kind:
+            if not unpacked.eof or kind not in ("", described["made by"]):
                 return None
             found = cls(
                 [ShaderSource.read(each) for each in described["shaders"]],
@@ -97,7 +97,7 @@ class _Binary:
         return None
 
 
-def _restore(ctx: Context, program: ProgramObject, given: _Binary) -> None:
+def _restore(ctx: Context, program: ProgramObject, given: Binary) -> None:
     """Link the program again from the binary."""
     saved, program.attached = program.attached, []
     try:
@@ -156,7 +156,7 @@ def program_binary(ctx: Context, program: int, format: int, binary: Pointer, len
         if ctx.programs.current is found:
             raise invalid_operation("the program is in use by transform feedback")
     raw = read_bytes(binary, length).tobytes() if binary is not None else b""
-    given = _Binary.read(raw, _kind(ctx))
+    given = Binary.read(raw, _kind(ctx))
     if given is None:
         found.fail_link("error: this binary was not made by this OpenGL")
         return

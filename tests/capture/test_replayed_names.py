@@ -34,6 +34,13 @@ void main() {
 """
 
 
+TINTED = """#version 430
+uniform vec4 tint;
+out vec4 color;
+void main() { color = tint; }
+"""
+
+
 def everything(gl: Any) -> None:
     """Objects of every kind, each with something to do with the picture."""
     launch = gl.create_shader_programv(GL.COMPUTE_SHADER, 1, [PAINTING])
@@ -327,3 +334,31 @@ def test_places_are_translated_for_the_machines_own_gl(tmp_path: Path) -> None:
     assert done.errors == []
     seen = np.frombuffer(pictures[0], np.uint8)[:4] / 255
     np.testing.assert_allclose(seen, [0.15, 0.3, 0.2, 0.2], atol=0.005)
+
+
+@pytest.mark.native
+def test_programs_from_binaries_are_linked_again_for_other_drivers(tmp_path: Path) -> None:
+    """Each driver accepts only its own binaries, but ours hold the GLSL."""
+
+    def draw(gl: Any) -> None:
+        program, loaded = gl.create_program(), gl.create_program()
+        for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, TINTED)):
+            shader = gl.create_shader(kind)
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.link_program(program)
+        size, form, binary = np.zeros(1, "u4"), np.zeros(1, "u4"), np.zeros(1 << 14, "u1")
+        addresses = (part.ctypes.data for part in (size, form, binary))
+        gl.get_program_binary(program, binary.size, *addresses)  # a replay does not
+        gl.program_binary(loaded, int(form[0]), binary.tobytes(), int(size[0]))
+        gl.use_program(loaded)
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        gl.uniform4f(gl.get_uniform_location(loaded, "tint"), 0.2, 0.4, 0.6, 1)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        pixels(gl)
+
+    capture = captured(tmp_path / "a.gcap", draw, version=(4, 3), size=(4, 4))
+    done = Replayer(capture, "native").run()
+    assert done.images == 1
+    assert done.identical, (done.different, done.errors)
