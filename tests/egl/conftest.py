@@ -52,7 +52,7 @@ WAYS = ("direct", "glvnd")
 
 @pytest.fixture(params=WAYS)
 def host(request: pytest.FixtureRequest, host_program: Path, libraries: Path) -> Callable[..., str]:
-    """Run the C program in one of its modes on our libEGL, or on glvnd's with us as vendor."""
+    """Run the C program in some of its modes on our libEGL, or on glvnd's with us as vendor."""
     kept = ("EGL", "__EGL", "GALLETTE", "PYTHONDONTWRITEBYTECODE")
     env = {k: v for k, v in os.environ.items() if not k.startswith(kept)}
     if request.param == "direct":
@@ -64,9 +64,9 @@ def host(request: pytest.FixtureRequest, host_program: Path, libraries: Path) ->
         except OSError:
             missing("glvnd's libEGL (libegl1)")
 
-    def run(mode: str) -> str:
+    def run(*modes: str) -> str:
         done = subprocess.run(
-            [str(host_program), mode],
+            [str(host_program), *modes],
             env=env,
             capture_output=True,
             text=True,
