@@ -37,8 +37,8 @@ def told(*command: str) -> Any:
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
 def test_objects_of_every_kind_are_released_with_their_context(driver: str) -> None:
-    found = told("-m", "tests.state_tracker.every_object", driver, "4")
-    assert found["objects"] == {CONTEXT: 5}  # which the child holds
+    found = told("-m", "tests.state_tracker.every_object", driver, "2")
+    assert found["objects"] == {CONTEXT: 3}  # which the child holds
     assert found["bytes"] < LEFT
     assert found["late"] == 0
 

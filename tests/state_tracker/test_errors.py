@@ -8,6 +8,7 @@ import pytest
 
 from gallette.compiler.errors import MisuseError
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import compiled, errors, program
 
 E, OP = "GL_INVALID_ENUM", "GL_INVALID_OPERATION"
@@ -86,8 +87,9 @@ def test_memory_that_is_not_there_is_an_error_for_c_programs_too(ours: GLInterfa
 
 
 def test_a_runaway_shader_resets_the_context_for_c_programs_too(
-    ours: GLInterface, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    ours = Context("numpipe", version=(4, 3), size=(4, 4), budget=1 << 20)
     kernel = """#version 430
     layout(local_size_x = 64) in;
     layout(std430, binding = 0) buffer Out { uint value[]; };
@@ -106,6 +108,7 @@ def test_a_runaway_shader_resets_the_context_for_c_programs_too(
     through_pointer(ours, "glDispatchCompute", "III", 1, 1, 1)
     assert errors(ours) == ["GL_CONTEXT_LOST"]
     assert "more work than its budget" in capsys.readouterr().err
+    ours.release()
 
 
 def test_a_strict_context_raises_what_others_record() -> None:

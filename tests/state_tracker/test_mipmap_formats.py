@@ -18,7 +18,7 @@ def answers(gl: Any) -> dict[str, int]:
     found = {}
     for value, info in INTERNAL_FORMATS.items():
         gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
-        gl.tex_storage2d(GL.TEXTURE_2D, 3, value, 4, 4)
+        gl.tex_storage2d(GL.TEXTURE_2D, 2, value, 2, 2)
         if gl.get_error() == 0:
             gl.generate_mipmap(GL.TEXTURE_2D)
             found[info.name] = gl.get_error()
