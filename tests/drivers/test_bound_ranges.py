@@ -90,12 +90,14 @@ def test_what_is_outside_reads_as_zero(device: Device, kind: str, bits: int, par
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_lanes_at_one_place(device: Device, kind: str) -> None:
     memory = np.arange(1, SHARED + 1, dtype=np.uint8)
-    for lane, offset in enumerate(OFFSETS.tolist()):
+    handle = device.create(shader_of(kind, 32, 2, SHARED, 0))
+    for offset in OFFSETS:
         found = np.zeros((SHARED, 8), np.uint8)
         launch = Launch((1, 1, 1), (SHARED, 1, 1), {0: memory})
-        launch.arrays = {0: memory, 1: OFFSETS.copy(), 2: found}
-        run(device, shader_of(kind, 32, 2, SHARED, lane), launch)
-        assert found.tobytes() == expected(memory, offset, 4, 2) * SHARED, hex(offset)
+        launch.arrays = {0: memory, 1: np.array([offset]), 2: found}
+        device.run(handle, launch)
+        assert found.tobytes() == expected(memory, int(offset), 4, 2) * SHARED, hex(offset)
+    device.delete(handle)
 
 
 @pytest.mark.parametrize(("bits", "parts"), [(8, 1), (16, 2), (32, 3), (64, 2)])

@@ -118,25 +118,17 @@ def frame(red, size):
 """
 
 
-def test_frames_are_attached_to_the_surface(compositor: dict[str, str]) -> None:
-    run(BEGIN + DRAW + "for number in range(8): frame(number / 7, (20, 10))", compositor)
-
-
-def test_a_resized_window_has_frames_of_its_new_size(compositor: dict[str, str]) -> None:
+def test_frames_are_attached_in_the_windows_size_until_it_is_destroyed(
+    compositor: dict[str, str],
+) -> None:
     script = (
-        "frame(0.6, (20, 10)); frame(0.2, (20, 10))\n"
+        "for number in range(8): frame(number / 7, (20, 10))\n"
         "wl.wl_egl_window_resize(c_void_p(window), 32, 16, 0, 0)\n"
         "for number in range(5): frame(number / 5, (32, 16))\n"
         "width = c_int()\n"
         "assert egl.eglQuerySurface(display, surface, EGL.WIDTH, ctypes.byref(width))\n"
         "assert width.value == 32\n"
-    )
-    run(BEGIN + DRAW + script, compositor)
-
-
-def test_a_window_may_be_destroyed_before_its_surface(compositor: dict[str, str]) -> None:
-    script = (
-        "frame(1, (20, 10))\n"
+        # A window may be destroyed before its surface.
         "wl.wl_egl_window_destroy(c_void_p(window))\n"
         "assert not egl.eglSwapBuffers(display, surface) and egl.eglGetError() == 0x300B\n"
         "assert egl.eglDestroySurface(display, surface)\n"

@@ -108,7 +108,8 @@ def test_a_window_shows_what_was_drawn_and_follows_its_size(server: str) -> None
 
 
 # demo -> the rough share of its window that is not black after the first frame
-DEMOS = {"es2tri": 0.1, "es2gears_x11": 0.2, "glxgears": 0.2, "glxdemo": 0.02}
+# (`make clients` has their gears.)
+DEMOS = {"es2tri": 0.1, "glxdemo": 0.02}
 
 
 @pytest.mark.parametrize("demo", DEMOS)
@@ -143,10 +144,12 @@ def test_scenes_of_glmark2_are_what_it_expects(driver: str, server: str) -> None
     if shutil.which("glmark2") is None:
         missing("glmark2 (glmark2-x11)")
     command = [sys.executable, "-m", "gallette", "run", "--driver", driver, "glmark2", "--validate"]
-    command += [word for scene in SCENES for word in ("-b", scene)]
+    # What is shown of a device's pictures does not depend on what they are of.
+    scenes = SCENES if driver == "numpipe" else SCENES[::4]
+    command += [word for scene in scenes for word in ("-b", scene)]
     done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=300)
     verdicts = [line for line in done.stdout.splitlines() if "Validation" in line]
-    assert len(verdicts) == len(SCENES), done.stdout + done.stderr
+    assert len(verdicts) == len(scenes), done.stdout + done.stderr
     assert [line for line in verdicts if "Success" not in line] == []
 
 
@@ -263,17 +266,6 @@ print("written")
 """
 
 
-def test_fonts_of_the_server_become_lists(server: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", START + FONT],
-        env=on(server),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stdout) == (0, "written\n"), done.stderr
-
-
 RESIZED = """
 gl.glClearColor.argtypes = [ctypes.c_float] * 4
 gl.glClearColor(1, 1, 1, 1)
@@ -287,11 +279,11 @@ print("resized")
 """
 
 
-def test_a_window_that_was_resized_is_drawn_on_in_its_new_size(server: str) -> None:
-    """By a program that tells its X library and draws once, at once."""
-    command = [sys.executable, "-c", START + RESIZED]
+def test_fonts_become_lists_and_a_resized_window_is_drawn_on_in_its_new_size(server: str) -> None:
+    """By a program that tells its X library of the size and draws once, at once."""
+    command = [sys.executable, "-c", START + FONT + RESIZED]
     done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "resized\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "written\nresized\n"), done.stderr
 
 
 REQUESTS: list[tuple[tuple[int, ...], dict[str, object]]] = [

@@ -16,7 +16,7 @@ def compiled(shader: Shader) -> JitProgram:
     return compile_program(shader)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_fragment_shader(seed: int) -> None:
     shader = random_shader(seed, exact=True)
     validate(shader)

@@ -10,6 +10,7 @@ import pytest
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.drivers.jit.program import BoundJit
 from gallette.state_tracker import GL, create_context
+from tests.covering import rows
 from tests.state_tracker.helpers import errors, pixels, program
 
 SIZE = 64
@@ -68,11 +69,18 @@ def drawn(mode: int, qualifier: str, reach: float, convention: int, indexed: boo
     return picture, counts
 
 
-@pytest.mark.parametrize("indexed", [False, True])
-@pytest.mark.parametrize("convention", [GL.FIRST_VERTEX_CONVENTION, GL.LAST_VERTEX_CONVENTION])
-@pytest.mark.parametrize("reach", [0.9, 1.6])  # inside of the planes, and beyond them
-@pytest.mark.parametrize("qualifier", ["smooth", "flat"])
-@pytest.mark.parametrize("mode", [GL.QUADS, GL.QUAD_STRIP, GL.POLYGON])
+CONVENTIONS = GL.FIRST_VERTEX_CONVENTION, GL.LAST_VERTEX_CONVENTION
+REACHES = 0.9, 1.6  # inside of the planes, and beyond them
+CASES = rows(
+    (GL.QUADS, GL.QUAD_STRIP, GL.POLYGON), ("smooth", "flat"), REACHES, CONVENTIONS, (False, True),
+    strength=3,
+)  # fmt: skip
+CLIPPED = GL.QUADS, "smooth", 1.6, GL.LAST_VERTEX_CONVENTION, False  # as whole quads
+
+
+@pytest.mark.parametrize(
+    "mode,qualifier,reach,convention,indexed", list(dict.fromkeys([*CASES, CLIPPED]))
+)
 def test_plans_draw_them_as_the_shared_stages_do(
     mode: int,
     qualifier: str,
@@ -91,9 +99,7 @@ def test_plans_draw_them_as_the_shared_stages_do(
 
     monkeypatch.setattr(DrawPlan, "draw", noting)
     planned, counts = drawn(mode, qualifier, reach, convention, indexed)
-    whole = not indexed and convention == GL.LAST_VERTEX_CONVENTION and qualifier == "smooth"
-    clipped_otherwise = mode == GL.QUADS and whole and reach > 1
-    assert made == [not clipped_otherwise] * 3
+    assert made == [(mode, qualifier, reach, convention, indexed) != CLIPPED] * 3
     monkeypatch.setattr(BoundJit, "plan", lambda *given: None)
     long_way, counts_there = drawn(mode, qualifier, reach, convention, indexed)
     assert (planned == long_way).all() and planned.any()

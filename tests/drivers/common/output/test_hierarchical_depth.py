@@ -10,6 +10,7 @@ import pytest
 from gallette.drivers.common.output import engine, hierarchical_depth
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
+from tests.covering import rows
 from tests.state_tracker.helpers import errors, pixels, program
 
 Patch = pytest.MonkeyPatch
@@ -146,9 +147,7 @@ def screens(*depths: float) -> np.ndarray[Any, Any]:
     return np.array([[x, y, z] for z in depths for x, y in corners], np.float32)
 
 
-@pytest.mark.parametrize("func", FUNCS)
-@pytest.mark.parametrize("text", [PLAIN, CUT_OUT, DEEPER])
-@pytest.mark.parametrize("blend", [False, True])
+@pytest.mark.parametrize("func,text,blend", rows(FUNCS, (PLAIN, CUT_OUT, DEEPER), (False, True)))
 def test_random_triangles(func: str, text: str, blend: bool, monkeypatch: Patch) -> None:
     data = some(1)
     start = data[::-1].copy() if func == "EQUAL" else None
@@ -200,7 +199,7 @@ def test_neighbours_in_drawing_order_tie(func: str, rising: bool, monkeypatch: P
 
 
 @pytest.mark.parametrize("func", FUNCS[:4])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_mixed_layers_and_triangles(func: str, seed: int, monkeypatch: Patch) -> None:
     rng = np.random.default_rng(seed)
     layers = [screens(*np.repeat(rng.permutation(np.linspace(-0.9, 0.9, 5)), 2)), some(seed, 40)]
@@ -219,11 +218,15 @@ def test_what_was_there_wins_ties_as_before(func: str, monkeypatch: Patch) -> No
         both(monkeypatch, data[::-1].copy(), func, first=first)
 
 
-@pytest.mark.parametrize("text", [PLAIN, SLOPES])
-@pytest.mark.parametrize("func", ["LESS", "GEQUAL"])
-@pytest.mark.parametrize("x, y", [(0.53, -0.41), (-0.61, 0.57), (0.06, 0.03)])
-def test_a_part_of_the_target(x: float, y: float, func: str, text: str, monkeypatch: Patch) -> None:
-    data = np.ascontiguousarray(some(8, 200) * np.float32([0.3, 0.3, 1]) + np.float32([x, y, 0]))
+PLACES = (0.53, -0.41), (-0.61, 0.57), (0.06, 0.03)
+
+
+@pytest.mark.parametrize("place,func,text", rows(PLACES, ("LESS", "GEQUAL"), (PLAIN, SLOPES)))
+def test_a_part_of_the_target(
+    place: tuple[float, float], func: str, text: str, monkeypatch: Patch
+) -> None:
+    moved = some(8, 200) * np.float32([0.3, 0.3, 1]) + np.float32([*place, 0])
+    data = np.ascontiguousarray(moved)
     assert both(monkeypatch, data, func, text).hidden > 300
     assert both(monkeypatch, data, func, text, test=False, first=data[::-1].copy()).hidden == 0
 

@@ -10,6 +10,7 @@ import pytest
 
 from gallette.drivers.common.raster import primitives, spans, triangles
 from gallette.state_tracker import GL, GLInterface, create_context
+from tests.covering import rows
 from tests.state_tracker.helpers import errors, pixels, program
 
 SIZE = 60
@@ -57,9 +58,7 @@ def given(gl: GLInterface, at: npt.NDArray[np.float32]) -> None:
     gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
 
 
-@pytest.mark.parametrize("samples", [0, 4])
-@pytest.mark.parametrize("fill", FILLS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode,fill,samples", rows(list(MODES), list(FILLS), (0, 4)))
 def test_order_and_coverage_are_kept(
     mode: str, fill: str, samples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

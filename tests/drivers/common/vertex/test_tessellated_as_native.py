@@ -10,6 +10,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
+from tests.covering import rows
 from tests.state_tracker.helpers import compiled
 
 VERTEX = "#version 430\nvoid main() { gl_Position = vec4(0.0); }"
@@ -76,9 +77,7 @@ def cut(gl: GLInterface, domain: str, layout: str) -> list[npt.NDArray[np.float3
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("order", ["ccw", "cw"])
-@pytest.mark.parametrize("spacing", SPACINGS)
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain,spacing,order", rows(list(DOMAINS), SPACINGS, ("ccw", "cw")))
 def test_primitives_come_as_on_llvmpipe(domain: str, spacing: str, order: str) -> None:
     layout = f"{domain}, {spacing}, {order}"
     sides = []
