@@ -10,6 +10,7 @@ import functools
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,16 @@ def run_tool(name: str, *arguments: str | Path, data: bytes = b"") -> str:
     return output
 
 
+@functools.cache
+def glslang(flag: str, suffix: str, text: str) -> bytes:
+    """The module of a shader, for Vulkan (`-V`) or OpenGL (`-G`); each text is compiled once."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "shader.spv"
+        options = ("--stdin", "-S", suffix, "-o", module)
+        run_tool("glslangValidator", flag, *options, data=text.encode())
+        return module.read_bytes()
+
+
 @contextmanager
 def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
     """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
@@ -84,7 +95,7 @@ def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
         linker.to_driver_form = lower
 
 
-def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
+def render(path: Path) -> tuple[str, str, Any]:
     """Run a shader_test: its verdict, why, and what is in the window at the end."""
     images: list[Any] = []
 
@@ -97,7 +108,7 @@ def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
             data = gl.read_pixels(0, 0, min(width, 64), min(height, 64), GL.RGBA, GL.UNSIGNED_BYTE)
             images.append(np.frombuffer(data, np.uint8))
 
-    outcome = run_test(parse_file(path), driver, before_release=look)
+    outcome = run_test(parse_file(path), "numpipe", before_release=look)
     return outcome.result, outcome.reason, images
 
 

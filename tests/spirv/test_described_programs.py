@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conversions import run_tool
+from conversions import glslang
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
@@ -24,17 +24,13 @@ FILE = Path(__file__).with_name("described.txt")
 HEAD = "#version 450\nstruct S { float f; vec3 v[2]; mat2 m; };\n"
 
 
-def linked(
-    case: Case, folder: Path, separable: bool = False
-) -> tuple[LinkedProgram, LinkedProgram]:
+def linked(case: Case, separable: bool = False) -> tuple[LinkedProgram, LinkedProgram]:
     """The program of modules, and the program of the GLSL."""
     modules, shaders = [], []
     for part in f"\n{case.text}".split("\n@")[1:]:
         suffix, _, text = part.partition("\n")
-        source, module = folder / f"shader.{suffix}", folder / f"{suffix}.spv"
-        source.write_text(HEAD + text)
-        run_tool("glslangValidator", "-G", source, "-o", module)
-        modules.append(SpirvShader(SUFFIXES[suffix], read_module(module.read_bytes())))
+        module = glslang("-G", suffix, HEAD + text)
+        modules.append(SpirvShader(SUFFIXES[suffix], read_module(module)))
         shader = compile_shader(SUFFIXES[suffix], [HEAD + text], CompileOptions())
         assert shader.ok, shader.info_log
         shaders.append(shader)
@@ -57,9 +53,9 @@ def described(item: Any) -> dict[str, Any]:
     return {name: getattr(item, name) for name in item.__slots__ if name != "opaque_index"}
 
 
-def test_uniforms_blocks_and_handles_are_described_alike(tmp_path: Path) -> None:
+def test_uniforms_blocks_and_handles_are_described_alike() -> None:
     (case,) = sections(FILE)["resources"].cases
-    ours, theirs = linked(case, tmp_path)
+    ours, theirs = linked(case)
     for kind in (*LISTS, "frag_outputs"):
         found = {item.name: described(item) for item in getattr(ours, kind)}
         wanted = {item.name: described(item) for item in getattr(theirs, kind)}
@@ -77,8 +73,8 @@ def test_uniforms_blocks_and_handles_are_described_alike(tmp_path: Path) -> None
 
 
 @each(FILE, "captured")
-def test_what_is_captured_is_described_alike(case: Case, tmp_path: Path) -> None:
-    ours, theirs = linked(case, tmp_path)
+def test_what_is_captured_is_described_alike(case: Case) -> None:
+    ours, theirs = linked(case)
     assert ours.xfb is not None
     assert theirs.xfb is not None
     assert ours.xfb.strides == theirs.xfb.strides
@@ -91,8 +87,8 @@ def test_what_is_captured_is_described_alike(case: Case, tmp_path: Path) -> None
 
 
 @each(FILE, "ends")
-def test_interfaces_of_a_separable_program_have_equal_slots(case: Case, tmp_path: Path) -> None:
-    ours, theirs = linked(case, tmp_path, separable=True)
+def test_interfaces_of_a_separable_program_have_equal_slots(case: Case) -> None:
+    ours, theirs = linked(case, separable=True)
     for kind in ("inputs", "outputs"):
         wanted = {
             v.name: (v.location, v.slots, v.stage, v.explicit, v.patch)

@@ -4,14 +4,13 @@ arrays of blocks as resources: what glslang makes of a shader does what its GLSL
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from conversions import tool
+from conversions import glslang
 
 from gallette.state_tracker import GL, create_context
 from tests.cases import Case, each, sections
@@ -29,17 +28,12 @@ HEAD = "layout(location = 0) uniform int i;\nlayout(location = 0) out vec4 c;\n"
 FILE = Path(__file__).with_name("opengl_programs.txt")
 
 
-def shader(gl: Any, kind: int, text: str, folder: Path | None) -> int:
-    """A shader of GLSL, or, with a folder to work in, of what glslang makes of it."""
+def shader(gl: Any, kind: int, text: str, as_module: bool) -> int:
+    """A shader of GLSL, or of what glslang makes of it."""
     text = f"#version 450\n{text}"
-    if folder is None:
+    if not as_module:
         return compiled(gl, kind, text)
-    source = folder / ("a.vert" if kind == GL.VERTEX_SHADER else "a.frag")
-    source.write_text(text)
-    command = [tool("glslangValidator"), "-G", str(source), "-o", str(folder / "a.spv")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    data = (folder / "a.spv").read_bytes()
+    data = glslang("-G", "vert" if kind == GL.VERTEX_SHADER else "frag", text)
     name: int = gl.create_shader(kind)
     gl.shader_binary(1, [name], int(GL.SHADER_BINARY_FORMAT_SPIR_V), data, len(data))
     gl.specialize_shader(name, "main", 0, None, None)
@@ -47,10 +41,10 @@ def shader(gl: Any, kind: int, text: str, folder: Path | None) -> int:
     return name
 
 
-def program(gl: Any, texts: dict[int, str], folder: Path | None) -> int:
+def program(gl: Any, texts: dict[int, str], as_module: bool) -> int:
     name: int = gl.create_program()
     for kind, text in texts.items():
-        gl.attach_shader(name, shader(gl, kind, text, folder))
+        gl.attach_shader(name, shader(gl, kind, text, as_module))
     gl.link_program(name)
     assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
     gl.use_program(name)
@@ -86,9 +80,9 @@ def set_uniforms(gl: Any) -> None:
         errors(gl)
 
 
-def colours(gl: Any, declared: str, colour: str, folder: Path | None) -> list[bytes]:
+def colours(gl: Any, declared: str, colour: str, as_module: bool) -> list[bytes]:
     text = f"{HEAD}{declared}\nvoid main() {{ c = {colour}; }}"
-    program(gl, {GL.VERTEX_SHADER: VERTEX, GL.FRAGMENT_SHADER: text}, folder)
+    program(gl, {GL.VERTEX_SHADER: VERTEX, GL.FRAGMENT_SHADER: text}, as_module)
     bind_resources(gl)
     found = []
     for number in (0, 1):
@@ -102,9 +96,9 @@ def colours(gl: Any, declared: str, colour: str, folder: Path | None) -> list[by
 
 @pytest.mark.native
 @each(FILE, "resources")
-def test_resources_of_modules_are_those_of_glsl(case: Case, tmp_path: Path) -> None:
+def test_resources_of_modules_are_those_of_glsl(case: Case) -> None:
     native = native_context(profile="core", version=(4, 5), size=(2, 2))
-    wanted = colours(native, case.text, case.answer, None)
+    wanted = colours(native, case.text, case.answer, False)
     native.release()
     assert len({*wanted}) == 2 or case.name in (
         "a sampler in a structure",
@@ -112,8 +106,8 @@ def test_resources_of_modules_are_those_of_glsl(case: Case, tmp_path: Path) -> N
     )
     for driver in ("numpipe", "jit"):
         gl = create_context(driver, profile="core", version=(4, 6), size=(2, 2))
-        for folder in (None, tmp_path):
-            assert colours(gl, case.text, case.answer, folder) == wanted, (driver, folder)
+        for as_module in (False, True):
+            assert colours(gl, case.text, case.answer, as_module) == wanted, (driver, as_module)
         gl.release()
 
 
@@ -142,14 +136,14 @@ def captured(gl: Any) -> list[npt.NDArray[np.float32]]:
 
 @pytest.mark.parametrize("from_glsl", [True, False])
 @each(FILE, "captured")
-def test_what_modules_capture(case: Case, from_glsl: bool, tmp_path: Path) -> None:
+def test_what_modules_capture(case: Case, from_glsl: bool) -> None:
     declared, _, body = case.text.partition("\n")
     wanted = [list(map(float, answer.split())) for answer in case.answers]
     gl = create_context("numpipe", profile="core", version=(4, 6), size=(2, 2))
     if from_glsl:  # which has no locations for blocks in arrays
         declared = declared.replace(", location = 0", "")
     text = f"{declared}\nvoid main() {{ {body} gl_Position = vec4(0); }}"
-    program(gl, {GL.VERTEX_SHADER: text}, None if from_glsl else tmp_path)
+    program(gl, {GL.VERTEX_SHADER: text}, not from_glsl)
     for found, values in zip(captured(gl), wanted, strict=True):
         assert found.tolist() == (values * 2 + [0.0] * 64)[:64]
     gl.release()
@@ -166,10 +160,10 @@ INTERFACES = {
 }
 
 
-def described(gl: Any, text: str, folder: Path | None) -> dict[str, list[list[int]]]:
+def described(gl: Any, text: str, as_module: bool) -> dict[str, list[list[int]]]:
     """The properties of what is in the blocks of a program of one shader, without the names."""
     name = gl.create_program()
-    gl.attach_shader(name, shader(gl, GL.VERTEX_SHADER, text, folder))
+    gl.attach_shader(name, shader(gl, GL.VERTEX_SHADER, text, as_module))
     gl.link_program(name)
     found = {}
     for interface, properties in INTERFACES.items():
@@ -186,14 +180,14 @@ def described(gl: Any, text: str, folder: Path | None) -> dict[str, list[list[in
 
 @pytest.mark.native
 @each(FILE, "blocks")
-def test_blocks_of_modules_are_described_as_those_of_glsl(case: Case, tmp_path: Path) -> None:
+def test_blocks_of_modules_are_described_as_those_of_glsl(case: Case) -> None:
     text = f"{case.text}\nvoid main() {{ gl_Position = vec4({case.answer}); }}"
     native = native_context(profile="core", version=(4, 5), size=(2, 2))
     gl = create_context("numpipe", profile="core", version=(4, 6), size=(2, 2))
-    wanted = described(native, text, None)
+    wanted = described(native, text, False)
     assert sum(map(len, wanted.values())) > 2
-    for folder in (None, tmp_path):
-        assert described(gl, text, folder) == wanted, folder
+    for as_module in (False, True):
+        assert described(gl, text, as_module) == wanted, as_module
     native.release()
     gl.release()
 

@@ -142,18 +142,32 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-PLACES = [page for page in PAGES if any(b.page == page for b in blocks("sh"))]
+COMMANDS = {
+    page: [each for block in blocks("sh") if block.page == page for each in block.commands()]
+    for page in PAGES
+}
+# Commands that write no file that a later one needs: the first page that has one runs it for all.
+_SHOWING = re.compile(
+    r"gallette (run my_moderngl_script\.py$|(explore|inspect|pixel|debug|lesson)\b(?!.* --html))"
+)
+
+
+def once() -> Iterator[tuple[Path, list[tuple[str, int]]]]:
+    """The pages with their commands, without those that an earlier page has shown."""
+    shown: set[str] = set()
+    for page, commands in COMMANDS.items():
+        yield page, [each for each in commands if each[0] not in shown]
+        shown.update(line for line, _ in commands if _SHOWING.match(line))
 
 
 @pytest.mark.native
 @pytest.mark.skipif(not os.environ.get("GALLETTE_DOCS"), reason="`make docs` runs the commands")
-@pytest.mark.parametrize("page", PLACES, ids=lambda p: p.name)
-def test_the_commands_of_a_page_run(page: Path, folder: Path) -> None:
+@pytest.mark.parametrize("commands", [pytest.param(c, id=page.name) for page, c in once() if c])
+def test_the_commands_of_a_page_run(commands: list[tuple[str, int]], folder: Path) -> None:
     pytest.importorskip("moderngl")
     wrong = []
-    for block in blocks("sh"):
-        for line, status in block.commands() if block.page == page else ():
-            found = execute(line)
-            if found != status:
-                wrong.append(f"{line}: {found} instead of {status}")
+    for line, status in commands:
+        found = execute(line)
+        if found != status:
+            wrong.append(f"{line}: {found} instead of {status}")
     assert not wrong, "\n".join(wrong)
