@@ -266,6 +266,16 @@ def test_multisampled_textures_are_fetched_by_sample() -> None:
     assert found.tolist() == [int(words[0, 2, 1]), int(words[3, 2, 1]), 0]
 
 
+def test_a_level_of_weight_zero_does_not_count() -> None:
+    """Its infinities would, multiplied by zero; and only in the company of other lanes."""
+    levels = texture("R32_FLOAT", 4, 4, last_level=1)
+    levels.view(0, F32)[...], levels.view(1, F32)[...] = 2.0, np.inf
+    unit = texture_unit(view_of(levels), replace(LINEAR, min_mip_filter=MipFilter.LINEAR))
+    at = [np.full(2, 0.5, F32)] * 2
+    red = unit.sample("txl", at, 2, lod=np.array([0.0, 0.5], F32))[0]
+    assert red[0] == 2.0 and not np.isfinite(red[1])
+
+
 @pytest.mark.parametrize("format", ["R32G32_FLOAT", "R8G8B8A8_UNORM"])
 def test_lanes_of_cube_maps_are_independent(format: str) -> None:
     """Corners, where three faces meet, and directions that are no numbers change no other lane."""
