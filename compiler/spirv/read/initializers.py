@@ -5,13 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import Constant, Data, SpvType
-from gallette.compiler.spirv.read.pointers import (
-    BlockArray,
-    DefaultPlace,
-    Place,
-    RootPlace,
-    SplitBlock,
-)
+from gallette.compiler.spirv.read.pointers import Place, RootPlace, SplitBlock
 
 __all__ = ["initialise"]
 
@@ -36,17 +30,11 @@ def _give(place: Place, data: Data, where: Instruction) -> None:
             place.var.constant_initializer = data
         else:
             raise where.error("a variable of this storage class has no initial value")
-    elif isinstance(place, BlockArray):
-        for element, part in zip(place.elements, data, strict=True):
-            _give(element, part, where)
     elif isinstance(place, SplitBlock):
         # In per-vertex blocks each member is an array of its values.
         parts = list(zip(*data, strict=True)) if place.arrayed else data
         for member, part in zip(place.members, parts, strict=True):
             _give(member, part, where)
-    elif isinstance(place, DefaultPlace):
-        for var, part in zip(place.members, data, strict=True):
-            var.constant_initializer = part
     else:
         raise where.error("a variable of this kind has no initial value")
 

@@ -162,9 +162,10 @@ def _store(b: Builder, deref: Deref, value: Value, access: int) -> None:
 
 
 class SplitBlock(Place):
-    """An interface block (`gl_PerVertex`, or a user's), whose members are separate variables.
+    """An interface block (`gl_PerVertex`, a user's, the default block of uniforms), whose members
+    are separate variables; or an array of blocks, each with variables of its own.
 
-    For an array of blocks (one per vertex) the first index is the vertex.
+    For an array of blocks with an element per vertex the first index is the vertex.
     """
 
     __slots__ = ("arrayed", "members", "vertex")
@@ -178,50 +179,27 @@ class SplitBlock(Place):
         self.vertex = vertex
 
     def step(self, b: Builder, index: Index) -> Place:
+        inner = self.inner(index)
         if self.arrayed and self.vertex is None:
-            return SplitBlock(self.inner(index), self.members, True, index)
-        self.inner(index)
-        assert isinstance(index, int)
+            return SplitBlock(inner, self.members, True, index)
+        if not isinstance(index, int):
+            return Chosen(self.members, index)
+        if not 0 <= index < len(self.members):
+            raise SpirvError(f"an array of {len(self.members)} blocks has no element {index}")
         member = self.members[index]
         return member if self.vertex is None else member.step(b, self.vertex)
 
+    def _count(self) -> int:
+        return self.type.count if self.arrayed and self.vertex is None else len(self.members)
+
     def load(self, b: Builder) -> Value:
-        if self.arrayed and self.vertex is None:
-            return tuple(self.step(b, i).load(b) for i in range(self.type.count))
-        return tuple(self.step(b, i).load(b) for i in range(len(self.members)))
+        return tuple(self.step(b, i).load(b) for i in range(self._count()))
 
     def store(self, b: Builder, value: Value) -> None:
-        count = self.type.count if self.arrayed and self.vertex is None else len(self.members)
-        if not isinstance(value, tuple) or len(value) != count:
+        if not isinstance(value, tuple) or len(value) != self._count():
             raise SpirvError("expected a whole block")
         for i, part in enumerate(value):
             self.step(b, i).store(b, part)
-
-
-class BlockArray(Place):
-    """An array of interface blocks that is not per vertex; each element has its own variables."""
-
-    __slots__ = ("elements",)
-
-    def __init__(self, type: SpvType, elements: list[Place]) -> None:
-        super().__init__(type)
-        self.elements = elements
-
-    def step(self, b: Builder, index: Index) -> Place:
-        if not isinstance(index, int):
-            return Chosen(self.elements, index)
-        if not 0 <= index < len(self.elements):
-            raise SpirvError(f"an array of {len(self.elements)} blocks has no element {index}")
-        return self.elements[index]
-
-    def load(self, b: Builder) -> Value:
-        return tuple(element.load(b) for element in self.elements)
-
-    def store(self, b: Builder, value: Value) -> None:
-        if not isinstance(value, tuple) or len(value) != len(self.elements):
-            raise SpirvError("expected a whole array of blocks")
-        for element, part in zip(self.elements, value, strict=True):
-            element.store(b, part)
 
 
 class Chosen(Place):
@@ -239,7 +217,7 @@ class Chosen(Place):
     def load(self, b: Builder) -> Value:
         value = self.places[0].load(b)
         for i, place in enumerate(self.places[1:], 1):
-            value = _selected(b, b.ieq(self.index, b.imm_int(i)), place.load(b), value)
+            value = select_tree(b, b.ieq(self.index, b.imm_int(i)), place.load(b), value)
         return value
 
     def store(self, b: Builder, value: Value) -> None:
@@ -247,12 +225,6 @@ class Chosen(Place):
             b.push_if(b.ieq(self.index, b.imm_int(i)))
             place.store(b, value)
             b.pop_if()
-
-
-def _selected(b: Builder, condition: Def, yes: Value, no: Value) -> Value:
-    if isinstance(yes, tuple):
-        return tuple(_selected(b, condition, x, y) for x, y in zip(yes, no, strict=True))
-    return b.bcsel(condition, yes, no)
 
 
 class RootPlace(Place):
@@ -334,21 +306,6 @@ def select_tree(b: Builder, condition: Def, then: Value, other: Value) -> Value:
     if not isinstance(then, Def) or not isinstance(other, Def):
         raise SpirvError("this cannot be chosen at run time")
     return b.bcsel(condition, then, other)
-
-
-class DefaultPlace(Place):
-    """The struct of default-block uniforms, whose members are variables."""
-
-    __slots__ = ("members",)
-
-    def __init__(self, type: SpvType, members: list[Variable]) -> None:
-        super().__init__(type)
-        self.members = members
-
-    def step(self, b: Builder, index: Index) -> Place:
-        inner = self.inner(index)
-        assert isinstance(index, int)
-        return RootPlace(inner, self.members[index])
 
 
 class Counter(Place):

@@ -20,10 +20,8 @@ from gallette.compiler.spirv.read.initializers import initialise
 from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
 from gallette.compiler.spirv.read.pointers import (
-    BlockArray,
     Builtin,
     Counter,
-    DefaultPlace,
     Place,
     RootPlace,
     SplitBlock,
@@ -152,7 +150,7 @@ class Variables:
 
     def _block_array(
         self, id: int, type: SpvType, block: SpvType, facts: _Facts, mode: Mode
-    ) -> BlockArray:
+    ) -> SplitBlock:
         """A variable for an array of blocks, whose elements have consecutive locations (and capture
         buffers).
         """
@@ -166,7 +164,7 @@ class Variables:
             )
             for i in range(type.count)
         ]
-        return BlockArray(type, elements)
+        return SplitBlock(type, elements, False)
 
     def _block(
         self,
@@ -329,13 +327,13 @@ class Variables:
                 access |= flag
         return access
 
-    def _default_block(self, id: int, type: SpvType) -> DefaultPlace:
-        members = []
+    def _default_block(self, id: int, type: SpvType) -> SplitBlock:
+        members: list[Place] = []
         for i, field in enumerate(type.nir.fields):
             offset = self.d.member_decorations.get((type.id, i), {}).get("Offset", (0,))[0]
             var = self.add(id, field.name, field.type, Mode.UNIFORM, offset=offset)
-            members.append(var)
-        return DefaultPlace(type, members)
+            members.append(RootPlace(type.members[i], var))
+        return SplitBlock(type, members, False)
 
     def _constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
         if facts.builtin:  # ARB_shader_ballot declares the subgroup size like this
