@@ -35,7 +35,7 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
         if word in _NOT_OF_BLOCKS:
             raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
     check_declaration(c, "block", quals, t.VOID, node.quals)
-    if node.name == "gl_PerVertex":
+    if node.name == "gl_PerVertex" and storage in ("in", "out"):
         redeclare_per_vertex(c, node, quals)
         return
     c.check_identifier(node.name, node)
@@ -72,9 +72,6 @@ def block_members(
             c.error("only members of a 'patch' block can be 'patch'", member.quals)
         check_declaration(c, "members", own, t.VOID, member.quals)
         own.memory |= quals.memory
-        own.interpolation = own.interpolation or quals.interpolation
-        own.centroid = own.centroid or quals.centroid
-        own.sample = own.sample or quals.sample
         own.patch = own.patch or quals.patch
         base = resolve_type(c, member.type)
         for d in member.declarators:

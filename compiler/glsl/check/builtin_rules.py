@@ -5,6 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.glsl.check.lvalues import memory_of
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import IVEC2, Base
@@ -71,6 +72,8 @@ def check_special(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -
             raise c.abort(f"'{name}' reads an image declared writeonly", node.args[0])
         if writes and "readonly" in memory:
             raise c.abort(f"'{name}' writes an image declared readonly", node.args[0])
+        if name.startswith("imageAtomic") and not var.quals.flags & IMAGE_FORMATS <= ONE_WORD:
+            raise c.abort(f"'{name}' needs an image of format r32i, r32ui or r32f", node.args[0])
 
 
 def check_interpolant(c: Checker, arg: hir.Expr, node: s.Call) -> None:

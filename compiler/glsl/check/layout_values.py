@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.availability import LOCATIONS, SEPARATE_STAGES
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -46,7 +46,7 @@ def check_image(c: Checker, var: hir.Variable, d: s.Node) -> None:
     if kind is not sampled:
         c.error(f"format '{name}' does not fit '{var.type.without_array}'", d)
     if c.lang.es and not c.lang.has("NV_image_formats"):
-        if name not in ("r32f", "r32i", "r32ui") and quals.memory.isdisjoint(_ONE_WAY):
+        if name not in ONE_WORD and quals.memory.isdisjoint(_ONE_WAY):
             c.error(f"images of format '{name}' must be readonly or writeonly", d)
 
 

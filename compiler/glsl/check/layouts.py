@@ -14,6 +14,7 @@ __all__ = [
     "IMAGE_FORMATS",
     "LAYOUTS",
     "MATRIX_LAYOUTS",
+    "ONE_WORD",
     "PACKINGS",
     "PRIMITIVES",
     "Layout",
@@ -60,6 +61,8 @@ def _group(name: str) -> frozenset[str]:
 
 PACKINGS, MATRIX_LAYOUTS = _group("packing"), _group("matrix")
 DEPTH_LAYOUTS, IMAGE_FORMATS = _group("depth!"), _group("format!")
+ONE_WORD = frozenset(("r32f", "r32i", "r32ui"))
+"""formats of images for atomic operations, and in GLSL ES for images both read and written"""
 BLEND_MODES = [name for name in LAYOUTS if name.startswith("blend_support_")][:-1]
 """layouts for modes of blending, in the order of `ShaderInfo.blend_equations_advanced`"""
 PRIMITIVES = {

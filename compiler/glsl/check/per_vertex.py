@@ -76,10 +76,10 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
         return
     names = {f.name for f in fields}
     for name in known:
+        var = c.builtin_scope.get(name)
+        if isinstance(var, hir.Variable) and var.used:
+            raise c.abort("gl_PerVertex must be redeclared before its first use", node)
         if name not in names:
-            var = c.builtin_scope.get(name)
-            if isinstance(var, hir.Variable) and var.used:
-                raise c.abort("gl_PerVertex must be redeclared before its first use", node)
             c.hidden_builtins.add(name)
             c.builtin_scope.pop(name, None)
             c.shader.builtins.pop(name, None)

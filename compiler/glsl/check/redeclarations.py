@@ -60,7 +60,9 @@ REDECLARATIONS: dict[str, Redeclaration] = {
     "gl_BackSecondaryColor": _COLOR,
     "gl_TexCoord": Redeclaration(limit="max_texture_coords", interpolated=True),
     "gl_TexCoordIn": Redeclaration(interpolated=True),
-    "gl_FragCoord": Redeclaration(layouts=frozenset(("origin_upper_left", "pixel_center_integer"))),
+    "gl_FragCoord": Redeclaration(
+        layouts=frozenset(("origin_upper_left", "pixel_center_integer")), when="desktop"
+    ),
     "gl_FragDepth": Redeclaration(layouts=DEPTH_LAYOUTS),
 }
 

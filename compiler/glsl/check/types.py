@@ -94,7 +94,7 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
                 )
         if member.quals.layout:
             raise c.abort("structure members have no layout", member.quals)
-        if member.type.struct is not None and c.lang.has("es"):
+        if member.type.struct is not None and not c.lang.has("110-110"):
             raise c.abort("structures cannot be defined inside structures", member)
         base = resolve_type(c, member.type)
         for d in member.declarators:

@@ -110,6 +110,8 @@ def declare_any(
     type_ = array_of(c, base, d.dims, d)
     if type_.without_array is t.VOID:
         raise c.abort(f"variable '{d.name}' cannot be void", d)
+    if d.init is None and type_.element is not None and not type_.element.array_elements:
+        raise c.abort("only the outermost dimension of an array can lack a size", d)
     if d.name.startswith("gl_"):
         redeclare_builtin(c, d, type_, quals)
         return []
