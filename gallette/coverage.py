@@ -140,8 +140,8 @@ def watching() -> Iterator[Seen]:
     """Record what tests use inside the block. The compile cache must be off, because it hides the
     compiler.
     """
-    from gallette.compiler.glsl import api
     from gallette.compiler.glsl.link import linker
+    from gallette.compiler.glsl.parse import parser
     from gallette.drivers.common.binding import BindingContext
     from gallette.drivers.common.memory.screen import MemoryScreen
     from gallette.drivers.common.variants.shader import ShaderObject
@@ -162,7 +162,7 @@ def watching() -> Iterator[Seen]:
             setattr(owner, name, watched)
             stack.callback(setattr, owner, name, original)
 
-        watch(api, "parse", lambda unit, *_: _note_syntax(seen, unit))
+        watch(parser, "parse", lambda unit, *_: _note_syntax(seen, unit))
         watch(linker, "lower_stage", lambda shader, *_: _note_code(seen, shader))
         watch(linker, "to_driver_form", lambda _, shader, *__: _note_code(seen, shader))
         watch(ShaderObject, "__init__", lambda _, made, *__: _note_code(seen, made.shader))

@@ -10,19 +10,15 @@ from gallette.compiler import debug
 from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
-from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.checker import check
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
-from gallette.compiler.glsl.lower import fold
-from gallette.compiler.glsl.parse.parser import parse
-from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
 
 if TYPE_CHECKING:
+    from gallette.compiler.glsl.check import hir
     from gallette.compiler.nir.run.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
@@ -98,6 +94,12 @@ def compile_shader(
 def _compile(
     stage: Stage, text: str, options: CompileOptions, file_names: Sequence[str] = ()
 ) -> CompiledShader:
+    # These are many modules, which callers that find their shaders in the cache do not need.
+    from gallette.compiler.glsl.check.checker import check
+    from gallette.compiler.glsl.lower import fold
+    from gallette.compiler.glsl.parse.parser import parse
+    from gallette.compiler.glsl.parse.preprocessor import preprocess
+
     name = file_names[0] if file_names else f"<{_WORDS[stage].replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
     language: Language | None = None

@@ -8,7 +8,7 @@ The driver's screen provides the shader compiler. The stages of a draw are in `d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.text.lazy_shader import digest_of
 from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
@@ -61,6 +62,7 @@ class HostContext(MemoryContext):
         self._queue = DrawQueue(
             self._states, screen.defers_draws, self.regroup, screen.counts_draws
         )
+        self._by_content: dict[object, ShaderObject[Any, Any]] = {}
         self._forgets = debug.is_set("driver:forget")
 
     @property
@@ -107,11 +109,25 @@ class HostContext(MemoryContext):
         if stage is Stage.KERNEL:
             shader.unref()
             raise GalletteError(f"{self.screen.name} has no {stage.value} stage")
-        made = ShaderObject(shader, self.screen.compiler, self.variant_log, stream_output)
-        self.shaders.add(made)
+        # Programs with equal shaders share one object, and thus its variants and prepared draws.
+        digest = digest_of(shader)
+        content = (stage, digest, shader.name, shader.label, stream_output)
+        made = self._by_content.get(content)
+        if made is not None:
+            shader.unref()
+        else:
+            made = ShaderObject(shader, self.screen.compiler, self.variant_log, stream_output)
+            self.shaders.add(made)
+            if digest and made.kept is not None:
+                self._by_content[content], made.content = made, content
+        made.users += 1
         return made
 
     def delete_shader_state(self, handle: Handle) -> None:
+        handle.users -= 1
+        if handle.users:
+            return
+        self._by_content.pop(handle.content, None)
         super().delete_shader_state(handle)
         self._states.forget_shaders()
         self._queue.forget()

@@ -202,15 +202,16 @@ def _spell(param: Param) -> str:
     return f"{'const ' if const else ''}{param.type}{'*' * param.stars} {param.name}{array}"
 
 
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # where words begin
+
+
 def method_name(name: str) -> str:
     """`TexImage2D` -> `tex_image2d`, `BindBufferARB` -> `bind_buffer_arb`."""
     suffix = ""
     match = _SUFFIX.match(name)
     if match and match[1]:
         name, suffix = match[1], "_" + match[2].lower()
-    name = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
-    name = re.sub(r"([A-Z])([A-Z][a-z])", r"\1_\2", name)
-    return name.lower() + suffix
+    return _WORDS.sub("_", name).lower() + suffix
 
 
 _PARAM = re.compile(r"(const )?(\w+)(\**) (\w+)(?:\[([^\]]+)\])?$")

@@ -31,6 +31,7 @@ from gallette.drivers.jit.screen import JitCompiler
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.piglit_subset.execute import run_file
 from gallette.piglit_subset.suite import find_tests
+from gallette.state_tracker import GL, create_context
 
 VERTEX = """#version 330
 struct Light { vec4 color; float power[3]; };
@@ -93,6 +94,39 @@ def test_what_the_application_said_is_part_of_the_key(cache: DiskCache) -> None:
     first = described(program(attrib_bindings={"position": 3}))
     second = described(program(attrib_bindings={"position": 5}))
     assert first["attributes"] != second["attributes"]
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_equal_shaders_of_two_programs_are_one_shader_of_the_driver(
+    cache: DiskCache, driver: str
+) -> None:
+    gl = create_context(driver, profile="compat", version=(3, 3), size=(4, 4))
+    vertex = "#version 330\nin vec4 p; void main() { gl_Position = p; }"
+    fragment = "#version 330\nuniform vec4 u; out vec4 c; void main() { c = u; }"
+    programs = []
+    for red in (0.2, 0.4):
+        programs.append(gl.create_program())
+        for kind, text in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
+            gl.attach_shader(programs[-1], shader := gl.create_shader(kind))
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+        gl.link_program(programs[-1])
+        gl.use_program(programs[-1])
+        gl.uniform4f(gl.get_uniform_location(programs[-1], "u"), red, 0.0, 0.0, 1.0)
+
+    def drawn(program: int) -> int:
+        gl.use_program(program)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+        return int(gl.read_pixels(0, 0, 1, 1, GL.RED, GL.UNSIGNED_BYTE)[0])
+
+    assert [drawn(program) for program in programs] == [51, 102]
+    assert len(gl.pipe.shaders) == 2
+    gl.delete_program(programs[0])
+    assert drawn(programs[1]) == 102
+    gl.use_program(0)
+    gl.delete_program(programs[1])
+    assert not gl.pipe.shaders
+    gl.release()
 
 
 def test_damaged_files_are_misses(cache: DiskCache) -> None:

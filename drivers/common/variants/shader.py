@@ -62,6 +62,7 @@ class ShaderObject(Generic[Key, Code]):
 
     __slots__ = (
         "compiler",
+        "content",
         "hits",
         "inlined",
         "kept",
@@ -72,6 +73,7 @@ class ShaderObject(Generic[Key, Code]):
         "shader",
         "stage",
         "stream_output",
+        "users",
         "variant_log",
         "variants",
     )
@@ -89,6 +91,8 @@ class ShaderObject(Generic[Key, Code]):
         self.name = shader.name or "unnamed"
         self.compiler = compiler
         self.stream_output = stream_output
+        self.users = 0  # programs that have this object: those with equal shaders share it
+        self.content: object = None  # what is equal in their shaders
         self.variant_log = variant_log
         self.variants: dict[Key, Variant[Key, Code]] = {}  # in order of last use
         self.hits = self.misses = 0

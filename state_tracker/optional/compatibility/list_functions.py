@@ -55,7 +55,7 @@ VertexAttrib(I|L)?[1-4](N?(b|s|i|ub|us|ui)|[fdh]|ui64)v? VertexAttribs[1-4]hv
 VertexAttribP[1-4]uiv? VertexAttrib4N.*
 Viewport(Arrayv|Indexedfv?)? WindowPos[234].* WindowRectangles TextureBarrier
 """
-_PATTERN = re.compile("|".join(f"(?:{p})" for p in _COMPILED.split()))
+_PATTERN = "|".join(f"(?:{p})" for p in _COMPILED.split())  # slow to compile, for a first picture
 
 # Functions allowed between glBegin and glEnd that change only vertices and their attributes.
 VERTEX_DATA = re.compile(
@@ -84,7 +84,7 @@ def _plain_name(name: str) -> str:
 @cache
 def is_compiled(name: str) -> bool:
     """Whether the function of that C name is compiled into display lists."""
-    return _PATTERN.fullmatch(_plain_name(name)) is not None
+    return re.fullmatch(_PATTERN, _plain_name(name)) is not None
 
 
 @cache
