@@ -14,8 +14,9 @@ from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.irreducible import add_header
 from gallette.compiler.spirv.read.model import FunctionCode, successors
 
-__all__ = ["ENDS", "Graph"]
+__all__ = ["ENDS", "MAX_DEPTH", "Graph"]
 
+MAX_DEPTH = 120
 ENDS = ("OpKill", "OpTerminateInvocation", "OpUnreachable")
 """the terminators with which an invocation ends"""
 
@@ -49,21 +50,26 @@ class Graph:
         """Find all loops; returns the entries of one that has several."""
         self.next: dict[int, list[int]] = {}
         self._reach(self.code.first)
-        work = self._components(self.next.keys())
+        work = [(part, 1) for part in self._components(self.next.keys())]
         self.order = self.finished[::-1]
         self.bodies: dict[int, frozenset[int]] = {}
         self.loops = dict.fromkeys(self.order, 0)
         self.outer: dict[int, int] = {}
+        sources: dict[int, set[int]] = {label: set() for label in self.order}
+        for label in self.order:
+            for following in self.next[label]:
+                sources[following].add(label)
         while work:
-            part = work.pop()
-            entered = {s for label in self.order if label not in part for s in self.next[label]}
-            header, *others = entries = [label for label in self.order if label in part & entered]
+            part, depth = work.pop()
+            if depth > MAX_DEPTH:
+                raise SpirvError("control flow is nested too deeply")
+            header, *others = entries = sorted(at for at in part if not part >= sources[at])
             if others:
                 return entries
             self.bodies[header] = part
             self.outer[header] = self.loops[header]
             self.loops.update(dict.fromkeys(part, header))
-            work += self._components(part - {header})
+            work += [(inner, depth + 1) for inner in self._components(part - {header})]
         return []
 
     def _keep_in_loop(self, label: int, before: list[int]) -> None:

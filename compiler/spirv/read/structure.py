@@ -20,6 +20,7 @@ Phis are variables, to which every branch stores its values.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler.nir.builder import Builder
@@ -29,7 +30,7 @@ from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.cfg import Graph
+from gallette.compiler.spirv.read.cfg import MAX_DEPTH, Graph
 from gallette.compiler.spirv.read.model import Block
 from gallette.compiler.spirv.read.repair_ssa import repair_dominance
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Structure"]
 
-MAX_DEPTH = 120
 _KILLED = 0
 """stands for a block where control arrives after a discard"""
 _Cursor: TypeAlias = "tuple[cf.Block, Instr | None]"
@@ -97,22 +97,26 @@ class Structure:
         return none is inside the other.
         """
         graph, found = self.graph, {}
+        left = MAX_DEPTH * len(graph.order)  # deeper code is refused anyway
         for label in graph.order:
             instr = self.blocks[label].merge
-            if instr is None or instr.name != "OpSelectionMerge":
+            if instr is None or instr.name != "OpSelectionMerge" or left < 0:
                 continue
             merge, between = instr.words[0], {label}
-            work = list(graph.next[label])
+            work = sorted(map(graph.number.__getitem__, graph.next[label]))
             while work:
-                at = work.pop()
-                if at != merge and at not in between and not self._jumps(at, graph.loops[label]):
-                    between.add(at)
-                    work += graph.next[at]
-            entered = [*graph.before.get(merge, (0,))]
-            for at in between - {label}:
-                entered += graph.before[at]
-            if between.issuperset(entered):
-                found[merge] = label
+                at = graph.order[heappop(work)]
+                if at == merge or at in between or self._jumps(at, graph.loops[label]):
+                    continue
+                if not between.issuperset(graph.before[at]):
+                    break
+                between.add(at)
+                left -= 1
+                for following in graph.next[at]:
+                    heappush(work, graph.number[following])
+            else:
+                if between.issuperset(graph.before.get(merge, (0,))):
+                    found[merge] = label
         return found
 
     def _jumps(self, target: int, loop: int) -> bool:
