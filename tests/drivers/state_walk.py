@@ -339,11 +339,18 @@ class Scene:
         gl.bind_image_texture(0, self.textures[2], 0, 0, 0, GL.READ_ONLY, GL.RGBA8)
         yield None
 
-    def walk(self, part: str, forgets: bool = False) -> list[bytes]:
+    def walk(
+        self, part: str, forgets: bool = False, until: list[bytes] | None = None
+    ) -> list[bytes]:
         """What the draws of a part leave behind. Each state is looked at, and each is met by draws
-        that are pending from the state before. `forgets`: before each draw nothing is known."""
+        that are pending from the state before. `forgets`: before each draw nothing is known.
+
+        After what is not as in `until` nothing is drawn, though states are set to the end.
+        """
         gl, found = self.gl, list[bytes]()
         for phase in (0, 1):
+            if until is not None and found != until[: len(found)]:
+                break
             gl.push_attrib(GL.ALL_ATTRIB_BITS)
             self.fill()
             self.start()
@@ -355,6 +362,10 @@ class Scene:
                 self.draw(GL.TRIANGLES if mode is None else mode, forgets)
                 if number % 2 == phase:
                     found.append(self.left())
+                    if until is not None and found[-1] != until[len(found) - 1]:
+                        for _ in steps:
+                            pass
+                        break
                     gl.clear(GL.COLOR_BUFFER_BIT)  # or they would all be white in the end
                 assert gl.get_error() == GL.NO_ERROR
             found.append(self.left())

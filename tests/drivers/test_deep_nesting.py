@@ -27,7 +27,6 @@ def in_ifs(first: int, count: int, inner: str) -> str:
 
 
 CODE = {
-    "ifs": ("", in_ifs(0, IFS, "")),
     "function": (
         f"int f(int x) {{ int r = 0; {in_ifs(IFS, IFS, '')} return r; }}\n",
         in_ifs(0, IFS, "r += f(x);"),
@@ -52,7 +51,6 @@ def of_ifs(x: int, first: int = 0) -> int:
 
 
 WANTED = {
-    "ifs": [of_ifs(x) for x in range(COLUMNS)],
     "function": [of_ifs(x) + (of_ifs(x, IFS) if x * 20 + 7 >= IFS else 0) for x in range(COLUMNS)],
     "chain": [(x + CHAIN - COLUMNS) * 3 for x in range(COLUMNS)],
     "returns": [x * 32 + 15 if x * 32 + 15 < RETURNS else 1 for x in range(COLUMNS)],

@@ -268,6 +268,6 @@ def test_a_planted_fault_is_seen(
     with monkeypatch.context() as patch:
         plant(patch, scene.gl.pipe._states)
         scene.gl.pipe.forget_derived()
-        found = scene.walk(part)
+        found = scene.walk(part, until=expected[part])
     scene.gl.pipe.forget_derived()
     assert found != expected[part]

@@ -19,7 +19,7 @@ from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import program, quad
 
 LANES, ROUNDS = 24, 6
-MANY = {"numpipe": 160, "jit": 40, "simd": 10, "tiler": 10}
+MANY = {"numpipe": 40, "jit": 20, "simd": 10, "tiler": 10}
 VERTEX = "#version 330\nin vec2 position; void main() { gl_Position = vec4(position, 0, 1); }"
 FORMS: tuple[tuple[str, Callable[[int, int, int], int]], ...] = (
     ("a + b", lambda a, b, i: a + b),

@@ -7,10 +7,7 @@ import pytest
 
 from gallette.render import render_scenes
 from gallette.scenes import SCENES
-from tests.scenes_once import numpipe_scenes
-
-# What takes long in these is the texture unit, which is numpipe's.
-OF_THE_TEXTURE_UNIT = {"anisotropic", "blur", "distance_text"}
+from tests.scenes_once import OF_THE_TEXTURE_UNIT, numpipe_scenes
 
 
 def test_scenes_are_numpipes(tmp_path_factory: pytest.TempPathFactory) -> None:
