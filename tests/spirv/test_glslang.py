@@ -7,8 +7,10 @@ through SPIR-V, whose variables are given the places that the linker gave to tho
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -44,13 +46,24 @@ def sources(path: Path) -> dict[Stage, tuple[str, str]]:
     return {stage: texts[0] for stage, texts in found.items() if len(texts) == 1}
 
 
-def compile_with_glslang(flag: str, suffix: str, text: str, folder: Path) -> bytes | None:
-    source, module = folder / f"shader.{suffix}", folder / "shader.spv"
-    source.write_text(text)
-    module.unlink(missing_ok=True)
-    command = [tool("glslangValidator"), flag, "--amb", "--aml", str(source), "-o", str(module)]
-    done = subprocess.run(command, capture_output=True)
-    return module.read_bytes() if done.returncode == 0 and module.exists() else None
+LEAST_VERSION = {"-V": 140, "-G": 330}
+"""Of shaders for Vulkan and for OpenGL: glslang refuses all older ones."""
+
+
+@functools.cache
+def compile_with_glslang(flag: str, suffix: str, text: str) -> bytes | None:
+    """A module, or None where the dialect has no words for the shader. Starting the compiler takes
+    longer than compiling, and tests have shaders in common.
+    """
+    version = re.search(r"^\s*#version (\d+)", text, re.M)
+    if int(version[1] if version else 110) < LEAST_VERSION[flag]:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "shader.spv"
+        words = [flag, "--amb", "--aml", "--stdin", "-S", suffix, "-o", str(module)]
+        command = [tool("glslangValidator"), *words]
+        done = subprocess.run(command, input=text.encode(), capture_output=True)
+        return module.read_bytes() if done.returncode == 0 and module.exists() else None
 
 
 def adopt(theirs: Shader, ours: Shader) -> None:
@@ -112,14 +125,14 @@ def find(var: Variable, ours: Shader) -> Variable | None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_same_image(folder: str, tmp_path: Path) -> None:
+def test_same_image(folder: str) -> None:
     """Each test in one of the dialects of Vulkan and of OpenGL, in turn; in the other one if that
     has no words for its shaders."""
     for number, path in enumerate(TESTS[folder]):
         modules: dict[Stage, bytes] = {}
         for flag in ("-V", "-G") if number % 2 else ("-G", "-V"):
             for stage, (suffix, text) in sources(path).items():
-                data = compile_with_glslang(flag, suffix, text, tmp_path)
+                data = compile_with_glslang(flag, suffix, text)
                 if data is not None:
                     modules[stage] = data
             if modules:

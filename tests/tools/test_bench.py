@@ -100,10 +100,11 @@ def test_every_scene_draws_the_same_again_in_its_context() -> None:
     moderngl = pytest.importorskip("moderngl")
     different = []
     for name, scene in SCENES.items():
-        window: Any = gallette.moderngl_context("jit")
+        window: Any = gallette.moderngl_context("numpipe")
         ctx = moderngl.create_context(standalone=True, context=window)
         ctx.extra = window
-        first, again = (list(scene.render(ctx, scene.size)) for _ in range(2))
+        small = scene.size[0] // 2, scene.size[1] // 2
+        first, again = (list(scene.render(ctx, small)) for _ in range(2))
         if not all(np.array_equal(a.color, b.color) for a, b in zip(first, again, strict=True)):
             different.append(name)
         window.release()
