@@ -42,10 +42,8 @@ def _clamped(b: Builder, x: Def, low: Def, high: Def) -> Def:
 
 def _existing(b: Builder, lod: Def, count: Def) -> tuple[Def, Def]:
     """A level of detail within the levels that exist (a NaN is 0), and the last level."""
-    zero, last = b.imm_float(0.0), b.isub(count, b.imm_int(1))
-    top = b.i2f32(last)
-    positive = b.bcsel(b.flt(zero, lod), lod, zero)
-    return b.bcsel(b.flt(top, positive), top, positive), last
+    last = b.isub(count, b.imm_int(1))
+    return b.fmin(b.fmax(lod, b.imm_float(0.0)), b.i2f32(last)), last
 
 
 def _squares(b: Builder, given: Sequence[Def]) -> list[Def]:

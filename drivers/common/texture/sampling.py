@@ -384,7 +384,8 @@ class DecodedFilter(LevelFilter[T]):
     @abstractmethod
     def beyond_edges(self, z: T, i: T, j: T, n: T) -> list[tuple[T, T, T, T | None]]:
         """`addressing.seamless_corner` of each corner: face (and cube), i, j, and where three faces
-        meet."""
+        meet (None: nowhere).
+        """
 
     def row(
         self, place: Place[T], columns: Sequence[Tap[T]], others: Sequence[Tap[T]]
