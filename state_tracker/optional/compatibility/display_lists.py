@@ -36,6 +36,11 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     is_vertex_data,
     pointer_bytes,
 )
+from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
+    LETTER,
+    Letter,
+    decode_letter,
+)
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -223,8 +228,10 @@ def _keep_values(
 
 def _keep_image(
     ctx: Context, function: Function, args: tuple[Any, ...]
-) -> tuple[Around, tuple[Any, ...]]:
-    """Record pixels as they are unpacked now, independent of the unpack state at playback."""
+) -> tuple[Around | None, tuple[Any, ...]]:
+    """Record pixels as they are unpacked now, independent of the unpack state at playback; small
+    bitmaps are decoded, because lists of letters are played often.
+    """
     from gallette.state_tracker.optional.compatibility.list_images import image_bytes
 
     unpack = ctx.unpack
@@ -237,6 +244,8 @@ def _keep_image(
         kept = None
     else:
         kept = read_bytes(pointer, image_bytes(ctx, function, args)).tobytes()
+    if function.name == "Bitmap" and kept and max(front[:2]) <= LETTER:
+        return None, (*front, Letter(decode_letter(kept, unpack, *front[:2])))
 
     def play(user: Context, method: Method, values: tuple[Any, ...]) -> None:
         saved, bound = user.unpack, user.buffers.bound

@@ -5,7 +5,7 @@ stipple.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from gallette.state_tracker.pixel_data.pixels import PackState
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["LETTER", "bitmap_layout", "read_bitmap", "read_letter"]
+__all__ = ["LETTER", "Letter", "bitmap_layout", "decode_letter", "read_bitmap", "read_letter"]
 
 Bits = npt.NDArray[np.uint8]
 _SIDE = 32
@@ -47,15 +47,23 @@ def read_bitmap(ctx: Context, pointer: Pointer, width: int, height: int) -> Bits
     return None if raw is None else _pixels(ctx.unpack, raw, width, height).copy()
 
 
-def read_letter(ctx: Context, pointer: Pointer, width: int, height: int) -> Any:
+class Letter(NamedTuple):
+    """A decoded bitmap, which display lists hold instead of its bytes."""
+
+    pixels: Any
+
+
+def read_letter(ctx: Context, pointer: Pointer | Letter, width: int, height: int) -> Any:
     """The bitmap as float pixels `[height, width, 1]`, one array for the same small bytes; None if
     no bit is set.
     """
+    if isinstance(pointer, Letter):
+        return pointer.pixels
     raw = client_image(ctx, pointer, bitmap_layout(ctx.unpack, width, height)[2])
     if raw is None:
         return None
-    read = _kept_letter if max(width, height) <= LETTER else _letter
-    return read(raw.tobytes(), ctx.unpack, width, height)
+    decode = decode_letter if max(width, height) <= LETTER else _letter
+    return decode(raw.tobytes(), ctx.unpack, width, height)
 
 
 def _letter(raw: bytes, state: PackState, width: int, height: int) -> Any:
@@ -63,7 +71,7 @@ def _letter(raw: bytes, state: PackState, width: int, height: int) -> Any:
     return bits[..., None].astype(np.float32) if bits.any() else None
 
 
-_kept_letter = lru_cache(maxsize=256)(_letter)
+decode_letter = lru_cache(maxsize=256)(_letter)
 
 
 def _pixels(state: PackState, raw: Bits, width: int, height: int) -> Bits:

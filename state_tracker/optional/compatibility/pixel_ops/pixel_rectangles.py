@@ -94,7 +94,7 @@ class Rectangle:
     y: float
     z: float
     zoom: tuple[float, float]
-    constants: tuple[float, ...]  # the raster position's colours, fog and texture coordinates
+    varyings: Array  # of the raster position
 
 
 def _stacked(rectangles: Sequence[Rectangle]) -> tuple[Array, list[int]]:
@@ -166,8 +166,7 @@ class PixelDrawer:
     ) -> Rectangle:
         """A rectangle at window position (x, y), with the raster position's data."""
         raster = self._ctx.raster_position
-        constants = (*raster.color, *raster.secondary, raster.distance, *sum(raster.texcoords, ()))
-        return Rectangle(pixels, x, y, raster.position[2], zoom, constants)
+        return Rectangle(pixels, x, y, raster.position[2], zoom, raster.varyings)
 
     def draw(self, what: str, rectangles: Sequence[Rectangle]) -> None:
         """Draw rectangles in order."""
@@ -256,19 +255,18 @@ class PixelDrawer:
         half = np.array((fb_width / 2.0, fb_height / 2.0))
         viewport = ViewportState((*half.tolist(), 0.5), (*half.tolist(), 0.5))
         ctx.pipe.set_viewport_states(0, [viewport] * len(ctx.raster.viewports))
-        numbers = np.array(
-            [(*r.pixels.shape[1::-1], r.x, r.y, r.z, *r.zoom, *r.constants) for r in rectangles]
-        )
+        numbers = np.array([(*r.pixels.shape[1::-1], r.x, r.y, r.z, *r.zoom) for r in rectangles])
+        varyings = np.array([r.varyings for r in rectangles])
         size, origin, z, zoom = (numbers[:, None, k] for k in ((0, 1), (2, 3), 4, (5, 6)))
         texel = _CORNERS * size
-        data = np.empty((len(rectangles), len(_CORNERS), 6 + numbers.shape[1] - 7), np.float32)
+        data = np.empty((len(rectangles), len(_CORNERS), 6 + varyings.shape[1]), np.float32)
         with np.errstate(all="ignore"):  # the zoom may be infinite
             data[..., :2] = (origin + texel * zoom) / half - 1.0
         data[..., 2] = 2.0 * z - 1.0
         data[..., 3] = 1.0
         data[..., 4:6] = texel
         data[..., 5] += np.array(rows)[:, None]
-        data[..., 6:] = numbers[:, None, 7:]
+        data[..., 6:] = varyings[:, None]
         data = data.reshape(-1, data.shape[2])
         stride = data.shape[1] * 4
         buffer = upload(ctx, data, Bind.VERTEX_BUFFER)

@@ -6,6 +6,7 @@ coordinates and fog distance are stored, and whether it was inside the clip volu
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,16 @@ class RasterPosition:
     index: float = 1.0
     unclipped: bool = False  # IBM_rasterpos_clip: valid outside of the clip volume, too
     texcoords: list[Vec] = field(default_factory=lambda: [_ORIGIN] * TEXTURE_UNITS)
+    varyings: Any = field(init=False, compare=False)
+    """Colours, fog distance and texture coordinates as one array, for all rectangles drawn here."""
+
+    def __post_init__(self, ctx: Context) -> None:
+        self.gather()
+
+    def gather(self) -> None:
+        """Derive `varyings`."""
+        coordinates = itertools.chain(*self.texcoords)
+        self.varyings = np.array([*self.color, *self.secondary, self.distance, *coordinates])
 
 
 def set_from_object(ctx: Context, values: Vec) -> None:
@@ -82,6 +93,7 @@ def _transform(ctx: Context, values: Vec) -> None:
     raster.color, raster.secondary = _colors(ctx, eye)
     raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
     raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(TEXTURE_UNITS)]
+    raster.gather()
     ctx.rendering.raster_position()
 
 
@@ -114,6 +126,7 @@ def set_from_window(ctx: Context, values: Vec) -> None:
     raster.secondary = _clamped(ctx, state.values[VertAttrib.COLOR1])
     raster.index = float(state.values[VertAttrib.COLOR_INDEX][0])
     raster.texcoords = [state.values[VertAttrib.TEX0 + unit] for unit in range(TEXTURE_UNITS)]
+    raster.gather()
     ctx.rendering.raster_position()
 
 
