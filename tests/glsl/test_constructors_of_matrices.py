@@ -1,7 +1,8 @@
 """Constructors take a matrix in whatever form an expression gives it: in memory or as columns.
 
-Each form of expression gives every matrix type in turn; every constructor that takes the matrix
-writes its components to a buffer, and NumPy says what they are.
+Each form of expression gives three matrix types, with every number of columns and of rows; the next
+form gives three others. Every constructor that takes the matrix writes its components to a buffer,
+and NumPy says what they are.
 """
 
 from __future__ import annotations
@@ -92,12 +93,12 @@ def columns_of(target: str) -> tuple[list[str], int]:
 class Constructors:
     """A compute shader that constructs values, and what it must write."""
 
-    def __init__(self, form: Form, base: str, by_columns: bool):
+    def __init__(self, form: Form, base: str, by_columns: bool, turn: int):
         self.outside: list[str] = []
         self.calls: list[str] = []
         self.expected: list[list[float]] = []
         for name, (kind, columns, rows) in MATRICES.items():
-            if kind == base:
+            if kind == base and (columns + rows + turn) % 3 == 0:
                 self.add(form, name, columns, rows, by_columns)
 
     def add(self, form: Form, name: str, columns: int, rows: int, by_columns: bool) -> None:
@@ -172,7 +173,8 @@ def uniform_blocks(program: LinkedProgram) -> dict[int, bytes]:
 @pytest.mark.parametrize("base", ["float", "double"])
 @pytest.mark.parametrize("form", FORMS)
 def test_constructors_take_every_form_of_matrix(form: str, base: str) -> None:
-    shader = Constructors(FORMS[form], base, form in COLUMN_BY_COLUMN)
+    turn = [*FORMS].index(form) + (base == "double")
+    shader = Constructors(FORMS[form], base, form in COLUMN_BY_COLUMN, turn)
     compute = compiled(Stage.COMPUTE, shader.source)
     assert compute.ok, compute.info_log
     program = link_program([compute], LinkOptions(api="compat", optimize=False))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
-from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.builder import Builder, formulas
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.modes import Mode, Stage
@@ -90,3 +91,19 @@ def test_components_are_chosen_and_what_is_exact_says_so() -> None:
 def test_a_table_knows_its_rows() -> None:
     assert "line" in TABLE and "lines" not in TABLE
     assert len(list(TABLE)) == 10
+
+
+def test_each_operation_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However deep it is nested, as in polynomials."""
+    compiled: list[str] = []
+    operation = formulas._operation
+
+    def counted(name: str, *rest: Any) -> Any:
+        compiled.append(name)
+        return operation(name, *rest)
+
+    monkeypatch.setattr(formulas, "_operation", counted)
+    nested = Formulas("nested(x): " + 12 * "fneg(" + "x" + 12 * ")")
+    b = Builder.shader_main(Stage.FRAGMENT, "nested")
+    nested.build(b, "nested", [b.imm_float(1.0)])
+    assert compiled == 12 * ["fneg"]

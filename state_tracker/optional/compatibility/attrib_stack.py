@@ -73,8 +73,8 @@ def _save_textures(ctx: Context) -> dict[str, Any]:
     return {
         "active": ctx.textures.active,
         "units": units,
-        "texgen": copy.deepcopy(ctx.lighting.texgen),
-        "texgen_enabled": copy.deepcopy(ctx.lighting.texgen_enabled),
+        "texgen": [[copy.copy(one) for one in unit] for unit in ctx.lighting.texgen],
+        "texgen_enabled": [unit.copy() for unit in ctx.lighting.texgen_enabled],
         "env_colors": list(ctx.lighting.env_colors),
         "parameters": parameters,
     }
