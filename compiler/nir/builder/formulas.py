@@ -191,14 +191,14 @@ def _code(node: ast.expr, table: Formulas) -> _Code:
     name, args = node.func.id, node.args
     if name in ("poly", "fused_poly"):
         return _code(_horner(args[0], args[1:], name == "fused_poly"), table)
+    if name not in table.routine_names and name not in table:
+        return _operation(name, args, table)  # which makes the code of the arguments itself
     codes = [_number(a, "int", None) or _code(a, table) for a in args]
     if name in table.routine_names:
         return lambda scope: scope["make"].routine(name, [code(scope) for code in codes])
-    if name in table:
-        return lambda scope: table.make(
-            scope["make"], name, [code(scope) for code in codes], scope["_"]
-        )
-    return _operation(name, args, table)
+    return lambda scope: table.make(
+        scope["make"], name, [code(scope) for code in codes], scope["_"]
+    )
 
 
 def _operation(name: str, args: list[ast.expr], table: Formulas) -> _Code:
