@@ -19,19 +19,19 @@ F = 4  # OpenGL programs of one family
 SLICES = """
 gl                --without-native                    | 0:8:4         | agree
 gl                --kind beside                       | 2:4           | agree
-gl                --kind threads                      | 0:3           | agree
-gl native                                             | 400:408:4     | agree
-gl native         --kind fixed                        | 400:408:4     | agree
-gl native         --kind modern                       | 400:408:4     | agree
-gl native         --kind shared                       | 400:408:4     | agree
+gl                --kind threads                      | 0:1           | agree
+gl native                                             | 400:404:4     | agree
+gl native         --kind fixed                        | 400:404:4     | agree
+gl native         --kind modern                       | 400:404:4     | agree
+gl native         --kind shared                       | 400:404:4     | agree
 glsl-text                                             | 1000:1300     | compile, are rejected
-glsl-programs                                         | 5000:5012     | agree
+glsl-programs                                         | 5000:5004     | agree
 glsl-programs     --driver jit                        | 5000:5004     | agree
 glsl-programs     --driver simd                       | 5000:5004     | agree
 glsl-programs native --driver numpipe --native        | 6000:6004     | agree
 spirv-words                                           | 11:100        | accepted, refused
-spirv-names                                           | 0:6           | alike
-kernels                                               | 0:64          | ran, refused
+spirv-names                                           | 0:2           | alike
+kernels                                               | 0:24          | ran, refused
 machines          --driver simd                       | 34:36         | registers of mask_aware
 machines          --driver tiler --rules              | 34:35         | registers of late
 machine-code                                          | 3000:3002     | spills of simd, 32 registers

@@ -19,41 +19,49 @@ from tests.machines.programs import MACHINES, Checked, checked_program, judged
 FEW = {"simd": {"registers": 32, "width": 16}, "tiler": {"registers": 16}}
 
 
+def noticed(machine: str, seeds: range, **options: Any) -> bool:
+    """Whether three programs have problems: those after them are not asked for."""
+    found = 0
+    for seed in seeds:
+        found += bool(checked_program(machine, seed, **options).verdict.problems)
+        if found == 3:
+            return True
+    return False
+
+
 def problems(results: list[Checked]) -> list[tuple[int, str]]:
     return [(found.seed, found.verdict.problems[0]) for found in results if found.verdict.problems]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_machine_code_does_what_selection_meant(machine: str) -> None:
-    results = [checked_program(machine, seed) for seed in range(3000, 3020)]
+    results = [checked_program(machine, seed) for seed in range(3000, 3010)]
     assert problems(results) == []
     effects = sum(found.verdict.effects for found in results)
     values = sum(found.verdict.values for found in results)
     undefined = sum(found.verdict.undefined for found in results)
-    assert effects > 200 and values > effects
+    assert effects > 100 and values > effects
     assert undefined < values / 2  # channels that are elsewhere, mostly
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_with_few_registers_too(machine: str) -> None:
-    results = [checked_program(machine, seed, **FEW[machine]) for seed in range(3000, 3015)]
+    results = [checked_program(machine, seed, **FEW[machine]) for seed in range(3000, 3008)]
     assert problems(results) == []
-    assert sum(found.spills > 0 for found in results) >= 5
+    assert sum(found.spills > 0 for found in results) >= 3
 
 
 def test_the_other_remedy_keeps_waiting_values() -> None:
-    results = [checked_program("simd", s, live_ranges="loop_extended") for s in range(3000, 3015)]
+    results = [checked_program("simd", s, live_ranges="loop_extended") for s in range(3000, 3008)]
     assert problems(results) == []
 
 
 def test_naive_live_ranges_are_noticed() -> None:
-    results = [checked_program("simd", seed, live_ranges="naive") for seed in range(3000, 3030)]
-    assert len(problems(results)) >= 3
+    assert noticed("simd", range(3000, 3030), live_ranges="naive")
 
 
 def test_texels_without_a_wait_are_detected() -> None:
-    results = [checked_program("tiler", seed, barriers="reads") for seed in range(3000, 3012)]
-    assert len(problems(results)) >= 3
+    assert noticed("tiler", range(3000, 3012), barriers="reads")
 
 
 def _without_an_edge(rng: random.Random, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,8 +100,7 @@ def test_a_dependency_that_is_forgotten_is_noticed(
 ) -> None:
     faulty = _without_an_edge(random.Random(1), schedule.dependencies)
     monkeypatch.setattr(schedule, "dependencies", faulty)
-    results = [checked_program(machine, seed) for seed in range(3000, 3015)]
-    assert len(problems(results)) >= 3
+    assert noticed(machine, range(3000, 3015))
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -102,8 +109,7 @@ def test_a_value_that_is_forgotten_is_noticed(
 ) -> None:
     faulty = _without_a_range(random.Random(1), allocate.interference)
     monkeypatch.setattr(allocate, "interference", faulty)
-    results = [checked_program(machine, seed) for seed in range(3000, 3015)]
-    assert len(problems(results)) >= 3
+    assert noticed(machine, range(3000, 3015))
 
 
 @pytest.mark.parametrize("machine", MACHINES)

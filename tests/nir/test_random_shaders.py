@@ -37,8 +37,8 @@ UPDATES_INFO = {"gather_info"}
 PASSES = sorted(set(own_passes()) - CHANGES_MEANING)
 
 randoms = st.integers(0, 2**32).map(random.Random)
-few = settings(max_examples=12, suppress_health_check=list(HealthCheck))
-many = settings(few, max_examples=60)
+few = settings(max_examples=8, suppress_health_check=list(HealthCheck))
+many = settings(few, max_examples=30)
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -96,7 +96,7 @@ def test_optimising_twice_finds_nothing_more(
 
 
 @given(rng=randoms, exact=st.booleans())
-@settings(few, max_examples=25)
+@settings(few, max_examples=12)
 def test_functions_that_return_early_are_flattened(rng: random.Random, exact: bool) -> None:
     shader = make_shader(rng, exact=exact, derefs=True, calls=True)
     before = interpret(shader)

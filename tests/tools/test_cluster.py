@@ -48,7 +48,7 @@ def scheduler() -> Iterator[str]:
     """The address of a cluster as others start it, without keys."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
     ) as found:
         yield found.scheduler_address
 
