@@ -37,8 +37,7 @@ from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 __all__ = ["Replayed", "Replayer", "replay"]
 
 # A replay skips these: their results are in the capture.
-_SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary",
-            "ObjectPtrLabel")  # fmt: skip
+_SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 _UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
