@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reload_with_storage(page: Any) -> None:
-    """Reload `page` once the browser has handed on what the page has stored.
+    """Reload `page` with what it has stored.
 
-    A reloaded page gets another process in Chromium, and what the old one stored may reach it a
-    moment later.
+    Chromium may give a reloaded page another process, which receives what the old one stored too
+    late or never. So it is stored once more, before the scripts of the page run.
     """
     stored = page.evaluate("localStorage.getItem('gallette course')")
     assert stored
-    page.reload()
-    while page.evaluate("localStorage.getItem('gallette course')") != stored:
-        page.reload()
+    page.add_init_script(f"localStorage.setItem('gallette course', {json.dumps(stored)})")
     page.reload()
 
 
