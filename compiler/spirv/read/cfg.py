@@ -52,7 +52,7 @@ class Graph:
         self._reach(self.code.first)
         work = [(part, 1) for part in self._components(self.next.keys())]
         self.order = self.finished[::-1]
-        self.bodies: dict[int, frozenset[int]] = {}
+        self.bodies: dict[int, set[int]] = {}
         self.loops = dict.fromkeys(self.order, 0)
         self.outer: dict[int, int] = {}
         sources: dict[int, set[int]] = {label: set() for label in self.order}
@@ -66,7 +66,7 @@ class Graph:
             header, *others = entries = sorted(at for at in part if not part >= sources[at])
             if others:
                 return entries
-            self.bodies[header] = part
+            self.bodies[header] = set(part)
             self.outer[header] = self.loops[header]
             self.loops.update(dict.fromkeys(part, header))
             work += [(inner, depth + 1) for inner in self._components(part - {header})]
@@ -80,7 +80,7 @@ class Graph:
         if end is not None and end.name in ENDS and len(before) == 1:
             loop = self.loops[label] = self.loops[before[0]]
             while loop:
-                self.bodies[loop] |= {label}
+                self.bodies[loop].add(label)
                 loop = self.outer[loop]
 
     def _reach(self, label: int) -> None:
@@ -125,8 +125,9 @@ class Graph:
                     path.pop()
                     self.finished.append(label)
                     if low[label] == number[label]:
-                        part = stack[stack.index(label) :]
-                        del stack[-len(part) :]
+                        part = [stack.pop()]
+                        while part[-1] != label:
+                            part.append(stack.pop())
                         if len(part) > 1 or label in self.next[label]:
                             found.append(frozenset(part))
                         low.update(dict.fromkeys(part, len(self.next)))

@@ -85,6 +85,12 @@ class Filtering:
     def needs_lod(self) -> bool:
         return self.mip is not MipFilter.NONE or not self.same_filters or self.probes > 0
 
+    def takes_bytes(self, op: str) -> bool:
+        """Whether an operation filters the bytes of a view that has them: llvmpipe filters floats
+        where a level of detail that the shader computes chooses between two filters.
+        """
+        return self.same_filters or op == "tex"
+
 
 @dataclass(slots=True)
 class Lookup(Generic[T]):

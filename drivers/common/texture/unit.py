@@ -147,7 +147,7 @@ class Unit(Sampling[Any]):
         return (lane_derivatives if self.how.target.is_cube else quad_derivatives)(coords)
 
     def filter(self, op: str) -> FloatFilter | PackedFilter:
-        if self.packed is not None and (self.how.same_filters or op == "tex"):
+        if self.packed is not None and self.how.takes_bytes(op):
             return self.packed
         return self.floats
 

@@ -171,7 +171,7 @@ class Sampler(Texture, Sampling[V]):
         return ddx, ddy
 
     def filter(self, op: str) -> LevelFilter[V]:
-        packed = self.key.packed is not None and (self.how.same_filters or op == "tex")
+        packed = self.key.packed is not None and self.how.takes_bytes(op)
         return _Packed(self) if packed else Floats(self)
 
     def at_level(self, place: Place[V], level: V) -> Place[V]:
