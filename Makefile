@@ -69,8 +69,7 @@ gallery: $(READY)  ## a page of what those programs draw on gallette and on llvm
 
 browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
-	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal \
-	    tests/inspector/test_browser.py tests/inspector/test_*page*.py
+	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m browser tests/inspector
 
 docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs,browser]'

@@ -1,4 +1,4 @@
-"""One observed run for all tests of this folder."""
+"""One observed run for all tests of this folder, and a mark on those that open pages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from gallette.capture.targets import record_target
 from gallette.inspector import Frame, observe
 from gallette.inspector.server import make_server
 from gallette.inspector.service import Service
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
 
 
 @pytest.fixture(scope="session")
