@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.pipe.state import ScissorState, ViewportState
 from gallette.state_tracker.dirty import Dirty
@@ -31,7 +33,7 @@ def viewport_states(ctx: Context) -> list[ViewportState]:
     return [_state(box, ends, turned, positive) for box, ends in pairs]
 
 
-def to_window(ctx: Context, clip: Sequence[float]) -> tuple[float, float, float, float]:
+def to_window(ctx: Context, clip: npt.NDArray[np.float64]) -> tuple[float, float, float, float]:
     """The window coordinates of a point in clip coordinates, with its w, in the first viewport."""
     state, w = viewport_states(ctx)[0], float(clip[3])
     x, y, z = (
