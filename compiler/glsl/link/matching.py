@@ -26,9 +26,12 @@ def match_variables(interface: StageInterface) -> None:
     }
     blocks = {p.block.name: p.block for p in interface.outputs if p.block is not None}
     checked: set[str] = set()
+    es = interface.consumer.language.es
     for variable in interface.inputs:
         block = variable.block
-        if variable.explicit >= 0 and (block is None or block.name not in blocks):
+        # In ES blocks match by name alone.
+        unnamed = block is None or (block.name not in blocks and not es)
+        if variable.explicit >= 0 and unnamed:
             other = by_location.get((variable.explicit, variable.component, variable.quals.patch))
             if other is not None and (other.block is None) != (block is None):
                 other = None
