@@ -6,6 +6,7 @@ by location. Names are kept if the module has them, but nothing depends on them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,10 +45,15 @@ from gallette.compiler.nir.link.feedback import (
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
-from gallette.compiler.spirv.module import Module, SpirvError
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Module, SpirvError, text_of
 from gallette.compiler.spirv.read.translate import read_entry
 
 __all__ = ["SpirvShader", "link_spirv"]
+
+_NAME = opcode("OpName")
+_MADE = re.compile(r"(v|struct_)\d+(?=[.\[]|$)")
+"""names of variables and structures of which a module names none"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,7 @@ class _Linker:
             self._feedback()
             self._facts()
             self._lower()
+            self._forget_names(shaders)
             program.ok = True
         except GalletteError as error:
             program.info_log = f"error: {error}\n"
@@ -354,6 +361,30 @@ class _Linker:
         compute = self.program.shaders.get(Stage.COMPUTE)
         if compute is not None:
             self.program.info.local_size = compute.info.workgroup_size
+
+    def _forget_names(self, shaders: list[SpirvShader]) -> None:
+        """Take the names of resources away that the reader made, as the modules have none."""
+        given = {
+            text_of(instr.words, 1)[0]
+            for shader in shaders
+            for instr in shader.module.instructions
+            if instr.opcode == _NAME
+        }
+
+        def named(items: list[Any]) -> list[Any]:
+            roots = [_MADE.match(item.name) for item in items]
+            return [
+                replace(item, name="") if root is not None and root[0] not in given else item
+                for item, root in zip(items, roots, strict=True)
+            ]
+
+        program = self.program
+        for table in ("uniforms", "uniform_blocks", "storage_blocks", "buffer_variables",
+                      "attributes", "frag_outputs", "inputs", "outputs"):  # fmt: skip
+            setattr(program, table, named(getattr(program, table)))
+        program.input_resources, program.output_resources = program.inputs, program.outputs
+        if program.xfb is not None:
+            program.xfb = replace(program.xfb, varyings=tuple(named(list(program.xfb.varyings))))
 
     def _lower(self) -> None:
         program = self.program

@@ -77,7 +77,7 @@ def block_members(
         for d in member.declarators:
             type_ = array_of(c, base, d.dims, d)
             last = index == len(node.members) - 1 and d is member.declarators[-1]
-            check_member(c, type_, d, own, last, names)
+            check_member(c, type_, d, own, last, "location" in quals.layout, names)
             check_precision(c, type_, own, d)
             row_major = None
             if own.flags & MATRIX_LAYOUTS:
@@ -96,6 +96,7 @@ def check_member(
     d: s.Declarator,
     own: hir.Quals,
     last: bool,
+    located: bool,
     names: set[str],
 ) -> None:
     c.check_identifier(d.name, d)
@@ -110,7 +111,7 @@ def check_member(
     layout = own.layout
     check_alignment(c, own, d)
     if "component" in layout:
-        check_component(c, hir.Variable(d.name, type_, own), d)
+        check_component(c, own, type_, d, located or "location" in layout)
 
 
 def check_member_locations(

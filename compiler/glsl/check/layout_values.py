@@ -129,7 +129,7 @@ def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         elif layout["index"] > 1:
             c.error("'index' must be 0 or 1", d)
     if "component" in layout:
-        check_component(c, var, d)
+        check_component(c, var.quals, var.type, d, "location" in layout)
     if "binding" in layout and storage == "uniform":
         check_binding(c, var, d)
     if "offset" in layout and element.base is not Base.ATOMIC_UINT:
@@ -172,10 +172,10 @@ def merge_xfb_stride(c: Checker, buffer: int, stride: int, node: s.Node) -> None
         c.error("xfb_stride exceeds the limit", node)
 
 
-def check_component(c: Checker, var: hir.Variable, d: s.Node) -> None:
-    layout, element = var.quals.layout, var.type.without_array
-    component = layout["component"]
-    if "location" not in layout:
+def check_component(c: Checker, quals: hir.Quals, type_: Type, d: s.Node, located: bool) -> None:
+    """Check the first component of a variable or member, `located` if it has a location."""
+    component, element = quals.layout["component"], type_.without_array
+    if not located:
         c.error("'component' needs a 'location'", d)
     if element.is_matrix or element.is_struct:
         c.error(f"'component' cannot be used on '{element}'", d)

@@ -19,7 +19,8 @@ def check_overlaps(interface: StageInterface, found: list[InterfaceVariable]) ->
     """Check that no two variables share a component of a location."""
     if not any(variable.explicit >= 0 for variable in found):
         return
-    taken: dict[tuple[int, int, bool], InterfaceVariable] = {}
+    taken: dict[tuple[int, int], InterfaceVariable] = {}
+    neighbours: dict[int, InterfaceVariable] = {}
     limit = interface.limits.max_varying_vectors
     for variable in found:
         if variable.explicit < 0:
@@ -33,26 +34,35 @@ def check_overlaps(interface: StageInterface, found: list[InterfaceVariable]) ->
             )
             continue
         for i in range(slots):
+            location = variable.explicit + i
             part = min(width - 4 * (i % 2), 4) if width > 4 else width
             for c in range(variable.component, min(4, variable.component + max(part, 0))):
-                key = (variable.explicit + i, c, variable.quals.patch)
-                other = taken.setdefault(key, variable)
+                other = taken.setdefault((location, c), variable)
                 if other is not variable:
                     interface.log.error(
-                        f"'{other.label}' and '{variable.label}' share location {key[0]}"
+                        f"'{other.label}' and '{variable.label}' share location {location}"
                     )
                     return
-        for other in found:
-            if other is variable or other.explicit != variable.explicit or element.is_struct:
-                continue
-            x, y = other.shape.without_array, element
-            if x.is_struct or other.quals.patch != variable.quals.patch:
-                continue
-            if x.is_float != y.is_float or x.bit_size != y.bit_size:
+            other = neighbours.setdefault(location, variable)
+            if different := _difference(other, variable):
                 interface.log.error(
-                    f"'{other.label}' and '{variable.label}' share a location with different types"
+                    f"'{other.label}' and '{variable.label}' share a location with different "
+                    f"{different}"
                 )
                 return
+
+
+def _difference(a: InterfaceVariable, b: InterfaceVariable) -> str:
+    """What variables with components of one location may not differ in."""
+    x, y = a.shape.without_array, b.shape.without_array
+    if a is b or x.is_struct or y.is_struct:
+        return ""
+    if x.is_float != y.is_float or x.bit_size != y.bit_size:
+        return "types"
+    if (a.quals.interpolation or "smooth") != (b.quals.interpolation or "smooth"):
+        return "interpolation"
+    storage = [(v.quals.centroid, v.quals.sample, v.quals.patch) for v in (a, b)]
+    return "" if storage[0] == storage[1] else "auxiliary storage"
 
 
 def assign_slots(interface: StageInterface) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.drawing.viewports import to_window
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
@@ -76,16 +77,7 @@ def _transform(ctx: Context, values: Vec) -> None:
     raster.valid = raster.unclipped or _inside(ctx, eye, clip)
     if not raster.valid:
         return
-    w = float(clip[3]) or 1.0
-    ndc = clip[:3] / w
-    x, y, width, height = ctx.raster.viewports[0]
-    near, far = ctx.raster.depth_ranges[0]
-    raster.position = (
-        x + width * (float(ndc[0]) + 1.0) / 2.0,
-        y + height * (float(ndc[1]) + 1.0) / 2.0,
-        near + (far - near) * (float(ndc[2]) + 1.0) / 2.0,
-        float(clip[3]),
-    )
+    raster.position = to_window(ctx, clip)
     if ctx.lighting.fog_source == GL.FOG_COORD:
         raster.distance = float(ctx.arrays.values[VertAttrib.FOG][0])
     else:
@@ -99,9 +91,11 @@ def _transform(ctx: Context, values: Vec) -> None:
 
 def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
     """Whether the point is inside the view volume and every user clip plane."""
-    w = float(clip[3])
-    axes = clip[:2] if ctx.raster.depth_clamp else clip[:3]
-    if not w > 0.0 or not bool((np.abs(axes) <= w).all()):
+    x, y, z, w = map(float, clip)
+    nearest = 0.0 if ctx.raster.clip_depth == GL.ZERO_TO_ONE else -w
+    if not (w > 0.0 and abs(x) <= w and abs(y) <= w):
+        return False
+    if not (ctx.raster.depth_clamp or nearest <= z <= w):
         return False
     planes = ctx.raster.clip_planes
     return all(
