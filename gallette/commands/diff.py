@@ -249,7 +249,7 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
     if diff.first is None:
         out.print(
             f"{path}: {diff.ours} and {diff.theirs} agree after each of "
-            f"{counted(len(diff.capture.draws()), 'draw')} ({counted(diff.compared, 'picture')})",
+            f"{counted(len(diff.capture.draws(diff.frame)), 'draw')} ({counted(diff.compared, 'picture')})",
             markup=False,
         )
         return
