@@ -352,9 +352,9 @@ class TileStage(CallingStage):
             return b.const("float", 0.5)
         raise GalletteError(f"a fragment has no {name}")
 
-    def middle_of_point(self, e: Emitter) -> list[V]:
-        """Window x and y."""
-        return [self._window(e, axis)[0] for axis in range(2)]
+    def ends(self, e: Emitter) -> list[list[V]]:
+        """Window x and y of the corners."""
+        return [self._window(e, axis) for axis in range(2)]
 
     def _point_coord(self, e: Emitter, component: int) -> V:
         b = e.b
@@ -362,7 +362,7 @@ class TileStage(CallingStage):
         if component > 1:
             return b.const("float", component - 2.0)
         with b.into(self.triangle):
-            size = b.load_at(self.record, Record.POINT_SIZE, "float").fp("double")
+            size = b.load_at(self.record, Record.WIDTH, "float").fp("double")
             middle, size = e.wide(self._window(e, component)[0].fp("double")), e.wide(size)
         along = (self.x, self.y)[component].fp("double") + self.half
         offset = (along - middle) / size
