@@ -128,9 +128,9 @@ def test_coordinates_select_the_same_texels(moved: bool) -> None:
 
 def test_smooth_lines_cover_the_same() -> None:
     random = np.random.default_rng(9)
-    ends = [random.uniform(-20, 60, LANES).astype(np.float32) for _ in range(4)]
+    ends = [random.uniform(1, 60, LANES).astype(np.float32) for _ in range(6)]
     frame = evaluate(lines.line_frame(), ends)
-    places = [(end + random.uniform(-1, 1, LANES)).astype(np.float32) for end in ends[:2]]
+    places = [(end + random.uniform(-1, 1, LANES)).astype(np.float32) for end in (ends[0], ends[1])]
     given = [*places, *frame, np.full(LANES, 1.5, np.float32)]
     check([(lines.line_frame(), ends, ""), (lines.line_coverage(), given, "")])
     assert 0 < evaluate(lines.line_coverage(), given)[0].mean() < 1

@@ -78,6 +78,28 @@ def test_lines_are_covered_by_distance(driver: str, end: tuple[float, float], wi
     assert seen.any()
 
 
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("turned", [1, -1])
+def test_smooth_lines_in_perspective_are_those_of_the_native_opengl(
+    driver: str, turned: int
+) -> None:
+    seen = []
+    for name in (driver, "native"):
+        gl = context(name)
+        gl.enable(GL.LINE_SMOOTH)
+        gl.line_width(5.0)
+        gl.load_identity()
+        gl.begin(GL.LINES)
+        for x, y, w in ((-0.8, 0.7, 1.0), (0.9, -0.4, 2.5))[::turned]:
+            gl.vertex4f(x * w, y * w, 0.0, w)
+        gl.end()
+        seen.append(pixels(gl)[..., 0].astype(int))
+        gl.release()
+    assert (seen[0] > 0).sum() > 200
+    assert np.abs(seen[0] - seen[1]).max() <= 1
+
+
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_colours_of_smooth_lines_reach_from_end_to_end(driver: str) -> None:
     gl = context(driver)

@@ -90,7 +90,8 @@ def set_up_lines(
         width = max(1.0, state.line_width) + (pattern is CENTER)
         corners = rectangles(x, y, dx, dy, width)
         if pattern is CENTER:
-            frame = evaluate(line_frame(), [x[0], y[0], x[1], y[1]])
+            w = vertices.window[3, batch.corners.T]
+            frame = evaluate(line_frame(), [x[0], y[0], w[0], x[1], y[1], w[1]])
             info.lines = *frame, np.full(len(frame[0]), width / 2, np.float32)
     else:
         corners = parallelograms(x, y, dx, dy, state, center)

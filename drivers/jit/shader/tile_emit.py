@@ -257,7 +257,8 @@ class _Tiles:
         b, kept = self.b, []
         radius = b.load_at(record, Record.WIDTH, "float").fp("double") * 0.5
         squared = b.spread(radius * radius, self.w)
-        middle = [b.spread(v.fp("double"), self.w) for (v,) in self.stage.ends(self.e)]
+        (at_x,), (at_y,) = (self.stage.window(self.e, axis) for axis in range(2))
+        middle = [b.spread(v.fp("double"), self.w) for v in (at_x, at_y)]
         lanes = [lane_x.to_float("double"), lane_y.to_float("double")]
         for mask, place in zip(masks, self.key.places, strict=True):
             x, y = (at + p / 256 - m for at, p, m in zip(lanes, place, middle, strict=True))
@@ -268,8 +269,8 @@ class _Tiles:
         """The part of each pixel that a smooth line covers."""
         b, stage = self.b, self.stage
         with b.into(stage.triangle):
-            (x0, x1), (y0, y1) = stage.ends(self.e)
-            frame = inlined(b, line_frame(), [x0, y0, x1, y1])
+            (x0, x1), (y0, y1), (w0, w1) = (stage.window(self.e, axis) for axis in (0, 1, 3))
+            frame = inlined(b, line_frame(), [x0, y0, w0, x1, y1, w1])
             line = [self.e.wide(v) for v in (*frame, b.load_at(record, Record.WIDTH, "float"))]
         return inlined(b, line_coverage(), [stage.x, stage.y, *line])[0]
 
