@@ -33,7 +33,6 @@ NATIVE = {
     "EGL_PLATFORM": "surfaceless",
     "LIBGL_ALWAYS_SOFTWARE": "1",
     "GALLIUM_DRIVER": "llvmpipe",
-    "MESA_GLSL_VERSION_OVERRIDE": "460",  # programs that found 4.6 here write #version 460
 }
 
 
