@@ -106,10 +106,10 @@ def blit(
     src, dst = read.place(), write.place()
     if src is None or dst is None:
         return
-    srgb = ctx.raster.framebuffer_srgb
-    src_format, dst_format = read.format, write.format
-    if not srgb:
-        src_format, dst_format = linear_format(src_format), linear_format(dst_format)
+    if ctx.raster.framebuffer_srgb:
+        src_format, dst_format = read.encoded, write.encoded
+    else:
+        src_format, dst_format = linear_format(read.format), linear_format(write.format)
     ctx.pipe.blit(
         BlitInfo(
             dst[0],

@@ -84,7 +84,7 @@ def _transform(ctx: Context, values: Vec) -> None:
         raster.distance = abs(float(eye[2]))
     raster.color, raster.secondary = _colors(ctx, eye)
     raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
-    raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(TEXTURE_UNITS)]
+    raster.texcoords = _texcoords(ctx, point, eye)
     raster.gather()
     ctx.rendering.raster_position()
 
@@ -191,10 +191,22 @@ def _lit(ctx: Context, light: Light, material: Material, normal: Any, eye: Any) 
     return attenuation * diffuse, attenuation * specular * (facing > 0.0)
 
 
-def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
+def _texcoords(ctx: Context, point: Any, eye: Any) -> list[Vec]:
+    """Of all units at once: programs that draw text set the position for each line."""
+    values, enabled = ctx.arrays.values, ctx.lighting.texgen_enabled
+    given = [
+        _generated(ctx, unit, point, eye) if any(enabled[unit]) else values[VertAttrib.TEX0 + unit]
+        for unit in range(TEXTURE_UNITS)
+    ]
+    matrices = np.stack([stack[-1] for stack in ctx.matrices.texture[:TEXTURE_UNITS]])
+    moved = matrices @ np.array(given, np.float64)[:, :, None]
+    return list(map(tuple, moved[:, :, 0].tolist()))
+
+
+def _generated(ctx: Context, unit: int, point: Any, eye: Any) -> list[float]:
     values = list(ctx.arrays.values[VertAttrib.TEX0 + unit])
     gen, enabled = ctx.lighting.texgen[unit], ctx.lighting.texgen_enabled[unit]
-    reflection = _reflection(ctx, eye) if any(enabled) else np.zeros(3)
+    reflection = _reflection(ctx, eye)
     m = 2.0 * float(np.linalg.norm(reflection + np.array([0.0, 0.0, 1.0]))) or 1.0
     for i, on in enumerate(enabled):
         if not on:
@@ -210,8 +222,7 @@ def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
             values[i] = float(reflection[i])
         elif mode == GL.NORMAL_MAP and i < 3:
             values[i] = float(_eye_normal(ctx)[i])
-    result = ctx.matrices.texture[unit][-1] @ np.array(values, np.float64)
-    return tuple(float(v) for v in result)
+    return values
 
 
 def _eye_normal(ctx: Context) -> Any:
