@@ -73,11 +73,13 @@ def _longest(names: list[str]) -> int:
 
 
 def _captured(program: ProgramObject) -> list[str]:
-    """The varyings the linked program captures: named by the application, or by the shader."""
+    """The varyings the linked program captures: those that the shader has layouts for, or else
+    those that the application named.
+    """
     linked = program.told.linked if program.told is not None else None
     if linked is None or linked.xfb is None:
         return []
-    return program.linked_with.xfb_varyings or [v.name for v in linked.xfb.varyings]
+    return [v.name for v in linked.xfb.varyings]
 
 
 @entry
