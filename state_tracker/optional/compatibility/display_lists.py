@@ -36,6 +36,7 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     is_vertex_data,
     pointer_bytes,
 )
+from gallette.state_tracker.optional.compatibility.list_runs import LEAST, Run, may_be_inside
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     LETTER,
     Letter,
@@ -63,6 +64,7 @@ class Call:
     around: Around | None = None
     end: int = 0  # of a glBegin whose glEnd is known: the index of the next call after that
     primitive: Primitive | None = None
+    run: Run | None = None  # that begins here
 
     def play(self, ctx: Context) -> None:
         method = ctx.unrecorded(self.function)
@@ -70,6 +72,40 @@ class Call:
             method(*self.args)
         else:
             self.around(ctx, method, self.args)
+
+
+_SETTERS = {
+    **dict.fromkeys(("FrontFace", "CullFace", "ShadeModel", "DepthFunc", "DepthMask"), 0),
+    **dict.fromkeys(("BlendFunc", "LineWidth", "PointSize"), 0),
+    **dict.fromkeys(("BindTexture", "Enable", "Disable"), 1),
+}
+"""Functions that set a state, and how many of their arguments say which."""
+
+
+def without_repetitions(calls: list[Call]) -> list[Call]:
+    """The calls without those that set a state to what it is: libraries repeat them before every
+    part of a shape.
+    """
+    kept: list[Call] = []
+    known: dict[tuple[Any, ...], Any] = {}
+    inside = False
+    for call in calls:
+        name = call.function.name
+        if name in ("Begin", "End"):
+            inside = name == "Begin"
+        elif inside or call.primitive is not None or may_be_inside(call):
+            pass
+        elif name not in _SETTERS:
+            if not name.startswith("Material"):
+                known = {}
+        else:
+            key = name.replace("Disable", "Enable"), *call.args[: _SETTERS[name]]
+            value = name, *call.args
+            if known.get(key) == value:
+                continue
+            known[key] = value
+        kept.append(call)
+    return kept
 
 
 class DisplayList(GLObject):
@@ -85,9 +121,12 @@ class DisplayList(GLObject):
         for call in self.calls:
             if call.primitive is not None:
                 call.primitive.release()
+            if call.run is not None:
+                call.run.release()
 
     def finish(self) -> None:
-        """Find the primitives that consist only of vertices and attributes."""
+        """Find the primitives that consist only of vertices and attributes, and runs of them."""
+        self.calls = without_repetitions(self.calls)
         start = -1
         for index, call in enumerate(self.calls):
             name = call.function.name
@@ -96,8 +135,22 @@ class DisplayList(GLObject):
             elif name == "End" and start >= 0:
                 self.calls[start].end = index + 1
                 start = -1
+            elif call.primitive is not None:  # of arrays
+                call.end = index + 1
+                start = -1
             elif not is_vertex_data(name):
                 start = -1
+        first = index = primitives = 0
+        while index <= len(self.calls):
+            ahead = self.calls[index] if index < len(self.calls) else None
+            if ahead is not None and (ahead.end or may_be_inside(ahead)):
+                primitives += bool(ahead.end)
+                index = ahead.end or index + 1
+                continue
+            if primitives >= LEAST:
+                self.calls[first].run = Run(self.calls, first, index)
+            first = index = index + 1
+            primitives = 0
 
     @property
     def is_primitive(self) -> bool:
@@ -107,17 +160,24 @@ class DisplayList(GLObject):
     def play(self, ctx: Context) -> None:
         calls, index = self.calls, 0
         while index < len(calls):
-            call = calls[index]
-            if call.end and not ctx.immediate.active:
-                ctx.immediate.draw_pending()
-                if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
-                    ctx.immediate.replay(call.primitive)
-                else:
-                    self._form_primitive(ctx, index)
-                index = call.end
-                continue
+            run = calls[index].run
+            index = run.end if run is not None and run.play(ctx, self) else self.step(ctx, index)
+
+    def step(self, ctx: Context, index: int) -> int:
+        """Make a call, or the calls of a primitive; returns which one is next."""
+        call = self.calls[index]
+        if not call.end or ctx.immediate.active:
             call.play(ctx)
-            index += 1
+            return index + 1
+        ctx.immediate.draw_pending()
+        if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
+            try:
+                ctx.immediate.replay(call.primitive)
+            except GLError as error:
+                ctx.record_error(error, call.function)
+        else:
+            self._form_primitive(ctx, index)
+        return call.end
 
     def _form_primitive(self, ctx: Context, index: int) -> None:
         """Make the calls from a glBegin to its glEnd, and keep the primitive that they form."""
@@ -178,7 +238,7 @@ class Recorder:
         snapshot = _snapshot_of(function)
 
         def record(*args: Any) -> Any:
-            around: Around | None = None
+            around: Around | Primitive | None = None
             kept = args
             if snapshot is not None:
                 try:
@@ -189,13 +249,18 @@ class Recorder:
                 except MemoryError as error:
                     ctx.work_failed(error, function)
                     return None
-            calls.append(Call(function, kept, around))
+            if callable(around):
+                calls.append(Call(function, kept, around))
+            else:
+                calls.append(Call(function, kept, primitive=around))
             return method(*args) if execute else None
 
         return record
 
 
-Snapshot = Callable[["Context", Function, tuple[Any, ...]], tuple[Around | None, tuple[Any, ...]]]
+Snapshot = Callable[
+    ["Context", Function, tuple[Any, ...]], "tuple[Around | Primitive | None, tuple[Any, ...]]"
+]
 
 
 def _snapshot_of(function: Function) -> Snapshot | None:

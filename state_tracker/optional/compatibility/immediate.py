@@ -207,7 +207,7 @@ class ImmediateState:
     def end(self) -> None:
         self.active = False
         self._add(self.mode, self._first, self._pending.count)
-        if self._pending.count > MOST or not self._may_defer():
+        if self._pending.count > MOST or not self.may_defer():
             self._draw()
 
     def _add(self, mode: int, first: int, end: int) -> None:
@@ -236,7 +236,7 @@ class ImmediateState:
 
     def specify(self, rows: Ints) -> int:
         """Make recorded calls of vertices; returns how many: all, or none."""
-        may = not self.bitmaps and self._may_defer()
+        may = not self.bitmaps and self.may_defer()
         return len(rows) if may and specify(self._ctx, rows) else 0
 
     def play(self, rows: Ints) -> int:
@@ -270,10 +270,11 @@ class ImmediateState:
         self.bitmaps.append(bitmap)
         self.busy = True
         count, large = len(self.bitmaps), max(bitmap.pixels.shape) > LETTER
-        if large or count >= MOST_BITMAPS or (count == 1 and not self._may_defer()):
+        if large or count >= MOST_BITMAPS or (count == 1 and not self.may_defer()):
             self.draw_pending()
 
-    def _may_defer(self) -> bool:
+    def may_defer(self) -> bool:
+        """Whether primitives may be drawn later, and together."""
         ctx = self._ctx
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
