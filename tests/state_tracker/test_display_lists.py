@@ -221,6 +221,17 @@ def test_a_run_of_primitives_is_one_series() -> None:
             gl.pop_matrix()
         gl.end_list()
         assert [len(series) for series in _series_of(gl, 3)] == [7, 7]
+        gl.new_list(1, GL.COMPILE)
+        for k in range(40):  # of which each four are one draw
+            gl.materialfv(GL.FRONT, GL.DIFFUSE, (1.0, 0.0, 0.0, 1.0))
+            if k % 4 == 0:
+                gl.translatef(0.1, 0.0, 0.0)
+            gl.begin(GL.TRIANGLES)
+            for x, y in ((-0.5, 0.0), (0.0, 0.0), (0.0, -0.5)):
+                gl.vertex2f(x, y)
+            gl.end()
+        gl.end_list()
+        assert [len(series) for series in _series_of(gl, 2)] == [9]
 
 
 def _series_of(gl: Any, times: int) -> list[Any]:

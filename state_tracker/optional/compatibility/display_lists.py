@@ -10,7 +10,10 @@ if nothing outside the list can change them.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +27,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.functions import Function, Kind
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_bytes
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
@@ -35,6 +38,7 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     is_image,
     is_vertex_data,
     pointer_bytes,
+    vector_bytes,
 )
 from gallette.state_tracker.optional.compatibility.list_runs import LEAST, Run, may_be_inside
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
@@ -80,6 +84,18 @@ _SETTERS = {
     **dict.fromkeys(("BindTexture", "Enable", "Disable"), 1),
 }
 """Functions that set a state, and how many of their arguments say which."""
+_MATERIAL = re.compile(r"Material[fi]v?")
+_SIDES = {GL.FRONT_AND_BACK: (GL.FRONT, GL.BACK)}
+_COLORS = {GL.AMBIENT_AND_DIFFUSE: (GL.AMBIENT, GL.DIFFUSE)}
+
+
+def _set_by(call: Call) -> dict[Any, Any]:
+    """The states that a call sets, with their values."""
+    name, args = call.function.name, call.args
+    if name in _SETTERS:
+        return {(name.replace("Disable", "Enable"), *args[: _SETTERS[name]]): (name, *args)}
+    sides, names = _SIDES.get(args[0], (args[0],)), _COLORS.get(args[1], (args[1],))
+    return dict.fromkeys(itertools.product(sides, names), (name, args[2]))
 
 
 def without_repetitions(calls: list[Call]) -> list[Call]:
@@ -87,23 +103,25 @@ def without_repetitions(calls: list[Call]) -> list[Call]:
     part of a shape.
     """
     kept: list[Call] = []
-    known: dict[tuple[Any, ...], Any] = {}
+    known: dict[Any, Any] = {}
+    materials: dict[Any, Any] = {}
     inside = False
     for call in calls:
         name = call.function.name
+        is_material = _MATERIAL.fullmatch(name) is not None
+        if name.startswith("Color") or (inside and is_material):
+            materials = {}  # which may follow the colour
         if name in ("Begin", "End"):
             inside = name == "Begin"
-        elif inside or call.primitive is not None or may_be_inside(call):
-            pass
-        elif name not in _SETTERS:
-            if not name.startswith("Material"):
-                known = {}
-        else:
-            key = name.replace("Disable", "Enable"), *call.args[: _SETTERS[name]]
-            value = name, *call.args
-            if known.get(key) == value:
+        elif not inside and (is_material or name in _SETTERS):
+            states, found = materials if is_material else known, _set_by(call)
+            if all(states.get(key) == value for key, value in found.items()):
                 continue
-            known[key] = value
+            states.update(found)
+            if GL.COLOR_MATERIAL in call.args[:1]:
+                materials = {}
+        elif not (inside or call.primitive is not None or may_be_inside(call)):
+            known, materials = {}, {}
         kept.append(call)
     return kept
 
@@ -272,9 +290,19 @@ def _snapshot_of(function: Function) -> Snapshot | None:
         return list_arrays.snapshot
     if is_image(name):
         return _keep_image
-    if any(p.kind is Kind.POINTER for p in function.params):
-        return _keep_values
-    return None
+    pointers = [p.kind is Kind.POINTER for p in function.params]
+    if pointers[-1:] == [True] and pointers.count(True) == 1 and (size := vector_bytes(function)):
+        return partial(_keep_vector, size)
+    return _keep_values if any(pointers) else None
+
+
+def _keep_vector(
+    size: int, ctx: Context, function: Function, args: tuple[Any, ...]
+) -> tuple[None, tuple[Any, ...]]:
+    pointer = args[-1]
+    if type(pointer) is int and len(args) == len(function.params):
+        return None, (*args[:-1], bytes(bytes_at(pointer, size)))
+    return _keep_values(ctx, function, args)
 
 
 def _keep_values(

@@ -18,6 +18,12 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.drawing.draw import draw
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function
+from gallette.state_tracker.optional.compatibility.immediate import (
+    VERTICES,
+    Primitive,
+    keep_vertices,
+    release_vertices,
+)
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
@@ -35,7 +41,6 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import Call, DisplayList
-    from gallette.state_tracker.optional.compatibility.immediate import Primitive
 
 __all__ = ["LEAST", "Run", "may_be_inside"]
 
@@ -85,6 +90,12 @@ class _Part:
             ctx.record_error(error, self.function)
 
 
+def _continues(primitive: Primitive, before: Primitive) -> bool:
+    """Whether a primitive and the one before it can be drawn as one."""
+    whole = VERTICES.get(primitive.mode, 0)
+    return whole > 0 and before.mode == primitive.mode and before.count % whole == 0
+
+
 class Run:
     """Successive calls of a list."""
 
@@ -93,6 +104,7 @@ class Run:
         self._played = False
         self._numbers: list[int] = []  # of functions, as in `recorded_lists`
         self._courses: dict[int, Course] = {}  # by the depth of the stack before
+        self._starts: list[int] = []  # the primitives that do not continue those before them
         self._factors: list[Any] = []  # the matrix that each loads or multiplies by
         self._parts: list[_Part] = []
         self._last: dict[int, Any] = {}  # values of the attributes that it sets
@@ -100,8 +112,6 @@ class Run:
         self.vao: Any = None
 
     def release(self) -> None:
-        from gallette.state_tracker.optional.compatibility.immediate import release_vertices
-
         if self.vao is not None:
             release_vertices(self.vao)
         self.vao = None
@@ -152,7 +162,9 @@ class Run:
                 good &= primitive is not None and not primitive.before
                 if primitive is not None:
                     drawn.append((call, primitive, dict(last)))
-                numbers.append(CALL)
+                    if numbers[-1:] != [CALL] or not _continues(primitive, drawn[-2][1]):
+                        numbers.append(CALL)
+                        self._starts.append(len(drawn) - 1)
             elif name in ("PushMatrix", "PopMatrix"):
                 numbers.append(PUSH if name == "PushMatrix" else POP)
             elif not is_vertex_data(name):
@@ -168,12 +180,10 @@ class Run:
 
     def _keep(self, ctx: Context, drawn: list[tuple[Call, Primitive, dict[int, Any]]]) -> None:
         """Put all vertices into one buffer, unless one has a value from before the run."""
-        from gallette.state_tracker.optional.compatibility.immediate import keep_vertices
-
         slots = sorted(
             {slot for _, primitive, _ in drawn for slot in primitive.slots} | {*self._last}
         )
-        blocks, first = [], 0
+        blocks, first, starts = [], 0, set(self._starts)
         for call, primitive, values in drawn:
             block = np.empty((primitive.count, len(slots), 4), np.float32)
             for place, slot in enumerate(slots):
@@ -183,9 +193,10 @@ class Run:
                     block[:, place] = values[slot]
                 else:
                     return
+            if len(blocks) in starts:
+                self._parts.append(_Part(self, call.function, primitive.mode, 0, first))
+            self._parts[-1].count += primitive.count
+            first += primitive.count
             blocks.append(block)
-            mode, count = primitive.mode, primitive.count
-            self._parts.append(_Part(self, call.function, mode, count, first))
-            first += count
         self.vao = keep_vertices(ctx, slots, np.concatenate(blocks))
         self.vao.in_list = True
