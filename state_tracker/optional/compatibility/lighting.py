@@ -170,12 +170,11 @@ class LightingState:
         if ctx.immediate.active:
             pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
             ctx.immediate.attribute(slot, *pair)
-        elif value == before:  # many programs set it before every primitive
-            return
-        else:
+        elif value != before:  # many programs set it before every primitive
             ctx.immediate.draw_pending()
         setattr(material, name, value)
-        ctx.dirty |= Dirty.BUILTINS
+        if value != before:
+            ctx.dirty |= Dirty.BUILTINS
 
 
 def faces(face: int) -> tuple[int, ...]:

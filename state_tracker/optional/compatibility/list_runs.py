@@ -183,7 +183,8 @@ class Run:
         slots = sorted(
             {slot for _, primitive, _ in drawn for slot in primitive.slots} | {*self._last}
         )
-        blocks, first, starts = [], 0, set(self._starts)
+        blocks: list[Any] = []
+        first, starts = 0, set(self._starts)
         for call, primitive, values in drawn:
             block = np.empty((primitive.count, len(slots), 4), np.float32)
             for place, slot in enumerate(slots):
