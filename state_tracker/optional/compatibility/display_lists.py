@@ -112,6 +112,8 @@ def without_repetitions(calls: list[Call]) -> list[Call]:
         if name.startswith("Color") or (inside and is_material):
             materials = {}  # which may follow the colour
         if name in ("Begin", "End"):
+            if not inside and name == "End":  # calls before it may have been errors
+                known, materials = {}, {}
             inside = name == "Begin"
         elif not inside and (is_material or name in _SETTERS):
             states, found = materials if is_material else known, _set_by(call)
