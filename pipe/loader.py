@@ -16,8 +16,7 @@ import os
 import tomllib
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module, metadata
-from importlib.metadata import EntryPoint
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,28 +36,33 @@ class DriverError(GalletteError):
     """The requested driver does not exist, or its module cannot be imported."""
 
 
+# `importlib.metadata` is imported where it is needed: a source tree's own drivers do without.
 @cache
-def _own(group: str) -> dict[str, EntryPoint]:
+def _own(group: str) -> dict[str, str]:
     """Gallette's own entries of a group; a source tree's are those of its `pyproject.toml`."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     if project.is_file():
         groups = tomllib.loads(project.read_text())["project"].get("entry-points", {})
-        return {name: EntryPoint(name, at, group) for name, at in groups.get(group, {}).items()}
+        return dict(groups.get(group, {}))
+    from importlib import metadata
+
     own = [each.entry_points for each in metadata.distributions(name="gallette")]
-    return {point.name: point for points in own for point in points.select(group=group)}
+    return {point.name: point.value for points in own for point in points.select(group=group)}
 
 
 @cache
-def _found(group: str) -> dict[str, EntryPoint]:
+def _found(group: str) -> dict[str, str]:
     """The entries of a group in all installed packages; of equal names, gallette's own counts."""
-    return {point.name: point for point in metadata.entry_points(group=group)} | _own(group)
+    from importlib import metadata
+
+    return {each.name: each.value for each in metadata.entry_points(group=group)} | _own(group)
 
 
-def _drivers() -> dict[str, EntryPoint]:
+def _drivers() -> dict[str, str]:
     return _found(GROUP) | _found(TESTING_GROUP)
 
 
-def _point(name: str) -> EntryPoint | None:
+def _point(name: str) -> str | None:
     """The entry of a driver. Gallette's own come first: reading those of all packages is slow."""
     return (_own(GROUP) | _own(TESTING_GROUP)).get(name) or _drivers().get(name)
 
@@ -80,7 +84,7 @@ def driver_names() -> list[str]:
 def driver_package(name: str) -> str:
     """The package of the driver `name` (of the inner one: `trace:numpipe` is numpipe), or ""."""
     point = _point(name.rpartition(":")[2])
-    return point.value.partition(":")[0] if point is not None else ""
+    return point.partition(":")[0] if point is not None else ""
 
 
 def forget_drivers() -> None:
@@ -124,7 +128,7 @@ def driver_factory(base: str) -> Callable[..., Any]:
         raise DriverError(
             f"unknown driver {base!r}{hint} (installed: {', '.join(driver_names()) or 'none'})"
         )
-    module, _, attribute = point.value.partition(":")
+    module, _, attribute = point.partition(":")
     try:
         return cast("Callable[..., Any]", getattr(import_module(module), attribute))
     except (ImportError, AttributeError) as error:
@@ -137,5 +141,7 @@ def driver_factory(base: str) -> Callable[..., Any]:
 
 def _extras() -> list[str]:
     """The names of gallette's optional extras."""
+    from importlib import metadata
+
     own = [each.metadata for each in metadata.distributions(name="gallette")]
     return own[0].get_all("Provides-Extra") or [] if own else []

@@ -71,8 +71,11 @@ def object_parameters(
 
     def put(ctx: Context, owner: Any, pname: int, value: Any) -> None:
         value, row = checks[pname](value), table[pname]
-        store(ctx, owner, row, row.transform(ctx, value) if row.transform else value)
-        ctx.dirty |= dirty
+        value = row.transform(ctx, value) if row.transform else value
+        same = store is _store and getattr(owner, row.field) == value
+        store(ctx, owner, row, value)
+        if not same:  # many programs set all parameters before every draw
+            ctx.dirty |= dirty
 
     def scalar(ctx: Context, which: int, pname: int, param: float) -> None:
         owner, row = find(ctx, which), look_up(pname)

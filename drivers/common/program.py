@@ -188,7 +188,9 @@ class FragmentOutputs:
             if values[0] is None:
                 return None
             pairs = zip(values, counts, strict=True)
-            return np.concatenate([np.broadcast_to(v, n) for v, n in pairs if v is not None])
+            return np.concatenate(
+                [v if v.shape == (n,) else np.broadcast_to(v, n) for v, n in pairs if v is not None]
+            )
 
         def slots(found: list[Outputs]) -> Outputs:
             return {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["PROVIDERS", "Bytes", "Getter", "Place", "Value", "fill", "places"]
+__all__ = ["PROVIDERS", "Bytes", "Field", "Getter", "Place", "Places", "Value", "fill", "places"]
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 Bytes = npt.NDArray[np.uint8]
@@ -44,17 +45,46 @@ _OURS: dict[tuple[str, str], Getter] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Gets an attribute of an object of the context: of a light, for example."""
+
+    owner: Callable[[Context], Any]
+    name: str
+
+    def __call__(self, ctx: Context) -> Value:
+        value: Value = getattr(self.owner(ctx), self.name)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """An element of a built-in uniform in the default block of a program."""
 
     uniform: Uniform
     offset: int
     get: Getter
+
+
+@dataclass(slots=True)
+class Places:
+    """Elements whose values come from one object, or a single one."""
+
+    places: list[Place]
     moves: bool
     """Whether it follows from the matrices."""
-    stored: Value | None = None
-    """The object that was written last; states replace their values, and do not change them."""
+    get: Callable[[Context], tuple[Value, ...]]
+    stored: tuple[Value | None, ...] = (None,)
+    """The objects that were written last; states replace their values, and do not change them."""
+
+
+def _together(found: list[Place], moves: bool) -> Places:
+    first = found[0].get
+    if len(found) == 1 or not isinstance(first, Field):
+        return Places(found, moves, lambda ctx: (first(ctx),))
+    owner, fields = first.owner, [place.get.name for place in found if isinstance(place.get, Field)]
+    get = operator.attrgetter(*fields)
+    return Places(found, moves, lambda ctx: get(owner(ctx)), (None,) * len(found))
 
 
 def _store(rows: Bytes, uniform: Uniform, offset: int, value: Value) -> None:
@@ -78,9 +108,9 @@ def _getter(name: str, index: int, field: str) -> Getter | None:
     return ours or next((get for p in PROVIDERS if (get := p(name, index, field))), None)
 
 
-def places(linked: LinkedProgram) -> list[Place]:
-    """The elements of the built-in uniforms of a program."""
-    found = []
+def places(linked: LinkedProgram) -> list[Places]:
+    """The elements of the built-in uniforms of a program; those that move come first."""
+    found: dict[Any, list[Place]] = {}
     for uniform in linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
             continue
@@ -93,8 +123,10 @@ def places(linked: LinkedProgram) -> list[Place]:
             get = _getter(name, index + element, field)
             if get is not None:
                 offset = uniform.offset + element * uniform.array_stride
-                found.append(Place(uniform, offset, get, moves))
-    return found
+                of = "" if isinstance(get, Field) else uniform.name
+                key = not moves, name, index + element, of
+                found.setdefault(key, []).append(Place(uniform, offset, get))
+    return [_together(found[key], not key[0]) for key in sorted(found)]
 
 
 def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> None:
@@ -103,10 +135,14 @@ def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | Non
     """
     block = np.frombuffer(executable.uniforms.data, np.uint8)[None] if rows is None else rows
     with np.errstate(over="ignore", invalid="ignore"):
-        for place in executable.builtin_places:
-            if place.moves or not matrices:
-                value = place.get(ctx)
-                if rows is not None or value is not place.stored:
+        for some in executable.builtin_places:
+            if matrices and not some.moves:
+                break
+            values, stored = some.get(ctx), some.stored
+            if rows is None:
+                if all(map(operator.is_, values, stored)):
+                    continue
+                some.stored = values
+            for place, value, before in zip(some.places, values, stored, strict=True):
+                if rows is not None or value is not before:
                     _store(block, place.uniform, place.offset, value)
-                    if rows is None:
-                        place.stored = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_a_source_tree_is_right_about_its_own_drivers(monkeypatch: pytest.Monkey
         old = EntryPoint("noop", "gallette.drivers.long_gone:make", group)
         return [old] if group == loader.GROUP else []
 
-    monkeypatch.setattr(loader.metadata, "entry_points", installed)
+    monkeypatch.setattr(metadata, "entry_points", installed)
     forget_drivers()
     assert create_screen("noop").name == "noop"
     monkeypatch.undo()
@@ -114,8 +115,8 @@ def test_without_a_source_tree_only_what_is_installed_is_found(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "__file__", str(package / "pipe" / "loader.py"))
-    monkeypatch.setattr(loader.metadata, "entry_points", lambda group: [])
-    monkeypatch.setattr(loader.metadata, "distributions", lambda name: [])
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [])
+    monkeypatch.setattr(metadata, "distributions", lambda name: [])
     forget_drivers()
     assert driver_names() == []
     with pytest.raises(DriverError, match=r"unknown driver 'numpipe' \(installed: none\)"):
@@ -147,7 +148,7 @@ def test_a_driver_with_a_missing_extra_names_the_package(
 
 
 def test_without_metadata_nothing_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader.metadata, "distributions", lambda name: [])
+    monkeypatch.setattr(metadata, "distributions", lambda name: [])
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     for name in [n for n in sys.modules if n.startswith("gallette.drivers.jit")]:
         monkeypatch.delitem(sys.modules, name)

@@ -118,7 +118,50 @@ def lit(gl: Any) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("drawing", [colored, nested, arrays, textured, lit])
+def runs(gl: Any) -> None:
+    """Primitives and arrays of one list, with matrices, normals and colours between them, are
+    played three times: in other states and from other matrices.
+    """
+    gl.enable(GL.LIGHTING)
+    gl.enable(GL.LIGHT0)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.vertex_pointer(2, GL.FLOAT, 0, np.array([0, 0, 0.2, 0, 0.2, 0.2, 0, 0.2], np.float32))
+    gl.new_list(1, GL.COMPILE)
+    gl.push_matrix()
+    for k in range(6):
+        gl.front_face(GL.CW if k == 3 else GL.CCW)
+        gl.normal3f(0.2 * k - 0.5, 0.1, 0.7)
+        gl.color4f(0.1 * k, 0.5, 1.0 - 0.1 * k, 1.0)
+        gl.begin(GL.POLYGON if k % 3 else GL.TRIANGLES)
+        for x, y in ((0.0, 0.0), (0.3, 0.0), (0.15, 0.3)):
+            gl.vertex2f(x, y)
+        gl.end()
+        gl.translatef(0.25, 0.05 * k, 0.0)
+        gl.scalef(1.0, 0.9, 1.0)
+        gl.draw_arrays(GL.TRIANGLE_FAN, 0, 4)
+        if k == 2:
+            gl.load_matrixf(np.diag([0.8, 0.7, 1.0, 1.0]).astype(np.float32))
+    gl.pop_matrix()
+    gl.end_list()
+    gl.vertex_pointer(2, GL.FLOAT, 0, np.zeros(8, np.float32))
+    gl.translatef(-0.9, -0.9, 0.0)
+    gl.call_list(1)
+    gl.enable(GL.COLOR_MATERIAL)
+    gl.translatef(0.1, 0.6, 0.0)
+    gl.call_list(1)
+    gl.disable(GL.LIGHTING)
+    gl.translatef(0.1, 0.6, 0.0)
+    gl.rotatef(10.0, 0.0, 0.0, 1.0)
+    for _ in range(2):
+        gl.call_list(1)
+        gl.translatef(0.0, -0.4, 0.0)
+    gl.begin(GL.TRIANGLES)  # in the colour that the list has left
+    for x, y in ((-0.5, 0.0), (0.0, 0.0), (0.0, -0.5)):
+        gl.vertex2f(x, y)
+    gl.end()
+
+
+@pytest.mark.parametrize("drawing", [colored, nested, arrays, textured, lit, runs])
 def test_lists_draw_what_native_lists_draw(drawing: Callable[[Any], None]) -> None:
     compare(drawing)
 
@@ -160,6 +203,64 @@ def test_a_primitive_with_attributes_from_before_it_is_drawn_from_its_buffer(
     compat.call_list(name)
     assert len(drawn) == 1 and np.array_equal(pixels(compat), once)
     compat.release()
+
+
+def test_a_run_of_primitives_is_one_series() -> None:
+    """A list of many primitives, each with a matrix of its own, is drawn from one buffer."""
+    gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(16, 16))
+    with gl:
+        gl.new_list(1, GL.COMPILE)
+        for k in range(8):
+            gl.push_matrix()
+            gl.translatef(k / 4 - 1.0, 0.0, 0.0)
+            gl.front_face(GL.CCW)
+            gl.begin(GL.QUADS)
+            for x, y in ((0.0, 0.6), (0.2, 0.6), (0.2, 0.9), (0.0, 0.9)):
+                gl.vertex2f(x, y)
+            gl.end()
+            gl.pop_matrix()
+        gl.end_list()
+        assert [len(series) for series in _series_of(gl, 3)] == [7, 7]
+        gl.new_list(1, GL.COMPILE)
+        for k in range(40):  # of which each four are one draw
+            gl.materialfv(GL.FRONT, GL.DIFFUSE, (1.0, 0.0, 0.0, 1.0))
+            if k % 4 == 0:
+                gl.translatef(0.1, 0.0, 0.0)
+            gl.begin(GL.TRIANGLES)
+            for x, y in ((-0.5, 0.0), (0.0, 0.0), (0.0, -0.5)):
+                gl.vertex2f(x, y)
+            gl.end()
+        gl.end_list()
+        assert [len(series) for series in _series_of(gl, 2)] == [9]
+
+
+def _series_of(gl: Any, times: int) -> list[Any]:
+    """The series of draws that the driver gets when list 1 is called so often."""
+    found: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        made = gl.pipe.draw_series
+        patch.setattr(gl.pipe, "draw_series", lambda some: found.append(some) or made(some))
+        for _ in range(times):
+            gl.call_list(1)
+    return found
+
+
+def test_an_error_of_a_draw_does_not_end_a_list(compat: GLInterface) -> None:
+    """Draws that fail leave the other calls of their list to be made."""
+    gl: Any = compat
+    gl.new_list(1, GL.COMPILE)
+    for _ in range(5):
+        gl.begin(GL.TRIANGLES)
+        for x, y in ((-0.5, 0.0), (0.0, 0.0), (0.0, -0.5)):
+            gl.vertex2f(x, y)
+        gl.end()
+        gl.translatef(0.5, 0.0, 0.0)
+    gl.end_list()
+    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+    for count in (1, 2, 3):
+        gl.call_list(1)
+        assert gl.get_error() == GL.INVALID_FRAMEBUFFER_OPERATION
+        assert gl.get_floatv(GL.MODELVIEW_MATRIX)[12] == 2.5 * count
 
 
 def curves(gl: Any) -> None:

@@ -10,7 +10,10 @@ if nothing outside the list can change them.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +27,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.functions import Function, Kind
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_bytes
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
@@ -35,7 +38,9 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     is_image,
     is_vertex_data,
     pointer_bytes,
+    vector_bytes,
 )
+from gallette.state_tracker.optional.compatibility.list_runs import LEAST, Run, may_be_inside
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     LETTER,
     Letter,
@@ -63,6 +68,7 @@ class Call:
     around: Around | None = None
     end: int = 0  # of a glBegin whose glEnd is known: the index of the next call after that
     primitive: Primitive | None = None
+    run: Run | None = None  # that begins here
 
     def play(self, ctx: Context) -> None:
         method = ctx.unrecorded(self.function)
@@ -70,6 +76,56 @@ class Call:
             method(*self.args)
         else:
             self.around(ctx, method, self.args)
+
+
+_SETTERS = {
+    **dict.fromkeys(("FrontFace", "CullFace", "ShadeModel", "DepthFunc", "DepthMask"), 0),
+    **dict.fromkeys(("BlendFunc", "LineWidth", "PointSize"), 0),
+    **dict.fromkeys(("BindTexture", "Enable", "Disable"), 1),
+}
+"""Functions that set a state, and how many of their arguments say which."""
+_MATERIAL = re.compile(r"Material[fi]v?")
+_SIDES = {GL.FRONT_AND_BACK: (GL.FRONT, GL.BACK)}
+_COLORS = {GL.AMBIENT_AND_DIFFUSE: (GL.AMBIENT, GL.DIFFUSE)}
+
+
+def _set_by(call: Call) -> dict[Any, Any]:
+    """The states that a call sets, with their values."""
+    name, args = call.function.name, call.args
+    if name in _SETTERS:
+        return {(name.replace("Disable", "Enable"), *args[: _SETTERS[name]]): (name, *args)}
+    sides, names = _SIDES.get(args[0], (args[0],)), _COLORS.get(args[1], (args[1],))
+    return dict.fromkeys(itertools.product(sides, names), (name, args[2]))
+
+
+def without_repetitions(calls: list[Call]) -> list[Call]:
+    """The calls without those that set a state to what it is: libraries repeat them before every
+    part of a shape.
+    """
+    kept: list[Call] = []
+    known: dict[Any, Any] = {}
+    materials: dict[Any, Any] = {}
+    inside = False
+    for call in calls:
+        name = call.function.name
+        is_material = _MATERIAL.fullmatch(name) is not None
+        if name.startswith("Color") or (inside and is_material):
+            materials = {}  # which may follow the colour
+        if name in ("Begin", "End"):
+            if not inside and name == "End":  # calls before it may have been errors
+                known, materials = {}, {}
+            inside = name == "Begin"
+        elif not inside and (is_material or name in _SETTERS):
+            states, found = materials if is_material else known, _set_by(call)
+            if all(states.get(key) == value for key, value in found.items()):
+                continue
+            states.update(found)
+            if GL.COLOR_MATERIAL in call.args[:1]:
+                materials = {}
+        elif not (inside or call.primitive is not None or may_be_inside(call)):
+            known, materials = {}, {}
+        kept.append(call)
+    return kept
 
 
 class DisplayList(GLObject):
@@ -85,9 +141,12 @@ class DisplayList(GLObject):
         for call in self.calls:
             if call.primitive is not None:
                 call.primitive.release()
+            if call.run is not None:
+                call.run.release()
 
     def finish(self) -> None:
-        """Find the primitives that consist only of vertices and attributes."""
+        """Find the primitives that consist only of vertices and attributes, and runs of them."""
+        self.calls = without_repetitions(self.calls)
         start = -1
         for index, call in enumerate(self.calls):
             name = call.function.name
@@ -96,8 +155,22 @@ class DisplayList(GLObject):
             elif name == "End" and start >= 0:
                 self.calls[start].end = index + 1
                 start = -1
+            elif call.primitive is not None:  # of arrays
+                call.end = index + 1
+                start = -1
             elif not is_vertex_data(name):
                 start = -1
+        first = index = primitives = 0
+        while index <= len(self.calls):
+            ahead = self.calls[index] if index < len(self.calls) else None
+            if ahead is not None and (ahead.end or may_be_inside(ahead)):
+                primitives += bool(ahead.end)
+                index = ahead.end or index + 1
+                continue
+            if primitives >= LEAST:
+                self.calls[first].run = Run(self.calls, first, index)
+            first = index = index + 1
+            primitives = 0
 
     @property
     def is_primitive(self) -> bool:
@@ -107,17 +180,24 @@ class DisplayList(GLObject):
     def play(self, ctx: Context) -> None:
         calls, index = self.calls, 0
         while index < len(calls):
-            call = calls[index]
-            if call.end and not ctx.immediate.active:
-                ctx.immediate.draw_pending()
-                if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
-                    ctx.immediate.replay(call.primitive)
-                else:
-                    self._form_primitive(ctx, index)
-                index = call.end
-                continue
+            run = calls[index].run
+            index = run.end if run is not None and run.play(ctx, self) else self.step(ctx, index)
+
+    def step(self, ctx: Context, index: int) -> int:
+        """Make a call, or the calls of a primitive; returns which one is next."""
+        call = self.calls[index]
+        if not call.end or ctx.immediate.active:
             call.play(ctx)
-            index += 1
+            return index + 1
+        ctx.immediate.draw_pending()
+        if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
+            try:
+                ctx.immediate.replay(call.primitive)
+            except GLError as error:
+                ctx.record_error(error, call.function)
+        else:
+            self._form_primitive(ctx, index)
+        return call.end
 
     def _form_primitive(self, ctx: Context, index: int) -> None:
         """Make the calls from a glBegin to its glEnd, and keep the primitive that they form."""
@@ -178,7 +258,7 @@ class Recorder:
         snapshot = _snapshot_of(function)
 
         def record(*args: Any) -> Any:
-            around: Around | None = None
+            around: Around | Primitive | None = None
             kept = args
             if snapshot is not None:
                 try:
@@ -189,13 +269,18 @@ class Recorder:
                 except MemoryError as error:
                     ctx.work_failed(error, function)
                     return None
-            calls.append(Call(function, kept, around))
+            if callable(around):
+                calls.append(Call(function, kept, around))
+            else:
+                calls.append(Call(function, kept, primitive=around))
             return method(*args) if execute else None
 
         return record
 
 
-Snapshot = Callable[["Context", Function, tuple[Any, ...]], tuple[Around | None, tuple[Any, ...]]]
+Snapshot = Callable[
+    ["Context", Function, tuple[Any, ...]], "tuple[Around | Primitive | None, tuple[Any, ...]]"
+]
 
 
 def _snapshot_of(function: Function) -> Snapshot | None:
@@ -207,9 +292,19 @@ def _snapshot_of(function: Function) -> Snapshot | None:
         return list_arrays.snapshot
     if is_image(name):
         return _keep_image
-    if any(p.kind is Kind.POINTER for p in function.params):
-        return _keep_values
-    return None
+    pointers = [p.kind is Kind.POINTER for p in function.params]
+    if pointers[-1:] == [True] and pointers.count(True) == 1 and (size := vector_bytes(function)):
+        return partial(_keep_vector, size)
+    return _keep_values if any(pointers) else None
+
+
+def _keep_vector(
+    size: int, ctx: Context, function: Function, args: tuple[Any, ...]
+) -> tuple[None, tuple[Any, ...]]:
+    pointer = args[-1]
+    if type(pointer) is int and len(args) == len(function.params):
+        return None, (*args[:-1], bytes(bytes_at(pointer, size)))
+    return _keep_values(ctx, function, args)
 
 
 def _keep_values(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.state_tracker.optional.compatibility.matrices import inverse
-from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Getter
+from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Field, Getter
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -96,9 +96,9 @@ def getter(name: str, index: int, field: str) -> Getter | None:
     if name in ("Point", "Fog", "LightModel"):
         return _FIELDS[f"{name}.{field}"]
     if name in ("FrontMaterial", "BackMaterial"):
-        return lambda ctx: getattr(ctx.lighting.materials[face], field)
+        return Field(lambda ctx: ctx.lighting.materials[face], field)
     if name == "LightSource":
-        return lambda ctx: getattr(ctx.lighting.lights[index], camel)
+        return Field(lambda ctx: ctx.lighting.lights[index], camel)
     if name in ("FrontLightModelProduct", "BackLightModelProduct"):
         return lambda ctx: _scene_color(ctx, face)
     if name in ("FrontLightProduct", "BackLightProduct"):

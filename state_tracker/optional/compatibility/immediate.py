@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
 __all__ = [
-    "ImmediateState", "Primitive", "keep_vertices", "may_stand_inside", "release_vertices",
+    "VERTICES", "ImmediateState", "Primitive",
+    "keep_vertices", "may_stand_inside", "release_vertices",
 ]  # fmt: skip
 
 POS = int(VertAttrib.POS)
@@ -56,9 +57,9 @@ MOST = 1 << 14
 MOST_BITMAPS = 256
 """Pending bitmaps, each of at most `LETTER` rows: the texture that holds all has 16,384 at most."""
 
-_VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
+VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
 """Vertices of a primitive, in the modes whose draws can be concatenated."""
-_WHOLE = np.array([_VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
+_WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
 
 
 def attribute_of(number: int) -> int:
@@ -207,14 +208,14 @@ class ImmediateState:
     def end(self) -> None:
         self.active = False
         self._add(self.mode, self._first, self._pending.count)
-        if self._pending.count > MOST or not self._may_defer():
+        if self._pending.count > MOST or not self.may_defer():
             self._draw()
 
     def _add(self, mode: int, first: int, end: int) -> None:
         """Add a primitive, which has these of the pending vertices."""
         if first == end:
             return
-        draws, whole = self._pending.draws, _VERTICES.get(mode, 0)
+        draws, whole = self._pending.draws, VERTICES.get(mode, 0)
         last = draws[-1] if draws else (-1, 0, 0)
         if whole and last[0] == mode and not last[2] % whole:
             draws[-1] = mode, last[1], last[2] + end - first
@@ -236,7 +237,7 @@ class ImmediateState:
 
     def specify(self, rows: Ints) -> int:
         """Make recorded calls of vertices; returns how many: all, or none."""
-        may = not self.bitmaps and self._may_defer()
+        may = not self.bitmaps and self.may_defer()
         return len(rows) if may and specify(self._ctx, rows) else 0
 
     def play(self, rows: Ints) -> int:
@@ -270,10 +271,11 @@ class ImmediateState:
         self.bitmaps.append(bitmap)
         self.busy = True
         count, large = len(self.bitmaps), max(bitmap.pixels.shape) > LETTER
-        if large or count >= MOST_BITMAPS or (count == 1 and not self._may_defer()):
+        if large or count >= MOST_BITMAPS or (count == 1 and not self.may_defer()):
             self.draw_pending()
 
-    def _may_defer(self) -> bool:
+    def may_defer(self) -> bool:
+        """Whether primitives may be drawn later, and together."""
         ctx = self._ctx
         return not (
             ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded

@@ -166,13 +166,15 @@ class LightingState:
     def set_property(self, ctx: Context, side: int, name: str, value: Any) -> None:
         """Set a property of a material, from the next vertex on."""
         material, slot = self.materials[side], MATERIAL0 + PROPERTIES.index((side, name))
+        before = getattr(material, name)
         if ctx.immediate.active:
-            before = getattr(material, name)
             pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
             ctx.immediate.attribute(slot, *pair)
-        else:
+        elif value != before:  # many programs set it before every primitive
             ctx.immediate.draw_pending()
         setattr(material, name, value)
+        if value != before:
+            ctx.dirty |= Dirty.BUILTINS
 
 
 def faces(face: int) -> tuple[int, ...]:
@@ -226,7 +228,7 @@ object_parameters(
         ObjectParameter("SHININESS", "shininess", "within 0 128"),
         ObjectParameter("COLOR_INDEXES", "color_indexes", "3"),
     ),
-    dirty=Dirty.BUILTINS,
+    dirty=0,  # `set_property` says what changes
     store=_set_material,
     asks=_asked_material,
 )

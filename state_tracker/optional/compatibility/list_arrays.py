@@ -17,9 +17,11 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
 from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.optional.compatibility.client_arrays import restarts_at
+from gallette.state_tracker.optional.compatibility.immediate import Primitive
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
@@ -37,9 +39,25 @@ def is_array_draw(name: str) -> bool:
     return _DRAW.fullmatch(name) is not None
 
 
+def primitive_of(vao: VertexArray, mode: int, first: int, count: int) -> Primitive | None:
+    """The primitive that glBegin and glEnd would make of the arrays, if all are of floats."""
+    arrays = [(slot, each) for slot, each in enumerate(vao.attribs) if each.enabled]
+    if first or count <= 0 or not 0 <= mode <= GL.POLYGON or not arrays:
+        return None
+    if any(each.type != GL.FLOAT or vao.bindings[slot].divisor for slot, each in arrays):
+        return None
+    data = np.zeros((count, len(arrays), 4), np.float32)
+    data[:, :, 3] = 1.0
+    for place, (slot, each) in enumerate(arrays):
+        binding = vao.bindings[slot]
+        shape, strides = (count, each.size), (binding.stride, 4)
+        data[:, place, : each.size] = np.ndarray(shape, "<f4", binding.keep, 0, strides)
+    return Primitive(mode, [slot for slot, _ in arrays], data, count, {}, {})
+
+
 def snapshot(
     ctx: Context, function: Function, args: tuple[Any, ...]
-) -> tuple[Around | None, tuple[Any, ...]]:
+) -> tuple[Around | Primitive | None, tuple[Any, ...]]:
     """The call with its own copy of every array it reads.
 
     The primitive restart index is evaluated at this point, too: the copies have no vertex for that
@@ -53,6 +71,10 @@ def snapshot(
         vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: playing it reports that
         return None, tuple(kept[p.name] for p in function.params)
+    if function.name == "DrawArrays":
+        primitive = primitive_of(vao, *args)
+        if primitive is not None:
+            return primitive, args
     last_user = ref(ctx)
 
     def play(user: Context, method: Callable[..., Any], values: tuple[Any, ...]) -> None:

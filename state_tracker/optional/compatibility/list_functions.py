@@ -130,6 +130,7 @@ def _argument(name: str, factor: int = 1) -> Count:
     return lambda ctx, args: max(int(args[name]), 0) * factor
 
 
+_VECTOR = r".*?(\d)N?(?:b|s|i|f|d|h|ub|us|ui|u?i64)v"
 _COUNTS: list[tuple[str, Count]] = [
     (r"(?:Program)?UniformMatrix(\d)[fd]v", lambda c, a: a["count"] * a["_m"] ** 2),
     (r"(?:Program)?UniformMatrix(\d)x(\d)[fd]v", lambda c, a: a["count"] * a["_m"] * a["_n"]),
@@ -154,7 +155,7 @@ _COUNTS: list[tuple[str, Count]] = [
     (r"(?:Viewport|Scissor)Indexedf?v", lambda c, a: 4),
     (r"WindowRectangles", _argument("count", 4)),
     (r"VertexAttribs(\d)hv", lambda c, a: max(a["n"], 0) * a["_m"]),
-    (r".*?(\d)N?(?:b|s|i|f|d|h|ub|us|ui|u?i64)v", lambda c, a: a["_m"]),
+    (_VECTOR, lambda c, a: a["_m"]),
 ]  # fmt: skip
 
 
@@ -193,6 +194,15 @@ def pointer_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> in
     named |= {"_m": m, "_n": n}
     kind = next(p for p in function.params if p.kind is Kind.POINTER)
     return max(count(ctx, named), 0) * dtype_of(kind.type).itemsize
+
+
+@cache
+def vector_bytes(function: Function) -> int:
+    """The size in bytes of the only pointer's data, if the name of the function says it, or 0."""
+    rule = _rule(function.name)
+    if rule is None or rule[0] is not _COUNTS[-1][1]:
+        return 0
+    return rule[1] * dtype_of(function.params[-1].type).itemsize
 
 
 def compiled_functions() -> list[Function]:

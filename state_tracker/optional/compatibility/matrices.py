@@ -42,6 +42,7 @@ class MatrixState:
         self.projection: list[Matrix] = [np.eye(4)]
         self.texture: list[list[Matrix]] = [[np.eye(4)] for _ in range(TEXTURE_UNITS)]
         self.more: dict[int, list[Matrix]] = {}  # stacks of extensions, by mode
+        self.made: list[tuple[Matrix, bool]] | None = None  # notes what `multiply` does
 
     def stack(self) -> tuple[list[Matrix], int]:
         """The current stack and its maximum depth."""
@@ -67,6 +68,8 @@ class MatrixState:
     def multiply(self, matrix: Matrix, replace: bool = False) -> None:
         stack, _ = self.stack()
         stack[-1] = rounded(matrix) if replace else product(stack[-1], matrix)
+        if self.made is not None:
+            self.made.append((matrix, replace))
         self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property

@@ -9,8 +9,9 @@ are given to the driver together, with a row of uniforms for each.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -34,12 +35,24 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import DisplayList
-    from gallette.state_tracker.optional.compatibility.immediate import Primitive
+    from gallette.state_tracker.optional.compatibility.immediate import Primitive, Values
     from gallette.state_tracker.shading.programs import Executable
+    from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
-__all__ = ["play"]
+__all__ = [
+    "CALL",
+    "LOAD",
+    "MULTIPLY",
+    "POP",
+    "PUSH",
+    "Course",
+    "course",
+    "draw_all",
+    "may_play",
+    "play",
+]
 
-_PUSH, _POP, _CALL, _IDENTITY, _LOAD, _MULTIPLY = (
+PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
     NUMBERS[name]
     for name in (
         *("PushMatrix", "PopMatrix", "CallList"),
@@ -53,28 +66,29 @@ def play(ctx: Context, rows: Ints) -> int:
     """Make recorded calls that change the modelview matrix or call lists; returns how many. The
     last one may be an error, or a list of several calls.
     """
-    if (
+    if not may_play(ctx) or ctx.lists.recorder is not None:
+        return 0
+    ctx.immediate.draw_pending()
+    stack = _Stack(ctx, rows)
+    drawn = [_Listed(each) for each in stack.lists]
+    draw_all(ctx, drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
+    if stack.end < len(rows):
+        number = int(rows[stack.end, 0])
+        ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
+        return stack.end + 1
+    return stack.end
+
+
+def may_play(ctx: Context) -> bool:
+    """Whether draws with matrices of their own can be made as a series."""
+    return not (
         ctx.matrices.mode != GL.MODELVIEW
         or ctx.immediate.active
-        or ctx.lists.recorder is not None
         or ctx.rendering.active
         or ctx.lowers
         or ctx.lost
         or ctx.feedback.current.active
-    ):
-        return 0
-    ctx.immediate.draw_pending()
-    stack = _Stack(ctx, rows)
-    try:
-        _draw(ctx, stack.lists, stack.matrices[stack.nodes])
-    finally:
-        ctx.matrices.modelview = [matrix.copy() for matrix in stack.matrices[stack.left]]
-        ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
-    if stack.end < len(rows):
-        number = int(rows[stack.end, 0])
-        ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == _CALL else ())
-        return stack.end + 1
-    return stack.end
+    )
 
 
 class _Stack:
@@ -82,25 +96,21 @@ class _Stack:
 
     def __init__(self, ctx: Context, rows: Ints) -> None:
         before, names = ctx.matrices.modelview, ctx.lists.names
-        course = _course(rows[:, 0].tobytes(), len(before))
-        found = map(names.get, rows[course.calls, 1].tolist())
+        way = _known_course(rows[:, 0].tobytes(), len(before))
+        found = map(names.get, rows[way.calls, 1].tolist())
         drawn = [(n, each) for n, each in enumerate(found) if each is not None and each.calls]
         other = next((n for n, each in drawn if not each.is_primitive), -1)
         if other >= 0:
-            course = _course(rows[: course.calls[other], 0].tobytes(), len(before))
+            way = _known_course(rows[: way.calls[other], 0].tobytes(), len(before))
             drawn = [each for each in drawn if each[0] < other]
-        self.end, self.left = course.end, course.left
+        self.end, self.left = way.end, way.left
         self.lists: list[DisplayList] = [each for _, each in drawn]
-        self.nodes = course.nodes[[n for n, _ in drawn]]  # and the matrix of each
-        self.matrices = np.array([*before, *_factors(rows[: self.end])[course.places]])
-        loaded = course.loaded
-        self.matrices[loaded] = rounded(self.matrices[loaded])
-        for some, parents in course.levels:
-            self.matrices[some] = product(self.matrices[parents], self.matrices[some])
+        self.nodes = way.nodes[[n for n, _ in drawn]]  # and the matrix of each
+        self.matrices = way.multiplied([*before, *_factors(rows[: self.end])[way.places]])
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class Course:
     """What calls do to the matrix stack, whatever their arguments."""
 
     end: int  # the first call that is not made, because it fails
@@ -108,28 +118,41 @@ class _Course:
     calls: Ints  # of lists
     nodes: Ints  # the matrix of each
     places: Ints  # the call of each matrix that was not there before
-    loaded: Ints  # matrices that follow from no other
+    loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
+
+    def multiplied(self, factors: list[Matrix]) -> Matrix:
+        """All matrices: those there were, and those that each call loads or multiplies by."""
+        matrices = np.array(factors)
+        matrices[self.loaded] = rounded(matrices[self.loaded])
+        for some, parents in self.levels:
+            matrices[some] = product(matrices[parents], matrices[some])
+        return matrices
 
 
 @functools.lru_cache(maxsize=16)
-def _course(numbers: bytes, depth: int) -> _Course:
-    """The course of the functions with these numbers: programs repeat it in each frame."""
+def _known_course(numbers: bytes, depth: int) -> Course:
+    """Programs repeat the same calls in each frame."""
+    return course(np.frombuffer(numbers, np.int64).tolist(), depth)
+
+
+def course(numbers: list[int], depth: int) -> Course:
+    """The course of the functions with these numbers."""
     left, end = list(range(depth)), 0
     parents, levels = [-1] * depth, [0] * depth
     places: list[int] = []
     calls: list[tuple[int, int]] = []
-    for end, number in enumerate([*np.frombuffer(numbers, np.int64).tolist(), -1]):
-        if number == _CALL:
+    for end, number in enumerate([*numbers, -1]):
+        if number == CALL:
             calls.append((end, left[-1]))
-        elif number == _PUSH and len(left) < DEPTHS["modelview"]:
+        elif number == PUSH and len(left) < DEPTHS["modelview"]:
             left.append(left[-1])
-        elif number == _POP and len(left) > 1:
+        elif number == POP and len(left) > 1:
             left.pop()
-        elif number in (_PUSH, _POP, -1):
+        elif number in (PUSH, POP, -1):
             break
         else:
-            parent = -1 if number in (_IDENTITY, _LOAD) else left[-1]
+            parent = -1 if number in (_IDENTITY, LOAD) else left[-1]
             left[-1] = len(parents)
             parents.append(parent)
             levels.append(levels[parent] + 1 if parent >= 0 else 0)
@@ -137,7 +160,7 @@ def _course(numbers: bytes, depth: int) -> _Course:
     parent_of, level_of = np.array(parents), np.array(levels)
     by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
     at = np.array(calls, np.int64).reshape(-1, 2)
-    return _Course(
+    return Course(
         end, left, at[:, 0], at[:, 1], np.array(places, np.int64), by_level[0],
         [(some, parent_of[some]) for some in by_level[1:]],
     )  # fmt: skip
@@ -150,7 +173,7 @@ def _factors(rows: Ints) -> Matrix:
         call, some = CALLS[number], (rows[:, 0] == number).nonzero()[0]
         if call.name[:-1] in FACTORS:
             found[some] = factors(call.name[:-1], _arguments(call, rows[some]))
-        elif number in (_LOAD, _MULTIPLY):
+        elif number in (LOAD, MULTIPLY):
             first = PAYLOAD // 4
             columns = rows[some].view(np.float32)[:, first : first + 16].reshape(-1, 4, 4)
             with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN like others
@@ -167,34 +190,93 @@ def _arguments(call: Call, rows: Ints) -> Matrix:
     return np.ascontiguousarray(words).view(np.float32)[:, ::2].astype(np.float64)
 
 
-def _draw(ctx: Context, lists: list[DisplayList], matrices: Matrix) -> None:
-    """Call each list with its matrix."""
-    tokens: dict[Primitive | None, Any] = {None: None}
+class Drawn(Protocol):
+    """A primitive of a display list."""
+
+    @property
+    def kind(self) -> Any:
+        """What draws have in common that differ only in their first vertex; None if unknown."""
+        ...
+
+    @property
+    def vao(self) -> VertexArray | None:
+        """Its vertices, in a buffer."""
+        ...
+
+    @property
+    def first(self) -> int:
+        """Its first vertex there."""
+        ...
+
+    @property
+    def before(self) -> dict[int, Values]:
+        """Attributes that its first vertices have from before glBegin."""
+        ...
+
+    @property
+    def last(self) -> dict[int, Values]:
+        """Attributes that it sets."""
+        ...
+
+    @property
+    def between_equal_values(self) -> bool:
+        """Whether nothing drawn with it sets values that attributes without arrays have."""
+        ...
+
+    def draw(self, ctx: Context) -> None:
+        """Draw it with the current matrix."""
+        ...
+
+
+class _Listed:
+    """A display list of one primitive."""
+
+    first, between_equal_values = 0, False
+
+    def __init__(self, found: DisplayList) -> None:
+        self._name, self._call = found.name, found.calls[0]
+
+    @property
+    def kind(self) -> Primitive | None:
+        return self._call.primitive
+
+    def draw(self, ctx: Context) -> None:
+        ctx.stream.perform(CALLS[CALL], (self._name,))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call.primitive, name)
+
+
+def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matrix) -> None:
+    """Draw each primitive with its matrix; then the modelview stack is that of `left`."""
+    tokens: dict[Any, Any] = {None: None}
     blocks: dict[Executable, Bytes] = {}
-    drawn = 0
-    while drawn < len(lists):
-        end = drawn
-        while end < len(lists) and tokens.get(lists[end].calls[0].primitive) is not None:
-            end += 1
-        if end > drawn:
-            vertex = ctx.programs.stages[Stage.VERTEX]
-            if vertex not in blocks:
-                blocks[vertex] = _blocks(ctx, vertex, matrices)
-            primitives = [each.calls[0].primitive for each in lists[drawn:end]]
-            made = _draw_series(ctx, primitives, blocks[vertex][drawn:end], tokens)
-            if not made:
-                tokens = {None: None}  # what they refer to has changed
-            drawn += made
-        if drawn < len(lists):
-            found, stream = lists[drawn], ctx.stream
-            ctx.matrices.modelview = [matrices[drawn]]
-            ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
-            stream.drawn = None
-            stream.perform(CALLS[_CALL], (found.name,))
-            primitive = found.calls[0].primitive
-            if primitive is not None:
-                tokens[primitive] = _token(ctx, primitive)
-            drawn += 1
+    done = 0
+    try:
+        while done < len(drawn):
+            end = done
+            while end < len(drawn) and tokens.get(drawn[end].kind) is not None:
+                end += 1
+            if end > done:
+                vertex = ctx.programs.stages[Stage.VERTEX]
+                if vertex not in blocks:
+                    blocks[vertex] = _blocks(ctx, vertex, matrices)
+                made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens)
+                if not made:
+                    tokens = {None: None}  # what they refer to has changed
+                done += made
+            if done < len(drawn):
+                each = drawn[done]
+                ctx.matrices.modelview = [matrices[done]]
+                ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+                ctx.stream.drawn = None
+                each.draw(ctx)
+                if each.kind is not None:
+                    tokens[each.kind] = _token(ctx, each)
+                done += 1
+    finally:
+        ctx.matrices.modelview = [matrix.copy() for matrix in left]
+        ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
 
 def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
@@ -206,38 +288,39 @@ def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
 
 
 def _draw_series(
-    ctx: Context, primitives: list[Any], blocks: Bytes, tokens: dict[Primitive | None, Any]
+    ctx: Context, drawn: Sequence[Drawn], blocks: Bytes, tokens: dict[Any, Any]
 ) -> int:
     """Draw primitives with the driver's tokens; returns how many were drawn."""
-    kinds = {primitive: number for number, primitive in enumerate(dict.fromkeys(primitives))}
-    which = np.array([kinds[primitive] for primitive in primitives])
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(d.kind for d in drawn))}
+    which = np.array([kinds[each.kind] for each in drawn])
     count, size = blocks.shape
-    nothing = np.zeros(count, np.int64)
-    pieces = Pieces.of((blocks.tobytes(),), nothing, size * np.arange(count), np.full(count, size))
-    made = ctx.pipe.draw_series(Series([tokens[each] for each in kinds], which, pieces, nothing))
-    for primitive in reversed(dict.fromkeys(reversed(primitives[:made]))):
-        for slot, values in primitive.last.items():
-            set_current(ctx, slot, values)
+    places = size * np.arange(count)
+    pieces = Pieces.of((blocks.tobytes(),), np.zeros(count, np.int64), places, np.full(count, size))
+    firsts = np.array([each.first for each in drawn])
+    made = ctx.pipe.draw_series(Series([tokens[each] for each in kinds], which, pieces, firsts))
+    last = {slot: values for each in drawn[:made] for slot, values in each.last.items()}
+    for slot, values in last.items():
+        set_current(ctx, slot, values)
     ctx.dirty |= Dirty.CONSTANTS
     return made
 
 
-def _token(ctx: Context, primitive: Primitive) -> Any:
+def _token(ctx: Context, drawn: Drawn) -> Any:
     """The driver's token for a primitive that was just drawn, if fixed function draws it, and its
     vertices and matrices say all that differs between its draws.
     """
     stages, info = ctx.programs.stages, ctx.stream.drawn
-    if info is None or primitive.vao is None or primitive.before or stages.keys() != _STAGES:
+    if info is None or drawn.vao is None or drawn.before or stages.keys() != _STAGES:
         return None
     vertex, fragment = stages[Stage.VERTEX], stages[Stage.FRAGMENT]
-    layout = primitive.vao.layouts.get(vertex.inputs)
-    tracked = ctx.lighting.color_material_enabled and int(VertAttrib.COLOR0) in primitive.last
+    layout = drawn.vao.layouts.get(vertex.inputs)
+    tracked = ctx.lighting.color_material_enabled and int(VertAttrib.COLOR0) in drawn.last
     if (
         not vertex.is_fixed_function
         or any(not each.type.without_array.is_opaque for each in fragment.linked.uniforms)
         or layout is None
         or layout.clients
-        or layout.current
+        or (layout.current and not drawn.between_equal_values)
         or tracked
         or ctx.passes_edge_flags
         or ctx.blends_advanced
