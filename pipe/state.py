@@ -109,6 +109,7 @@ class RasterizerState:
     point_size: float = 1.0
     multisample: bool = False
     line_smooth: bool = False
+    line_smooth_upwards: bool = False  # as if rows were counted upwards (see `fixed.lines`)
     line_stipple_enable: bool = False
     line_stipple_factor: int = 1
     line_stipple_pattern: int = 0xFFFF

@@ -169,6 +169,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         point_size=min(max(s.point_size, s.point_min), s.point_max),
         multisample=s.multisample and ctx.pipe_framebuffer.samples > 1,
         line_smooth=s.line_smooth,
+        line_smooth_upwards=s.line_smooth and not ctx.framebuffers.draw.is_window,
         line_stipple_enable=compat and s.line_stipple,
         line_stipple_factor=s.stipple_factor,
         line_stipple_pattern=s.stipple_pattern,

@@ -81,13 +81,22 @@ def test_lines_are_covered_by_distance(driver: str, end: tuple[float, float], wi
 @pytest.mark.native
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize("turned", [1, -1])
+@pytest.mark.parametrize("window", [True, False])
 def test_smooth_lines_in_perspective_are_those_of_the_native_opengl(
-    driver: str, turned: int
+    driver: str, turned: int, window: bool
 ) -> None:
     seen = []
     for name in (driver, "native"):
         gl = context(name)
         gl.enable(GL.LINE_SMOOTH)
+        if not window:
+            gl.bind_renderbuffer(GL.RENDERBUFFER, *gl.gen_renderbuffers(1))
+            gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, 64, 64)
+            renderbuffer = gl.get_integerv(GL.RENDERBUFFER_BINDING)[0]
+            gl.bind_framebuffer(GL.FRAMEBUFFER, *gl.gen_framebuffers(1))
+            point = GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0
+            gl.framebuffer_renderbuffer(*point, GL.RENDERBUFFER, renderbuffer)
+            gl.clear(GL.COLOR_BUFFER_BIT)
         gl.line_width(5.0)
         gl.load_identity()
         gl.begin(GL.LINES)

@@ -6,8 +6,8 @@ the part of a pixel that they are long.
 
 These are llvmpipe's numbers; the specification leaves them open. llvmpipe interpolates distances
 over the two triangles of the lengthened rectangle, in perspective: where 1/w differs, the middle of
-a line is not in the middle of the rectangle, and it has a kink on the triangles' common edge. It is
-the edge that windows have there.
+a line is not in the middle of the rectangle, and it has a kink on the triangles' common edge. That
+is another edge where Mesa counts rows upwards: in framebuffer objects, but not in windows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def line_frame() -> Routine:
 
 @cache
 def line_coverage() -> Routine:
-    """The coverage of the pixel with this centre by a line of half this width, given its frame."""
+    """The coverage of the pixel with this centre by a line of half this width, given its frame; the
+    width is negative where rows are counted upwards.
+    """
     names = ("x", "y", "middle_x", "middle_y", "dx", "dy", "reach", "distance", "change", "width")
 
     def build(b: Builder, x: Def, y: Def, *given: Def) -> list[Def]:
@@ -52,6 +54,7 @@ def line_coverage() -> Routine:
         x, y = b.fsub(x, middle_x), b.fsub(y, middle_y)
         along = b.fdiv(b.fadd(b.fmul(x, dx), b.fmul(y, dy)), reach)  # -1 to 1
         across = b.fdiv(b.fsub(b.fmul(y, dx), b.fmul(x, dy)), width)
+        width = b.fabs(width)
         kink = b.fmul(change, b.fabs(b.fadd(across, along)))
         w = b.frcp(b.fadd(b.imm_float(1.0), b.fmul(change, along)))
         found = []

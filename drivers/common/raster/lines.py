@@ -92,7 +92,8 @@ def set_up_lines(
         if pattern is CENTER:
             w = vertices.window[3, batch.corners.T]
             frame = evaluate(line_frame(), [x[0], y[0], w[0], x[1], y[1], w[1]])
-            info.lines = *frame, np.full(len(frame[0]), width / 2, np.float32)
+            half = -width / 2 if state.line_smooth_upwards else width / 2
+            info.lines = *frame, np.full(len(frame[0]), half, np.float32)
     else:
         corners = parallelograms(x, y, dx, dy, state, center)
     if state.conservative:
