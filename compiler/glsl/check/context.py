@@ -55,7 +55,7 @@ Chosen = Overload | str | None
 class Memory:
     """Caches of typing rules, shared by all shaders of a language and stage."""
 
-    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "variables")
+    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "qualifiers", "variables")
 
     def __init__(self) -> None:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
@@ -66,6 +66,8 @@ class Memory:
         """the results of `operator_type`"""
         self.broken: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         """kind, type and qualifiers of a declaration -> the rules that it breaks"""
+        self.qualifiers: dict[tuple[Any, ...], hir.Quals] = {}
+        """kind of a declaration and its words -> their record, if they passed all checks"""
         self.declared: set[tuple[str, Type]] = set()
         """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}

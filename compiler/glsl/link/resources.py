@@ -15,7 +15,6 @@ from typing import Any
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import (
@@ -33,6 +32,7 @@ from gallette.compiler.glsl.link.subroutines import numbered
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
+from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import align, explicit_type, size_align
