@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.compiler.glsl import availability
-from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.link.limits import Limits
 
 __all__ = [
     "BLEND_MODES",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.glsl.link.layout import (
+from gallette.compiler.link.layout import (
     block_leaves,
     counter,
     counter_buffer,
@@ -19,7 +19,7 @@ from gallette.compiler.glsl.link.layout import (
     opaque_paths,
     write_constant,
 )
-from gallette.compiler.glsl.link.program import (
+from gallette.compiler.link.program import (
     Attribute,
     FragOutput,
     LinkedProgram,

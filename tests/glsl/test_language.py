@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL

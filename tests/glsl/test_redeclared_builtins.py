@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.glsl.builtins.variables import lookup, names
 from gallette.compiler.glsl.language import Language
 from gallette.state_tracker import GL, GLInterface, create_context

@@ -15,7 +15,7 @@ import pytest
 
 import gallette.compiler.glsl.link.linker as linker
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
 from gallette.compiler.nir.ir import clone_shader

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_modules import module
 
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.spirv.link import SpirvShader, link_spirv

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.conversions import can_convert
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors, did_you_mean
@@ -21,6 +20,7 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
-from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.link.blocks import dims_of
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkOptions
+from gallette.compiler.link.resources import dims_of
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.types import VOID

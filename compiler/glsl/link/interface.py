@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.builtin_varyings import check_builtin_varyings
-from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.matching import match_variables
 from gallette.compiler.glsl.link.slots import assign_slots, check_overlaps
 from gallette.compiler.glsl.link.stage_interface import StageInterface, interface_variables
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 
 __all__ = ["link_stages"]

@@ -11,7 +11,6 @@ from gallette.compiler import debug
 from gallette.compiler.errors import CompileError, GalletteError, print_message
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
 from gallette.compiler.glsl.link.interface import link_stages
 from gallette.compiler.glsl.link.locations import (
@@ -20,7 +19,6 @@ from gallette.compiler.glsl.link.locations import (
     link_fragment_outputs,
 )
 from gallette.compiler.glsl.link.lowering import lower_stage
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.glsl.link.program_interfaces import (
     builtin_resources,
     declared_resources,
@@ -32,6 +30,8 @@ from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, Stage
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.log import LinkLog, LinkStop
+from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib

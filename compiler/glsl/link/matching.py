@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.layout import sized_block
+from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.stage import merge_types
 from gallette.compiler.glsl.link.stage_interface import (
     InterfaceVariable,

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gallette.compiler.glsl.link.layout import leaves, sized_block
-from gallette.compiler.glsl.link.program import LinkedProgram, Varying
+from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.layout import leaves
+from gallette.compiler.link.program import LinkedProgram, Varying
 from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage
 from gallette.compiler.nir.ir.queries import const_int, derefs_of
 from gallette.compiler.nir.ir.types import Type

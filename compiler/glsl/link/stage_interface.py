@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import sized_block
+from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.qualifiers import PRIMITIVES
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 

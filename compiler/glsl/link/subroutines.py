@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.link.log import LinkLog
 
 __all__ = ["numbered"]
 
