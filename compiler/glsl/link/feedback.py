@@ -7,6 +7,7 @@ from itertools import product
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.feedback import Capture, check_streams, declared_feedback
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkOptions
@@ -113,7 +114,7 @@ def link_feedback(
         outputs_list += target.runs(buffer, offset)
         offset += 4 * words
         strides[buffer] = offset
-    _check_streams(named, log)
+    check_streams(named, log)
     if buffer >= limits.max_transform_feedback_buffers:
         log.error("too many transform feedback buffers")
     if not separate and any(
@@ -128,20 +129,6 @@ def link_feedback(
 def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
     """An entry that is listed but captures nothing."""
     return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
-
-
-def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
-    """Check that a buffer captures a single vertex stream."""
-    streams: dict[int, StreamVarying] = {}
-    for varying in named:
-        if varying.is_gap:
-            continue
-        other = streams.setdefault(varying.buffer, varying)
-        if other.stream != varying.stream:
-            log.error(
-                f"'{other.name}' and '{varying.name}' are of different vertex streams "
-                "and go to one transform feedback buffer"
-            )
 
 
 def _explicit(
@@ -184,36 +171,7 @@ def _explicit(
         if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
             buffer = var.quals.layout.get("xfb_buffer", default_buffer)
             wanted.append((name, buffer, var.quals.layout["xfb_offset"]))
-    strides = dict(unit.layout.get("xfb_strides", {}))
-    if not wanted:
-        return None
-    runs: list[StreamVarying] = []
-    named: list[StreamVarying] = []
-    ends: dict[int, int] = {}
-    wide_buffers: set[int] = set()
-    for name, buffer, offset in wanted:
-        for whole, parts in captured(name, found, buffer, offset):
-            end = whole.offset + 4 * whole.num_components
-            if whole.type.bit_size == 64:
-                wide_buffers.add(buffer)
-            for other in named:
-                other_end = other.offset + 4 * other.num_components
-                if other.buffer == buffer and whole.offset < other_end and other.offset < end:
-                    log.error(f"'{other.name}' and '{whole.name}' overlap in the feedback buffer")
-            named.append(whole)
-            runs += parts
-            ends[buffer] = max(ends.get(buffer, 0), end)
-    _check_streams(named, log)
-    for buffer, end in ends.items():
-        stride = strides.get(buffer)
-        if stride is None:
-            strides[buffer] = align(end, 8 if buffer in wide_buffers else 4)
-        else:
-            if end > stride:
-                log.error(f"captured outputs exceed the stride of buffer {buffer}")
-            if buffer in wide_buffers and stride % 8:
-                log.error(f"the stride of buffer {buffer} must be a multiple of 8")
-        if strides[buffer] > 4 * limits.max_transform_feedback_interleaved_components:
-            log.error(f"buffer {buffer} captures too many components")
-    count = max(strides, default=-1) + 1
-    return StreamOutput(tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named))
+    strides = unit.layout.get("xfb_strides", {})
+    return declared_feedback(
+        (Capture(n, found, b, at) for n, b, at in wanted), strides, limits, log
+    )

@@ -22,7 +22,6 @@ from gallette.compiler.glsl.link.lowering import lower_stage
 from gallette.compiler.glsl.link.program_interfaces import (
     builtin_resources,
     declared_resources,
-    mark_references,
 )
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
@@ -30,14 +29,13 @@ from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, Stage
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.finish import finish_program
 from gallette.compiler.link.log import LinkLog, LinkStop
 from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING
-from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
-from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.nir.text.printer import print_shader
 
 __all__ = ["link"]
@@ -202,23 +200,13 @@ class _Linker:
         program = self.program
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
-        mark_references(program.shaders, program)
         self.list_ends()
-        dump = debug.is_set("glsl:dump")
-        for shader in program.shaders.values():
-            if dump:
+        if debug.is_set("glsl:dump"):
+            for shader in program.shaders.values():
                 print_message(print_shader(shader))
-            if shader.stage is Stage.COMPUTE:
-                check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
-            if self.options.optimize:
-                to_driver_form(shader, self.optimize_options)
-        shaders = program.shaders
-        if self.options.optimize:
-            keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
-            chain = [shaders[stage] for stage in DRAWING if stage in shaders]
-            link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
+        finish_program(program, self.options, self.optimize_options)
         if debug.is_set("nir:validate"):
-            for shader in shaders.values():
+            for shader in program.shaders.values():
                 validate(shader, "linking", trusting=True)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.ends import add_attributes, add_fragment_outputs
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
-from gallette.compiler.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.nir.ir.types import Base
 
 __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
 
@@ -23,20 +23,6 @@ _IN, _OUT = Mode.SHADER_IN, Mode.SHADER_OUT
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 _Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
 """(location, index) -> outputs there: name, base type, components"""
-
-
-def _named(name: str, type_: Type, location: int) -> Iterator[tuple[str, Type, int, int]]:
-    """What GL enumerates of a variable, its innermost arrays: name, type of an element, location
-    and number of elements, 0 for no array.
-    """
-    element = type_.element
-    if element is None or not element.is_array:
-        label = f"{name}[0]" if name.endswith("]") else name
-        yield label, type_.without_array, location, type_.length if type_.is_array else 0
-        return
-    slots = element.slots(vertex_input=True)
-    for i in range(type_.length):
-        yield from _named(f"{name}[{i}]", element, location + i * slots)
 
 
 def _wanted(var: hir.Variable, options: LinkOptions) -> int:
@@ -113,9 +99,7 @@ def link_attributes(
         nir = Variable(var.name, t.stored_type(var.type), _IN, _GENERIC0 + location)
         nir.component = var.quals.layout.get("component", 0)
         variables.variables[var] = nir
-        program.attributes += (
-            Attribute(*found, nir.component) for found in _named(var.name, var.type, location)
-        )
+        add_attributes(program, nir, var.type)
 
 
 def link_fragment_outputs(
@@ -158,10 +142,7 @@ def link_fragment_outputs(
         nir.index, nir.component = index, quals.layout.get("component", 0)
         nir.invariant, nir.precise = quals.invariant, quals.precise
         variables.variables[var] = nir
-        program.frag_outputs += (
-            FragOutput(name, element, at, index, size, nir.component)
-            for name, element, at, size in _named(var.name, var.type, location)
-        )
+        add_fragment_outputs(program, nir)
 
 
 def _take(
@@ -242,7 +223,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
         if unit.stage is Stage.VERTEX and mode is _IN:
-            program.attributes += (Attribute(*found) for found in _named(name, var.type, -1))
+            add_attributes(program, variables.variables[var])
 
 
 _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
