@@ -19,6 +19,8 @@ def mark_references(shaders: dict[Stage, Shader], program: LinkedProgram) -> Non
 
     Shaders are not optimised yet: what optimization removes is still referenced.
     """
+    if not (program.uniform_blocks or program.storage_blocks):
+        return
     for mode, blocks, variables, before in (
         (Mode.UBO, program.uniform_blocks, program.uniforms, 1),
         (Mode.SSBO, program.storage_blocks, program.buffer_variables, 0),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.link.ends import add_attributes, add_fragment_outputs
+from gallette.compiler.link.ends import assign_attributes, assign_fragment_outputs
 from gallette.compiler.link.feedback import Capture, declared_feedback
 from gallette.compiler.link.finish import finish_program
 from gallette.compiler.link.layout import block_size
@@ -44,6 +44,9 @@ class SpirvShader:
     @property
     def specialize(self) -> Mapping[int, int]:
         return dict(self.constants)
+
+
+_GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 
 
 class _Linker:
@@ -111,15 +114,14 @@ class _Linker:
     # Inputs and outputs.
 
     def ends(self) -> None:
-        program = self.program
-        vertex = program.shaders.get(Stage.VERTEX)
-        for var in vertex.variables_of(Mode.SHADER_IN) if vertex is not None else ():
-            if var.location >= VertAttrib.GENERIC0:
-                add_attributes(program, var)
-        fragment = program.shaders.get(Stage.FRAGMENT)
-        for var in fragment.variables_of(Mode.SHADER_OUT) if fragment is not None else ():
-            if var.location >= FragResult.DATA0:
-                add_fragment_outputs(program, var)
+        program, limits = self.program, self.options.limits
+        vertex, fragment = (program.shaders.get(s) for s in (Stage.VERTEX, Stage.FRAGMENT))
+        if vertex is not None:
+            inputs = [v for v in vertex.variables_of(Mode.SHADER_IN) if v.location >= _GENERIC0]
+            assign_attributes(program, [(v, v.type) for v in inputs], limits, self.log)
+        if fragment is not None:
+            outputs = [v for v in fragment.variables_of(Mode.SHADER_OUT) if v.location >= _DATA0]
+            assign_fragment_outputs(program, outputs, limits, self.log)
         chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
         if chain and chain[0].stage is not Stage.VERTEX:
             program.inputs += self.varyings(chain[0], Mode.SHADER_IN)

@@ -231,7 +231,13 @@ USES = {
     %p = OpAccessChain %p_one %a %n1
     %y = OpLoad %f32 %p
     OpReturn""",
+    "attributes": "%x = OpLoad %f32x2 %a\n%y = OpLoad %f32x2 %b\nOpReturn",
+    "colours": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
     "captured": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+}
+MODES = {
+    "captured": "OpExecutionMode %main Xfb",
+    "colours": "OpExecutionMode %main OriginUpperLeft",
 }
 LINK_RULES = [
     (
@@ -256,6 +262,14 @@ LINK_RULES = [
         *("captured", Limits(), OUTPUTS, "OpDecorate %a Offset 0\nOpDecorate %b Offset 12"),
         "captured outputs exceed the stride of buffer 0",
     ),
+    (
+        *("attributes", Limits(max_vertex_attribs=3), OUTPUTS.replace("Output", "Input")),
+        *("OpDecorate %a Location 2\nOpDecorate %b Location 3", "attribute 'b' at location 3"),
+    ),
+    (
+        *("colours", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
+        "outputs 'a' and 'b' share location 1",
+    ),
 ]
 """rules of linking that GLSL has as well: kind, limits, variables, decorations, the error"""
 
@@ -272,13 +286,15 @@ def test_modules_obey_the_rules_of_linking(
     made = module(
         USES[kind],
         variables,
-        interface="%a %b" if kind == "captured" else "",
-        modes="OpExecutionMode %main Xfb" if kind == "captured" else "",
+        interface="" if kind == "uniforms" else "%a %b",
+        model="Fragment" if kind == "colours" else "Vertex",
+        modes=MODES.get(kind, ""),
         decorations=NAMED + extra + decorations,
     )
-    program = linked((Stage.VERTEX, made), limits=limits)
+    stage = Stage.FRAGMENT if kind == "colours" else Stage.VERTEX
+    program = linked((stage, made), limits=limits)
     assert not program.ok
-    assert f"error: {error}\n" in program.info_log
+    assert f"error: {error}" in program.info_log
 
 
 def test_a_block_is_referenced_if_the_shader_selects_it() -> None:

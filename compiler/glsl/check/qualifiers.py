@@ -164,11 +164,13 @@ def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) ->
         if rows is None:
             c.error(f"unknown layout qualifier '{ident.name}'", ident, did_you_mean(name, LAYOUTS))
             continue
-        row, where = fitting(rows, place, c.stage), spoken(rows, place, c.stage)
+        row = fitting(rows, place, c.stage)
         if row is None:
+            where = spoken(rows, place, c.stage)
             c.error(f"layout qualifier '{name}' cannot be used on {where}", ident)
             continue
         if not c.lang.has(row.when):
+            where = spoken(rows, place, c.stage)
             c.need(row.when, f"layout qualifier '{name}' on {where}", ident)
         if name in seen and row.least is not None and not c.lang.has(repeating):
             c.error(f"layout qualifier '{name}' is repeated", ident)
@@ -196,7 +198,7 @@ def read_layout_value(c: Checker, ident: s.LayoutId, row: Qualifier, least: int)
         raise c.abort(f"the value of '{name}' cannot be negative", ident.value)
     if value < least:
         raise c.abort(f"'{name}' must be at least {least}", ident.value)
-    most = row.most(c.limits)
+    most = row.most(c.limits) if row.limit else None
     if most is not None and value > most:
         c.error(f"'{name}' can be at most {most}", ident.value)
     if row.form == "pow2" and value & (value - 1):
