@@ -17,6 +17,7 @@ from gallette.compiler.link.layout import block_size
 from gallette.compiler.link.log import LinkLog, LinkStop
 from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.link.resources import Block, Counter, ResourceTables, Uniform, dims_of
+from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
 from gallette.compiler.nir.ir.queries import derefs_in
@@ -69,7 +70,8 @@ class _Linker:
                 )
                 program.shaders[given.stage] = shader
                 self.count(given.stage, counters)
-            self.check()
+            check_stages(set(program.shaders), self.options.separable, self.log)
+            self.log.stop_on_error()
             self.ends()
             self.resources()
             self.feedback()
@@ -87,17 +89,6 @@ class _Linker:
             program.shaders.clear()
         program.info_log = self.log.text
         return program
-
-    def check(self) -> None:
-        """Check which stages go together (OpenGL 4.6, 7.3)."""
-        stages = set(self.program.shaders)
-        if Stage.COMPUTE in stages and len(stages) > 1:
-            raise SpirvError("a compute shader is alone in its program")
-        if stages and not self.options.separable:
-            if Stage.COMPUTE not in stages and Stage.VERTEX not in stages:
-                raise SpirvError("there is no vertex shader")
-            if Stage.TESS_CTRL in stages and Stage.TESS_EVAL not in stages:
-                raise SpirvError("there is no tessellation evaluation shader")
 
     def grouped(
         self, mode: Mode, number: Callable[[Variable], int | None]

@@ -199,17 +199,17 @@ def test_what_cannot_be_linked_says_why() -> None:
         decorations='OpName %u "u"',
     )
     compute = module(model="GLCompute", modes="OpExecutionMode %main LocalSize 1 1 1")
-    fragment = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
     for modules, separable, message in (
         ([(Stage.VERTEX, module()), (Stage.TESS_CTRL, control)], False,
-         "there is no tessellation evaluation shader"),
+         "a tessellation control shader needs a tessellation evaluation shader"),
         ([(Stage.VERTEX, nowhere)], True, "uniform u has no location"),
         ([(Stage.VERTEX, module()), (Stage.VERTEX, module())], True, "two vertex shaders"),
         ([(Stage.VERTEX, module()), (Stage.COMPUTE, compute)], True,
-         "a compute shader is alone in its program"),
+         "a compute shader cannot be linked with other stages"),
         ([(Stage.COMPUTE, compute), (Stage.VERTEX, module())], False,
-         "a compute shader is alone in its program"),
-        ([(Stage.FRAGMENT, fragment)], False, "there is no vertex shader"),
+         "a compute shader cannot be linked with other stages"),
+        ([(Stage.TESS_CTRL, control)], False,
+         "a tessellation control shader needs a vertex shader"),
     ):  # fmt: skip
         program = linked(*modules, separable=separable)
         assert not program.ok
@@ -325,6 +325,7 @@ def test_what_is_alone_or_separable_needs_no_vertex_shader() -> None:
     for modules, separable in (
         ([(Stage.COMPUTE, compute)], False),
         ([(Stage.FRAGMENT, fragment)], True),
+        ([(Stage.FRAGMENT, fragment)], False),
         ([(Stage.VERTEX, module()), (Stage.FRAGMENT, fragment)], False),
     ):
         program = linked(*modules, separable=separable)
