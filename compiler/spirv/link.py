@@ -70,7 +70,7 @@ class _Linker:
                 )
                 program.shaders[given.stage] = shader
                 self.count(given.stage, counters)
-            check_stages(set(program.shaders), self.options.separable, self.log)
+            check_stages(program.shaders.keys(), self.options.separable, self.log)
             self.log.stop_on_error()
             self.ends()
             self.resources()

@@ -66,8 +66,8 @@ class Memory:
         """the results of `operator_type`"""
         self.broken: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         """kind, type and qualifiers of a declaration -> the rules that it breaks"""
-        self.qualifiers: dict[tuple[Any, ...], hir.Quals] = {}
-        """kind of a declaration and its words -> their record, if they passed all checks"""
+        self.qualifiers: dict[tuple[Any, ...], Any] = {}
+        """kind of a declaration and its words -> their record, or a storage qualifier alone"""
         self.declared: set[tuple[str, Type]] = set()
         """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}

@@ -37,13 +37,14 @@ def read_qualifiers(c: Checker, node: s.Qualifiers, kind: str, block: str = "") 
     words = tuple([word for word, _ in node.words])
     key = kind, block, words, node.subroutine_types is None
     known = c.memory.qualifiers.get(key)
-    if known is not None:
-        quals = hir.copy_quals(known)
-    else:
+    if known is None:
         said = len(c.log.diagnostics)
         quals = combine(c, node, kind, block)
         if len(c.log.diagnostics) == said:
-            c.memory.qualifiers[key] = hir.copy_quals(quals)
+            plain = len(words) == 1 and words[0] == quals.storage
+            c.memory.qualifiers[key] = quals.storage if plain else hir.copy_quals(quals)
+    else:
+        quals = hir.Quals(known) if known.__class__ is str else hir.copy_quals(known)
     if node.layout:
         read_layout(c, node, quals, place_of(node, kind, quals.storage or block))
     return quals

@@ -38,7 +38,7 @@ def check_program(
             for stage in (Stage.VERTEX, Stage.FRAGMENT):
                 if stage not in units:
                     log.error(f"the program has no {stage.value} shader")
-    check_stages(set(units), options.separable, log)
+    check_stages(units.keys(), options.separable, log)
     if options.separable:
         return
     if es and _TESS_EVAL in units and _TESS_CTRL not in units:
