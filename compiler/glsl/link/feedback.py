@@ -50,10 +50,10 @@ def _all_targets(
                 assert type_.element is not None
                 type_ = type_.element
             slot = VaryingSlot.VAR0 + variable.location
-            stream = variable.quals.layout.get("stream", 0)
-            packed = variable.packed >= 0
+            stream = variable.var.stream
+            packed = variable.var.packed
             roots = [(label, type_) for label in labels]
-            found.update(targets(roots, slot, variable.component, packed, stream))
+            found.update(targets(roots, slot, variable.var.component, packed, stream))
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":

@@ -132,7 +132,7 @@ class _Linker:
             if captured:
                 log.error("transform feedback needs a vertex, geometry or tessellation shader")
         elif kept:
-            last_before_raster = last.producer
+            last_before_raster = last.first
             assert last_before_raster is not None
             self.program.xfb = link_feedback(
                 last_before_raster,
@@ -166,7 +166,7 @@ class _Linker:
                 ]
             elif interface.consumer is None:
                 self.program.outputs += [
-                    _end(variable, interface.producer.stage) for variable in interface.outputs
+                    _end(variable, interface.producer) for variable in interface.outputs
                 ]
 
     def list_ends(self) -> None:
@@ -178,9 +178,7 @@ class _Linker:
                     program.input_resources += declared_resources(variable, stages[0])
             elif interface.consumer is None:
                 for variable in interface.outputs:
-                    program.output_resources += declared_resources(
-                        variable, interface.producer.stage
-                    )
+                    program.output_resources += declared_resources(variable, interface.producer)
         for storage, some, rows in (
             ("in", stages[:1], program.input_resources),
             ("out", stages[-1:], program.output_resources),

@@ -18,18 +18,20 @@ __all__ = ["match_variables"]
 
 
 def match_variables(interface: StageInterface) -> None:
-    assert interface.producer is not None
-    assert interface.consumer is not None
+    assert interface.first is not None
+    assert interface.second is not None
     by_name = {p.name: p for p in interface.outputs}
     by_location = {
-        (p.explicit, p.component, p.quals.patch): p for p in interface.outputs if p.explicit >= 0
+        (p.explicit, p.var.component, p.var.patch): p for p in interface.outputs if p.explicit >= 0
     }
     blocks = {p.block.name: p.block for p in interface.outputs if p.block is not None}
     checked: set[str] = set()
     for variable in interface.inputs:
         other = None
         if variable.explicit >= 0 and variable.block is None:
-            other = by_location.get((variable.explicit, variable.component, variable.quals.patch))
+            other = by_location.get(
+                (variable.explicit, variable.var.component, variable.var.patch)
+            )
         else:
             other = by_name.get(variable.name)
             if other is not None and variable.block is None and other.explicit >= 0:
@@ -50,30 +52,30 @@ def match_variables(interface: StageInterface) -> None:
 
 
 def report_unmatched(interface: StageInterface, variable: InterfaceVariable) -> None:
-    assert interface.consumer is not None
-    assert interface.producer is not None
+    assert interface.second is not None
+    assert interface.first is not None
     if not variable.live:
         return
     interface.log.error(
-        f"input '{variable.label}' of the {interface.consumer.name} shader is not written by the "
-        f"{interface.producer.name} shader"
+        f"input '{variable.label}' of the {interface.second.name} shader is not written by the "
+        f"{interface.first.name} shader"
     )
 
 
 def compare_variables(
     interface: StageInterface, out: InterfaceVariable, into: InterfaceVariable
 ) -> None:
-    assert interface.producer is not None
-    assert interface.consumer is not None
+    assert interface.first is not None
+    assert interface.second is not None
     log = interface.log
     a, b = out.shape, into.shape
     if merge_types(a, b) is None and not unsized_match(interface, a, b):
         log.error(
-            f"'{into.label}' is '{a}' in the {interface.producer.name} shader and '{b}' in the "
-            f"{interface.consumer.name} shader"
+            f"'{into.label}' is '{a}' in the {interface.first.name} shader and '{b}' in the "
+            f"{interface.second.name} shader"
         )
         return
-    lang = interface.consumer.language
+    lang = interface.second.language
     compare_qualifiers(interface, out.quals, into.quals, into.label, lang)
 
 
@@ -114,17 +116,17 @@ def compare_blocks(interface: StageInterface, out: hir.Block, into: hir.Block) -
                 f"'{g.type}' in the next"
             )
             return
-        assert interface.consumer is not None
-        compare_qualifiers(interface, p, q, f"{name}.{f.name}", interface.consumer.language)
+        assert interface.second is not None
+        compare_qualifiers(interface, p, q, f"{name}.{f.name}", interface.second.language)
         for key in ("location", "component"):
             if p.layout.get(key, -1) != q.layout.get(key, -1):
                 log.error(f"member '{f.name}' of block '{name}' has two values of '{key}'")
-    assert interface.producer is not None
-    assert interface.consumer is not None
+    assert interface.first is not None
+    assert interface.second is not None
     assert out.instance is not None
     assert into.instance is not None
-    x = plain_dimensions(interface, interface.producer, out)
-    y = plain_dimensions(interface, interface.consumer, into)
+    x = plain_dimensions(interface, interface.first, out)
+    y = plain_dimensions(interface, interface.second, into)
     if x != y:
         log.error(f"block '{name}' has different array sizes in the two stages")
 
