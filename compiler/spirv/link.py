@@ -17,6 +17,7 @@ from gallette.compiler.link.layout import block_size
 from gallette.compiler.link.log import LinkLog, LinkStop
 from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.link.resources import Block, Counter, ResourceTables, Uniform, dims_of
+from gallette.compiler.link.slots import Port, check_overlaps
 from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
@@ -114,6 +115,9 @@ class _Linker:
             outputs = [v for v in fragment.variables_of(Mode.SHADER_OUT) if v.location >= _DATA0]
             assign_fragment_outputs(program, outputs, limits, self.log)
         chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
+        for shader in chain:
+            for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
+                check_overlaps(list(_ports(shader, mode)), limits, self.log)
         if chain and chain[0].stage is not Stage.VERTEX:
             program.inputs += self.varyings(chain[0], Mode.SHADER_IN)
         if chain and chain[-1].stage is not Stage.FRAGMENT:
@@ -121,16 +125,13 @@ class _Linker:
         program.input_resources, program.output_resources = program.inputs, program.outputs
 
     def varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
-        stage = shader.stage
-        for var in shader.variables_of(mode):
-            if var.location >= VaryingSlot.VAR0:
-                length = var.type.length if var.type.is_array else 0
-                first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
-                of_one = var.type.without_array
-                element = var.type.element if var.per_vertex else None
-                slots = (element or var.type).slots()
-                location = var.location - first
-                yield Varying(var.name, of_one, location, length, stage, slots, True, var.patch)
+        for port in _ports(shader, mode):
+            var, type_ = port.var, port.type
+            length = type_.length if type_.is_array else 0
+            yield Varying(
+                *(var.name, type_.without_array, port.explicit, length, shader.stage),
+                *(port.shape.slots(), True, var.patch),
+            )
 
     # Resources.
 
@@ -223,6 +224,19 @@ class _Linker:
                 strides[var.xfb_buffer] = var.xfb_stride
         self.program.xfb = declared_feedback(captures, strides, self.options.limits, self.log)
         shader.info.has_transform_feedback = self.program.xfb is not None
+
+
+def _ports(shader: Shader, mode: Mode) -> Iterator[Port]:
+    """The inputs from another stage, or the outputs for one."""
+    if (shader.stage, mode) in _EDGES:
+        return
+    for var in shader.variables_of(mode):
+        first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
+        if var.location >= first:
+            yield Port(var, var.type, var.location - first)
+
+
+_EDGES = ((Stage.VERTEX, Mode.SHADER_IN), (Stage.FRAGMENT, Mode.SHADER_OUT))
 
 
 def _data_location(var: Variable) -> int | None:

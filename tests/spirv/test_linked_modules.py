@@ -233,6 +233,7 @@ USES = {
     OpReturn""",
     "attributes": "%x = OpLoad %f32x2 %a\n%y = OpLoad %f32x2 %b\nOpReturn",
     "colours": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+    "varyings": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
     "captured": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
 }
 MODES = {
@@ -265,6 +266,14 @@ LINK_RULES = [
     (
         *("attributes", Limits(max_vertex_attribs=3), OUTPUTS.replace("Output", "Input")),
         *("OpDecorate %a Location 2\nOpDecorate %b Location 3", "attribute 'b' at location 3"),
+    ),
+    (
+        *("varyings", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
+        "'a' and 'b' share location 1",
+    ),
+    (
+        *("varyings", Limits(max_varying_vectors=4), OUTPUTS),
+        *("OpDecorate %a Location 1\nOpDecorate %b Location 4", "location 4 of 'b' exceeds"),
     ),
     (
         *("colours", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),

@@ -29,9 +29,7 @@ def match_variables(interface: StageInterface) -> None:
     for variable in interface.inputs:
         other = None
         if variable.explicit >= 0 and variable.block is None:
-            other = by_location.get(
-                (variable.explicit, variable.var.component, variable.var.patch)
-            )
+            other = by_location.get((variable.explicit, variable.var.component, variable.var.patch))
         else:
             other = by_name.get(variable.name)
             if other is not None and variable.block is None and other.explicit >= 0:
