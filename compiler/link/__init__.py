@@ -10,6 +10,8 @@ writes that into the NIR variables and into the tables that GL queries read (`pr
 * `resource_limits`: how many a stage and a program may use (7.6, 7.7, 7.10, 7.11)
 * `feedback`: declared transform feedback (GLSL 4.60, 4.4.2.1)
 * `stages`: which stages a program may consist of (7.3)
+* `slots`: those of varyings (GLSL 4.60, 4.4.1; 11.1.2.1)
+* `references`: which stages use what (7.3.1)
 * `ends`: vertex attributes and fragment outputs (11.1.1, 15.2.3)
 * `finish`: from the NIR of the front end to that of drivers, all stages together
 

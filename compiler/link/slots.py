@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import Varying
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.types import Type
@@ -64,6 +65,15 @@ class Port:
         if self.var.packed:
             return (self.var.component + self.shape.words + 3) // 4
         return self.shape.slots()
+
+    def varying(self, stage: Stage) -> Varying:
+        """What queries of the program's interface see of it (OpenGL 4.6, 7.4.1)."""
+        type_ = self.type
+        return Varying(
+            *(self.label, type_.without_array, self.location),
+            *(type_.length if type_.is_array else 0, stage, self.shape.slots()),
+            *(self.explicit >= 0, self.var.patch),
+        )
 
 
 P = TypeVar("P", bound=Port)
@@ -156,7 +166,7 @@ def pack(interface: Interface[P], taken: set[int]) -> None:
     different interpolation share no slot. A stage whose neighbour is linked separately keeps the
     plain layout, which both can derive.
     """
-    waiting = [
+    waiting: list[Port] = [
         p
         for p in interface.outputs
         if p.location < 0 and is_needed_output(interface, p) and not p.var.patch

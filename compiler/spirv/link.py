@@ -15,7 +15,7 @@ from gallette.compiler.link.feedback import Capture, declared_feedback
 from gallette.compiler.link.finish import finish_program
 from gallette.compiler.link.layout import block_size
 from gallette.compiler.link.log import LinkLog, LinkStop
-from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.link.resources import Block, Counter, ResourceTables, Uniform, dims_of
 from gallette.compiler.link.slots import Port, check_overlaps
 from gallette.compiler.link.stages import check_stages
@@ -118,20 +118,13 @@ class _Linker:
         for shader in chain:
             for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
                 check_overlaps(list(_ports(shader, mode)), limits, self.log)
-        if chain and chain[0].stage is not Stage.VERTEX:
-            program.inputs += self.varyings(chain[0], Mode.SHADER_IN)
-        if chain and chain[-1].stage is not Stage.FRAGMENT:
-            program.outputs += self.varyings(chain[-1], Mode.SHADER_OUT)
+        for rows, some, mode in (
+            (program.inputs, chain[:1], Mode.SHADER_IN),
+            (program.outputs, chain[-1:], Mode.SHADER_OUT),
+        ):
+            for shader in some:  # empty if there is none
+                rows += (port.varying(shader.stage) for port in _ports(shader, mode))
         program.input_resources, program.output_resources = program.inputs, program.outputs
-
-    def varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
-        for port in _ports(shader, mode):
-            var, type_ = port.var, port.type
-            length = type_.length if type_.is_array else 0
-            yield Varying(
-                *(var.name, type_.without_array, port.explicit, length, shader.stage),
-                *(port.shape.slots(), True, var.patch),
-            )
 
     # Resources.
 
@@ -233,7 +226,8 @@ def _ports(shader: Shader, mode: Mode) -> Iterator[Port]:
     for var in shader.variables_of(mode):
         first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
         if var.location >= first:
-            yield Port(var, var.type, var.location - first)
+            at = var.location - first
+            yield Port(var, var.type, explicit=at, location=at)
 
 
 _EDGES = ((Stage.VERTEX, Mode.SHADER_IN), (Stage.FRAGMENT, Mode.SHADER_OUT))

@@ -7,17 +7,15 @@ from itertools import product
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.link.feedback import Capture, check_streams, declared_feedback
+from gallette.compiler.link.feedback import Capture, declared_feedback, named_feedback
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.link.resources import dims_of
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.ir.types import VOID
 from gallette.compiler.nir.link.feedback import (
     StreamOutput,
-    StreamVarying,
     Target,
     captured,
     targets,
@@ -73,62 +71,7 @@ def link_feedback(
     explicit = _explicit(unit, outputs, found, options.limits, log)
     if explicit is not None:
         return explicit
-    if not options.xfb_varyings:
-        return None
-    separate = options.xfb_mode == "separate"
-    limits = options.limits
-    outputs_list: list[StreamVarying] = []
-    named: list[StreamVarying] = []
-    strides: dict[int, int] = {}
-    seen: set[str] = set()
-    buffer = offset = 0
-    if separate and len(options.xfb_varyings) > limits.max_transform_feedback_separate_attribs:
-        log.error("too many varyings for separate transform feedback buffers")
-    for i, name in enumerate(options.xfb_varyings):
-        if separate:
-            buffer, offset = i, 0
-        if name == "gl_NextBuffer":
-            named.append(_gap(name, 0, buffer))
-            strides[buffer] = offset
-            buffer, offset = buffer + 1, 0
-            continue
-        if name.startswith("gl_SkipComponents") and name[-1] in "1234":
-            skipped = int(name[-1])
-            named.append(_gap(name, skipped, buffer))
-            offset += 4 * skipped
-            strides[buffer] = offset
-            continue
-        target = found.get(name)
-        if target is None:
-            log.error(
-                f"transform feedback varying '{name}' is not an output of the {unit.name} shader"
-            )
-            continue
-        if name in seen:
-            log.error(f"transform feedback varying '{name}' is listed twice")
-        seen.add(name)
-        words = target.words
-        if separate and words > limits.max_transform_feedback_separate_components:
-            log.error(f"transform feedback varying '{name}' has too many components")
-        named.append(target.captured(buffer, offset))
-        outputs_list += target.runs(buffer, offset)
-        offset += 4 * words
-        strides[buffer] = offset
-    check_streams(named, log)
-    if buffer >= limits.max_transform_feedback_buffers:
-        log.error("too many transform feedback buffers")
-    if not separate and any(
-        s > 4 * limits.max_transform_feedback_interleaved_components for s in strides.values()
-    ):
-        log.error("too many components for interleaved transform feedback")
-    return StreamOutput(
-        tuple(outputs_list), tuple(strides[i] for i in sorted(strides)), tuple(named)
-    )
-
-
-def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
-    """An entry that is listed but captures nothing."""
-    return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
+    return named_feedback(found, unit.name, options, log)
 
 
 def _explicit(

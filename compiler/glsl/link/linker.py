@@ -25,13 +25,13 @@ from gallette.compiler.glsl.link.program_interfaces import (
 )
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
-from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, StageInterface
+from gallette.compiler.glsl.link.stage_interface import StageInterface
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.link.finish import finish_program
 from gallette.compiler.link.log import LinkLog, LinkStop
-from gallette.compiler.link.program import LinkedProgram, LinkOptions, Varying
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING
@@ -162,11 +162,11 @@ class _Linker:
         for interface in self.interfaces:
             if interface.producer is None:
                 self.program.inputs += [
-                    _end(variable, chain[0].stage) for variable in interface.inputs
+                    variable.varying(chain[0].stage) for variable in interface.inputs
                 ]
             elif interface.consumer is None:
                 self.program.outputs += [
-                    _end(variable, interface.producer) for variable in interface.outputs
+                    variable.varying(interface.producer) for variable in interface.outputs
                 ]
 
     def list_ends(self) -> None:
@@ -206,19 +206,6 @@ class _Linker:
         if debug.is_set("nir:validate"):
             for shader in program.shaders.values():
                 validate(shader, "linking", trusting=True)
-
-
-def _end(variable: InterfaceVariable, stage: Stage) -> Varying:
-    return Varying(
-        variable.label,
-        variable.type.without_array,
-        variable.location,
-        variable.type.length if variable.type.is_array else 0,
-        stage,
-        variable.shape.slots(),
-        variable.explicit >= 0,
-        variable.quals.patch,
-    )
 
 
 def link(
