@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.link.stage_interface import StageInterface
+from gallette.compiler.glsl.link.stage_interface import StagePair
 from gallette.compiler.nir.ir import Stage
 
 __all__ = ["check_builtin_varyings"]
 
 
-def check_builtin_varyings(interface: StageInterface) -> None:
+def check_builtin_varyings(interface: StagePair) -> None:
     """Check that both stages redeclare built-in varyings alike."""
-    assert interface.first is not None
-    assert interface.second is not None
     if interface.second.stage is not Stage.FRAGMENT:
         check_per_vertex(interface)
         return
@@ -43,12 +41,10 @@ def check_builtin_varyings(interface: StageInterface) -> None:
                 interface.log.error(f"'{into}' is '{y}' but '{name}' is '{x}'")
 
 
-def check_per_vertex(interface: StageInterface) -> None:
+def check_per_vertex(interface: StagePair) -> None:
     """Check that both sides of gl_PerVertex have the same members, if either redeclares
     the block.
     """
-    assert interface.first is not None
-    assert interface.second is not None
     into = interface.second.builtins.get("gl_in")
     if into is None or into.block is None or not into.used:
         return

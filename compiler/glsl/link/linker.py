@@ -12,13 +12,13 @@ from gallette.compiler.errors import CompileError, GalletteError, print_message
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.feedback import link_feedback
-from gallette.compiler.glsl.link.interface import link_stages
 from gallette.compiler.glsl.link.locations import (
     link_attributes,
     link_builtins,
     link_fragment_outputs,
 )
 from gallette.compiler.glsl.link.lowering import lower_stage
+from gallette.compiler.glsl.link.matching import link_stages
 from gallette.compiler.glsl.link.program_interfaces import (
     builtin_resources,
     declared_resources,
@@ -132,15 +132,9 @@ class _Linker:
             if captured:
                 log.error("transform feedback needs a vertex, geometry or tessellation shader")
         elif kept:
-            last_before_raster = last.first
-            assert last_before_raster is not None
-            self.program.xfb = link_feedback(
-                last_before_raster,
-                last.outputs,
-                self.variables[last_before_raster.stage],
-                options,
-                log,
-            )
+            assert last.producer is not None
+            unit, own = self.units[last.producer], self.variables[last.producer]
+            self.program.xfb = link_feedback(unit, last.outputs, own, options, log)
         self.describe_ends(chain)
         log.stop_on_error()
 

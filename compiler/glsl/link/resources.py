@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -9,7 +10,6 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.link.blocks import declared_blocks
 from gallette.compiler.glsl.link.stage import merge_types, same_constant
-from gallette.compiler.glsl.link.subroutines import numbered
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
@@ -334,3 +334,19 @@ def image_qualifiers(nir: Variable, var: hir.Variable) -> None:
     """Set what an image's variable says of its access and format."""
     nir.access = access_flags(var.quals.memory)
     nir.image_format = next(iter(var.quals.flags & IMAGE_FORMATS), "")
+
+
+def numbered(functions: list[hir.Function], log: LinkLog) -> list[str]:
+    """The names of subroutines by their index; empty where no subroutine has the index."""
+    names: dict[int, str] = {}
+    for function in functions:
+        index = function.subroutine_index
+        if index in names:
+            log.error(f"'{names[index]}' and '{function.name}' have the same index")
+        elif index >= 0:
+            names[index] = function.name
+    free = (i for i in itertools.count() if i not in names)
+    for function in functions:
+        if function.subroutine_index < 0:
+            names[next(free)] = function.name
+    return [names.get(i, "") for i in range(max(names, default=-1) + 1)]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.slots import Interface, Port
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["InterfaceVariable", "StageInterface", "interface_variables", "is_per_vertex"]
+__all__ = [
+    "InterfaceVariable",
+    "StageInterface",
+    "StagePair",
+    "interface_variables",
+    "is_per_vertex",
+]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -118,9 +126,16 @@ def _variable(name: str, type_: Type, quals: hir.Quals, per_vertex: bool) -> Var
     )
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class StageInterface(Interface[InterfaceVariable]):
-    """The interface between two stages, with what their shaders declare."""
+StageInterface: TypeAlias = Interface[InterfaceVariable]
 
-    first: StageUnit | None
-    second: StageUnit | None
+
+@dataclass(slots=True, eq=False)
+class StagePair:
+    """Two neighbouring stages, with what one hands to the other."""
+
+    first: StageUnit
+    second: StageUnit
+    outputs: list[InterfaceVariable]
+    inputs: list[InterfaceVariable]
+    log: LinkLog
+    separable: bool
