@@ -108,7 +108,7 @@ def _read() -> Iterator[Qualifier]:
 WORDS: dict[str, list[Qualifier]] = {}
 """qualifier -> its rows (it may have different meanings in different places)"""
 LAYOUTS: dict[str, list[Qualifier]] = {}
-"""the same of layout identifiers, which begin with `location`"""
+"""layout identifier -> its rows; `location` is the first of the table"""
 for _row in _read():
     _is_layout = _row.name == "location" or LAYOUTS
     (LAYOUTS if _is_layout else WORDS).setdefault(_row.name, []).append(_row)

@@ -29,7 +29,7 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import align, explicit_type, size_align
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["Block", "Counter", "ResourceTables", "Uniform", "dims_of"]
+__all__ = ["Block", "ResourceTables", "Uniform", "dims_of"]
 
 _NO_HANDLES: frozenset[Base] = frozenset()
 Part = Callable[[Stage, tuple[int, ...], Type, str], Variable | None]
@@ -72,17 +72,6 @@ class Block:
     """the stages that use it"""
     prefix: str
     """of its members' names"""
-
-
-@dataclass(slots=True)
-class Counter:
-    """An atomic counter or array of them."""
-
-    name: str
-    type: Type
-    binding: int
-    offset: int
-    stages: frozenset[Stage]
 
 
 def dims_of(type_: Type) -> list[int]:
@@ -270,9 +259,12 @@ class ResourceTables:
 
     # -- atomic counters (7.7) ---------------------------------------------------------------------
 
-    def counter(self, c: Counter) -> None:
-        self.counters.setdefault(c.binding, []).append(len(self.program.uniforms))
-        self.program.uniforms.append(counter(c.name, c.type, c.binding, c.offset, c.stages))
+    def counter(
+        self, name: str, type_: Type, binding: int, offset: int, stages: frozenset[Stage]
+    ) -> None:
+        """List an atomic counter, or an array of them."""
+        self.counters.setdefault(binding, []).append(len(self.program.uniforms))
+        self.program.uniforms.append(counter(name, type_, binding, offset, stages))
 
     def counter_buffers(self) -> None:
         for binding, indices in sorted(self.counters.items()):

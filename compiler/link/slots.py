@@ -1,5 +1,5 @@
-"""Varyings: the slots of what stages pass on, explicit locations first, then first fit, packed if
-there are too many (OpenGL 4.6, 11.1.2.1).
+"""Slots of varyings: explicit locations first, then first fit, packed if there are too many (OpenGL
+4.6, 11.1.2.1).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from gallette.compiler.link.finish import finish_program
 from gallette.compiler.link.layout import block_size
 from gallette.compiler.link.log import LinkLog, LinkStop
 from gallette.compiler.link.program import LinkedProgram, LinkOptions
-from gallette.compiler.link.resources import Block, Counter, ResourceTables, Uniform, dims_of
+from gallette.compiler.link.resources import Block, ResourceTables, Uniform, dims_of
 from gallette.compiler.link.slots import Port, check_overlaps
 from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir.instrs import Deref
@@ -58,7 +58,8 @@ class _Linker:
         self.program.info.glsl_version = 450
         self.log = LinkLog()
         self.tables = ResourceTables(self.program, options.limits, self.log)
-        self.counters: dict[tuple[int, int], Counter] = {}
+        self.counters: dict[tuple[int, int], tuple[str, Type, set[Stage]]] = {}
+        """by binding and offset"""
 
     def run(self, shaders: list[SpirvShader]) -> LinkedProgram:
         program = self.program
@@ -130,8 +131,8 @@ class _Linker:
 
     def resources(self) -> None:
         tables = self.tables
-        for counter in self.counters.values():
-            tables.counter(counter)
+        for (binding, offset), (name, type_, stages) in self.counters.items():
+            tables.counter(name, type_, binding, offset, frozenset(stages))
         for mode in (Mode.UBO, Mode.SSBO):
             blocks = self.grouped(mode, lambda v: v.binding)
             tables.blocks(mode, [self.block(mode, own) for _, own in blocks])
@@ -195,9 +196,7 @@ class _Linker:
     def count(self, stage: Stage, counters: list[tuple[str, Type, int, int]]) -> None:
         """Group the atomic counters of a stage with those of others, by their place."""
         for name, type_, binding, offset in _arrays(counters):
-            new = Counter(name, type_, binding, offset, frozenset((stage,)))
-            known = self.counters.setdefault((binding, offset), new)
-            known.stages |= {stage}
+            self.counters.setdefault((binding, offset), (name, type_, set()))[2].add(stage)
 
     def feedback(self) -> None:
         """Declare the outputs with a place in a buffer (OpenGL 4.6, 7.3; `XfbBuffer`)."""

@@ -18,7 +18,7 @@ from gallette.compiler.link.layout import leaves
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkedProgram, SubroutineUniform
-from gallette.compiler.link.resources import Counter, ResourceTables, Uniform, dims_of
+from gallette.compiler.link.resources import ResourceTables, Uniform, dims_of
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import explicit_type
@@ -326,8 +326,7 @@ class ResourceLinker:
         for unit, var in item.users.items():
             nir = Variable(item.name, item.type, _UNIFORM, binding=binding, offset=offset)
             self.variables[unit.stage].variables[var] = nir
-        stages = frozenset(item.live)
-        self.tables.counter(Counter(item.name, item.type, binding, offset, stages))
+        self.tables.counter(item.name, item.type, binding, offset, frozenset(item.live))
 
 
 def image_qualifiers(nir: Variable, var: hir.Variable) -> None:
