@@ -28,11 +28,11 @@ from gallette.compiler.glsl import (
     compile_shader,
     link_program,
 )
-from gallette.compiler.link.limits import Limits
 from gallette.compiler.glsl.check import context, declaration_rules
 from gallette.compiler.glsl.diagnostics import Log
-from gallette.compiler.link.log import LinkLog
 from gallette.compiler.glsl.parse.pp_expression import _Evaluator
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context
@@ -295,8 +295,14 @@ _KINDS: tuple[type[Any], ...] = (Log, LinkLog, context.Checker, _Evaluator)
 
 _LIMITS = "limits are asked for in tests/glsl/test_work_limits.py"
 NOT_REACHED = {
-    ("glsl/link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
-    ("glsl/link/linker.py", "self.log.error(str(stop))"): "recursion through subroutines, of which the "
+    (
+        "glsl/link/linker.py",
+        "self.log.error(stop.log)",
+    ): "passes on what tests/nir/test_scaling.py asks",
+    (
+        "glsl/link/linker.py",
+        "self.log.error(str(stop))",
+    ): "recursion through subroutines, of which the "
     "native GL dies: asked for in tests/glsl/test_linker.py",
     ("glsl/check/types.py", "c.abort(excess, node)"): _LIMITS,
     ("glsl/laxities.py", "log.error(message, loc, end)"): "in strict languages only: asked for in "
