@@ -25,6 +25,11 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+# What a target needs beside the tests is installed once.
+$(VENV)/.with-%: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
 conformance: $(READY)  ## bundled tests on numpipe, then multi-pass diffs; prints the path of the report
 	$(BIN)/gallette conformance
 
@@ -56,23 +61,19 @@ unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 DRIVER ?= numpipe
-clients: $(READY)  ## other people's OpenGL programs on gallette (DRIVER=numpipe), compared with llvmpipe's pictures
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+clients: $(VENV)/.with-clients  ## other people's OpenGL programs on gallette (DRIVER=numpipe), compared with llvmpipe's pictures
 	GALLETTE_REQUIRE_CLIENTS=1 GALLETTE_DRIVER=$(DRIVER) $(BIN)/python -m pytest -q -n auto --dist worksteal tests/clients
 
 clients-all: $(READY)  ## programs of Debian (installed by apt-get, as root) on gallette, compared with llvmpipe's pictures
 	$(BIN)/python -m tests.clients.debian --install
 
-gallery: $(READY)  ## a page of what those programs draw on gallette and on llvmpipe
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+gallery: $(VENV)/.with-clients  ## a page of what those programs draw on gallette and on llvmpipe
 	$(BIN)/python -m tests.clients.gallery -o reports/clients
 
-browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
+browser: $(VENV)/.with-browser  ## the pages of `gallette inspect` and `explore` in Chromium
 	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m browser tests/inspector
 
-docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs,browser]'
+docs: $(VENV)/.with-docs $(VENV)/.with-browser  ## the documentation as a site, with live pages: build/docs/index.html
 	rm -rf build/live build/docs
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/docs
@@ -84,21 +85,26 @@ docs-test: docs  ## the site in a browser, and every command that the documentat
 	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
 
 SECONDS ?= 30
-fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names
-	$(BIN)/python -m fuzz glsl-text --seconds $(SECONDS)
-	$(BIN)/python -m fuzz glsl-programs --seconds $(SECONDS)
-	$(BIN)/python -m fuzz glsl-programs --driver numpipe --native --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --first 20000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --kind fixed --first 2000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --kind modern --first 1000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --kind beside --first 3000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --kind shared --first 4000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz gl --kind threads --first 5000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz hostile --driver numpipe --seconds $(SECONDS)
-	$(BIN)/python -m fuzz hostile --driver jit --seconds $(SECONDS)
-	$(BIN)/python -m fuzz captures --seconds $(SECONDS)
-	$(BIN)/python -m fuzz program-binaries --seconds $(SECONDS)
-	$(BIN)/python -m fuzz spirv-names --seconds $(SECONDS)
+define FUZZERS
+glsl-text
+glsl-programs
+glsl-programs --driver numpipe --native
+gl --first 20000
+gl --kind fixed --first 2000
+gl --kind modern --first 1000
+gl --kind beside --first 3000
+gl --kind shared --first 4000
+gl --kind threads --first 5000
+hostile --driver numpipe
+hostile --driver jit
+captures
+program-binaries
+spirv-names
+endef
+export FUZZERS
+fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names, two at a time
+	@echo "$$FUZZERS" | xargs -P 2 -I{} sh -c 'said=$$($(BIN)/python -m fuzz {} --seconds $(SECONDS) 2>&1); \
+	    failed=$$?; echo "fuzz {}: $$said"; exit $$failed'
 
 bombs: $(READY)  ## SECONDS=30 of constructs that grow: what takes a compiler or a draw too long or too much memory?
 	$(BIN)/python -m fuzz compile-bombs --seconds $(SECONDS) --order 1
@@ -129,8 +135,7 @@ format: $(READY)  ## rewrite the tree in the house format
 bench: $(READY)  ## time scenes against native drivers, side by side
 	$(BIN)/gallette bench --against softpipe,llvmpipe
 
-captures: $(READY)  ## record other people's programs, and time their last frames on jit and llvmpipe
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+captures: $(VENV)/.with-clients  ## record other people's programs, and time their last frames on jit and llvmpipe
 	$(BIN)/python -m tests.clients.captures -o build/captures
 	$(BIN)/gallette bench --captures build/captures --driver jit --against llvmpipe
 

@@ -96,7 +96,8 @@ def check_overlaps(found: Sequence[Port], limits: Limits, log: LinkLog) -> None:
     """Check that no two variables share a component of a location (GLSL 4.60, 4.4.1)."""
     if not any(variable.explicit >= 0 for variable in found):
         return
-    taken: dict[tuple[int, int, bool], Port] = {}
+    taken: dict[tuple[int, int], Port] = {}
+    neighbours: dict[int, Port] = {}
     limit = limits.max_varying_vectors
     for variable in found:
         if variable.explicit < 0:
@@ -108,24 +109,34 @@ def check_overlaps(found: Sequence[Port], limits: Limits, log: LinkLog) -> None:
             log.error(f"location {variable.explicit} of '{variable.label}' exceeds the limit")
             continue
         for i in range(slots):
+            location, component = variable.explicit + i, variable.var.component
             part = min(width - 4 * (i % 2), 4) if width > 4 else width
-            for c in range(variable.var.component, min(4, variable.var.component + max(part, 0))):
-                key = (variable.explicit + i, c, variable.var.patch)
-                other = taken.setdefault(key, variable)
+            for c in range(component, min(4, component + max(part, 0))):
+                other = taken.setdefault((location, c), variable)
                 if other is not variable:
-                    log.error(f"'{other.label}' and '{variable.label}' share location {key[0]}")
+                    log.error(f"'{other.label}' and '{variable.label}' share location {location}")
                     return
-        for other in found:
-            if other is variable or other.explicit != variable.explicit or element.is_struct:
-                continue
-            x, y = other.shape.without_array, element
-            if x.is_struct or other.var.patch != variable.var.patch:
-                continue
-            if x.is_float != y.is_float or x.bit_size != y.bit_size:
+            other = neighbours.setdefault(location, variable)
+            if different := _difference(other, variable):
                 log.error(
-                    f"'{other.label}' and '{variable.label}' share a location with different types"
+                    f"'{other.label}' and '{variable.label}' share a location with different "
+                    f"{different}"
                 )
                 return
+
+
+def _difference(a: Port, b: Port) -> str:
+    """What variables with components of one location may not differ in."""
+    x, y = a.shape.without_array, b.shape.without_array
+    if a is b or x.is_struct or y.is_struct:
+        return ""
+    if x.is_float != y.is_float or x.bit_size != y.bit_size:
+        return "types"
+    how = [v.var.interpolation.replace("none", "smooth") for v in (a, b)]
+    if how[0] != how[1]:
+        return "interpolation"
+    storage = [(v.var.centroid, v.var.sample, v.var.patch) for v in (a, b)]
+    return "" if storage[0] == storage[1] else "auxiliary storage"
 
 
 def assign_slots(interface: Interface[P]) -> None:

@@ -6,8 +6,10 @@ varyings by location. Names are kept if the module has them, but nothing depends
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.link.ends import assign_attributes, assign_fragment_outputs
@@ -28,7 +30,8 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.link.feedback import targets
 from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
-from gallette.compiler.spirv.module import Module, SpirvError
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Module, SpirvError, text_of
 from gallette.compiler.spirv.read.translate import read_entry
 
 __all__ = ["SpirvShader", "link_spirv"]
@@ -48,6 +51,9 @@ class SpirvShader:
         return dict(self.constants)
 
 
+_NAME = opcode("OpName")
+_MADE = re.compile(r"(v|struct_)\d+(?=[.\[]|$)")
+"""names of variables and structures of which a module names none"""
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 
 
@@ -82,6 +88,7 @@ class _Linker:
             if compute is not None:
                 program.info.local_size = compute.info.workgroup_size
             finish_program(program, self.options)
+            self.forget_names(shaders)
             program.ok = True
         except (LinkStop, GalletteError) as stop:
             if isinstance(stop, GalletteError):
@@ -103,6 +110,30 @@ class _Linker:
                 if key is not None:
                     found.setdefault(key, {})[stage] = var
         yield from sorted(found.items())
+
+    def forget_names(self, shaders: list[SpirvShader]) -> None:
+        """Take the names of resources away that the reader made, as the modules have none."""
+        given = {
+            text_of(instr.words, 1)[0]
+            for shader in shaders
+            for instr in shader.module.instructions
+            if instr.opcode == _NAME
+        }
+
+        def named(items: list[Any]) -> list[Any]:
+            roots = [_MADE.match(item.name) for item in items]
+            return [
+                replace(item, name="") if root is not None and root[0] not in given else item
+                for item, root in zip(items, roots, strict=True)
+            ]
+
+        program = self.program
+        for table in ("uniforms", "uniform_blocks", "storage_blocks", "buffer_variables",
+                      "attributes", "frag_outputs", "inputs", "outputs"):  # fmt: skip
+            setattr(program, table, named(getattr(program, table)))
+        program.input_resources, program.output_resources = program.inputs, program.outputs
+        if program.xfb is not None:
+            program.xfb = replace(program.xfb, varyings=tuple(named(list(program.xfb.varyings))))
 
     # Inputs and outputs.
 

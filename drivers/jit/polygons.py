@@ -97,7 +97,9 @@ def _write_records(records: Array, polygons: Polygons, target: Rect, sampled: bo
     count = len(source.corners)
     out[:, Record.VERTEX : Record.VERTEX + count] = source.corners[:, seen].T
     if info.points is not None:
-        out[:, Record.POINT_SIZE] = info.points[2][seen].view(np.int32)
+        out[:, Record.WIDTH] = info.points[2][seen].view(np.int32)
+    if info.lines is not None:
+        out[:, Record.WIDTH] = info.lines[-1][seen].view(np.int32)
     out[:, Record.PROVOKING] = source.provoking[seen]
     out[:, Record.FRONT] = info.front[seen]
     out[:, Record.IDENTITY] = info.identity[seen]

@@ -85,6 +85,8 @@ class Encoder:
                 out.append({"@": value})
             else:
                 out.append(None)
+        # Python callers may leave out the room for some outputs with the outputs.
+        out += [0] * (self.function.required - len(out))
         return out, reads
 
     def _text(self, index: int, args: tuple[Any, ...]) -> Any:

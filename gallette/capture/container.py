@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import struct
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -31,6 +32,7 @@ MAGIC = b"GALLETTE CAPTURE 1\n"
 HASH_BYTES = 12
 LEVEL = 1  # zlib's: a capture must not slow its program down
 BATCH = 1 << 18  # characters of records that make a chunk
+WAIT = 1.0  # seconds after which fewer make one: a program may be killed while a frame takes long
 MOST = 1 << 30  # bytes a chunk may hold: a broken file must not eat the memory
 MOST_RECORDS = 1 << 28  # and one of records, each of which becomes many objects
 
@@ -76,6 +78,8 @@ class CaptureWriter:
         self._lock = threading.RLock()
         self._file.write(MAGIC)
         self._chunk(b"H", json.dumps(header).encode())
+        self._file.flush()
+        self._flushed = time.monotonic()
 
     def _chunk(self, kind: bytes, payload: bytes, prefix: bytes = b"") -> None:
         packed = zlib.compress(payload, LEVEL)
@@ -96,7 +100,7 @@ class CaptureWriter:
         with self._lock:
             self._lines.append(line)
             self._size += len(line)
-            if self._size > BATCH:
+            if self._size > BATCH or time.monotonic() - self._flushed > WAIT:
                 self.flush()
 
     def flush(self) -> None:
@@ -106,6 +110,7 @@ class CaptureWriter:
                 self._chunk(b"C", "\n".join(self._lines).encode())
                 self._lines, self._size = [], 0
                 self._file.flush()
+                self._flushed = time.monotonic()
 
     def close(self) -> None:
         """Write the end of the capture."""

@@ -49,6 +49,7 @@ class CaptureDiff:
     capture: Capture
     ours: str
     theirs: str
+    frame: int | None = None  # the one whose draws are compared, or all
     compared: int = 0
     draws: list[DrawDiff] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -108,10 +109,15 @@ def _compare(
 
 
 def compare_snapshots(
-    capture: Capture, ours: Snapshots, theirs: Snapshots, tolerance: float, share: float = SHARE
+    capture: Capture,
+    ours: Snapshots,
+    theirs: Snapshots,
+    tolerance: float,
+    share: float = SHARE,
+    frame: int | None = None,
 ) -> CaptureDiff:
     """Compare snapshots call by call; a call is listed if a difference appears with it."""
-    result = CaptureDiff(capture, ours.driver, theirs.driver)
+    result = CaptureDiff(capture, ours.driver, theirs.driver, frame)
     known: set[tuple[str, str]] = set()
     for number, mine in ours.names.items():
         call, other = capture.call(number), theirs.names.get(number, {})
@@ -151,5 +157,5 @@ def diff_capture(
     sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
     seen = [side.wait() for side in sides]
     return compare_snapshots(
-        capture, seen[0], seen[1], tolerance, SHARE if share is None else share
+        capture, seen[0], seen[1], tolerance, SHARE if share is None else share, frame
     )

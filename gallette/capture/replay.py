@@ -3,7 +3,8 @@
 Values that differ between implementations are translated: generated names, locations of uniforms
 and numbers of blocks (a capture has them by name), addresses of memory. Locations of attributes and
 outputs are set before a program is linked, and other drivers link the GLSL in a program's binary.
-Everything else is passed on unchanged.
+The machine's own GL may be older, and gets shaders for an older GLSL. Everything else is passed on
+unchanged.
 
 The file is not trusted: `records` has checked types and numbers, `memory` refuses addresses, and
 the existing contexts, windows and mapped buffers are queried from OpenGL, not taken from the file.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +42,7 @@ __all__ = ["Replayed", "Replayer", "replay"]
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 _UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
+_VERSION = re.compile(r"^(\s*#\s*version\s+)(\d+)\b(?!\s*es)", re.MULTILINE)
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
 MOST_WINDOW = 1 << 27  # samples of a window
 MOST_REPORT = 1 << 24  # words that feedback or selection can write
@@ -388,7 +391,17 @@ class Replayer:
                 args.append(value)
         if function.name.startswith("ShaderSource"):
             args = [*args[:3], None]
+            if self.native and args[2]:
+                args[2] = [_VERSION.sub(self._known_version, text) for text in args[2]]
         return args
+
+    def _known_version(self, found: re.Match[str]) -> str:
+        """A shader's #version, or the latest one that the machine's own GL has: programs that
+        found GLSL 4.60 when they were recorded write #version 460.
+        """
+        latest = re.search(r"(\d)\.(\d\d)", self.gl.get_string(GL.SHADING_LANGUAGE_VERSION))
+        most = int(latest[1] + latest[2]) if latest else 460
+        return f"{found[1]}{min(int(found[2]), most)}"
 
     def _room(self, call: Call, value: Any) -> Any:
         """The argument for a raw output: an offset of a bound buffer, or the address of new

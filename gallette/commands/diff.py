@@ -247,9 +247,10 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
     for note in diff.notes:
         out.print(Text(note, style="yellow"))
     if diff.first is None:
+        draws = counted(len(diff.capture.draws(diff.frame)), "draw")
         out.print(
-            f"{path}: {diff.ours} and {diff.theirs} agree after each of "
-            f"{counted(len(diff.capture.draws()), 'draw')} ({counted(diff.compared, 'picture')})",
+            f"{path}: {diff.ours} and {diff.theirs} agree after each of {draws} "
+            f"({counted(diff.compared, 'picture')})",
             markup=False,
         )
         return

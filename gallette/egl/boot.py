@@ -29,6 +29,8 @@ _RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
 _COLLECTED = (10_000, 50, 10)
 """Garbage is looked for seldom: hardly any is left, and much that stays would be looked through."""
 
+_CURRENT = ("MakeCurrent", "MakeContextCurrent")
+
 # Modules that register C functions, by the beginning of the names they are asked for.
 _MODULES = {
     "egl": ("gallette.egl.functions", "gallette.egl.sync"),
@@ -88,10 +90,15 @@ class Library:
                 self._resolve(index)
 
     def close(self) -> None:
-        """Make all calls do nothing, because Python ends."""
+        """Make all calls do nothing, because Python ends.
+
+        Contexts become current all the same, because Qt complains about those that do not. For
+        that, any C function without effects will do that returns another number than 0.
+        """
         zero = self.table[1]
-        for index in range(2, len(self.names) + 2):
-            self.table[index] = zero
+        other = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value
+        for index, name in enumerate(self.names, 2):
+            self.table[index] = other if name.endswith(_CURRENT) else zero
 
 
 def address_of(name: str) -> int:

@@ -134,10 +134,12 @@ def _choose(display: Display, wanted: dict[int, int]) -> list[Config]:
     found = [c for c in display.configs if fits(c) and c[EGL.COLOR_COMPONENT_TYPE_EXT] == 0x333A]
     deep = 1 if wanted.get(12, 0) > 0 else -1  # asked for depth: the deepest first
     colors = [a for a in (8, 9, 10, 11) if wanted.get(a, 0) > 0]
+    # Single buffers should precede others, but they share visuals here: SFML, which requests
+    # nothing and takes the first config of its visual, would get one.
     return sorted(
         found,
         key=lambda c: (
-            -sum(_value(c, a) or 0 for a in colors), c[EGL.BUFFER_SIZE], not c.single,
+            -sum(_value(c, a) or 0 for a in colors), c[EGL.BUFFER_SIZE], c.single,
             c[EGL.SAMPLES], -deep * c[EGL.DEPTH_SIZE], c[EGL.STENCIL_SIZE], c[EGL.CONFIG_ID],
         ),
     )  # fmt: skip

@@ -10,6 +10,7 @@ top bit down, colours from below. Invalid blocks and high dynamic range decode t
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,22 +33,22 @@ _RANGES = (
     *((16, 4, 0), (20, 2, 5), (24, 3, 3), (32, 5, 0), (40, 3, 5), (48, 4, 3), (64, 6, 0)),
     *((80, 4, 5), (96, 5, 3), (128, 7, 0), (160, 5, 5), (192, 6, 3), (256, 8, 0)),
 )
-_RANGE_OF = {levels: (bits, digit) for levels, bits, digit in _RANGES}
+_INDEX = {levels: i for i, (levels, _, _) in enumerate(_RANGES)}
 _WEIGHT_LEVELS = (0, 0, 2, 3, 4, 5, 6, 8, 0, 0, 10, 12, 16, 20, 24, 32)
 
 
 def _sequence_bits(count: int, levels: int) -> int:
-    bits, digit = _RANGE_OF[levels]
+    _, bits, digit = _RANGES[_INDEX[levels]]
     shared = {0: 0, 3: -(-8 * count // 5), 5: -(-7 * count // 3)}[digit]
     return bits * count + shared
 
 
 @cache
 def _digits(digit: int) -> Array:
-    """Decode the shared bits to digits: `[code, place]`."""
+    """Decode the shared bits to digits: `[place, code]`."""
     if digit == 3:
-        return np.array([_trits(code) for code in range(256)])
-    return np.array([_quints(code) for code in range(128)])
+        return np.array([_trits(code) for code in range(256)], np.int32).T.copy()
+    return np.array([_quints(code) for code in range(128)], np.int32).T.copy()
 
 
 def _trits(code: int) -> tuple[int, ...]:
@@ -78,7 +79,7 @@ def _quints(code: int) -> tuple[int, ...]:
 
 
 # The number of shared bits after each number's plain ones.
-_SHARED = {3: (2, 2, 1, 2, 1), 5: (3, 2, 2)}
+_SHARED = {0: (0,), 3: (2, 2, 1, 2, 1), 5: (3, 2, 2)}
 
 
 def _extract(words: Words, start: Array | int, width: Array | int) -> Array:
@@ -98,40 +99,46 @@ def _ones(count: Array | int) -> Array:
     return np.asarray((np.uint64(1) << np.asarray(count, np.uint64)) - np.uint64(1))
 
 
-def _sequence(words: Words, count: int, levels: int) -> Array:
-    """The first numbers `[n, count]` of integer sequences."""
-    plain, digit = _RANGE_OF[levels]
-    low, high = words
-    if not digit:
-        return _extract((low[:, None], high[:, None]), np.arange(count) * plain, plain)
-    shared = np.array(_SHARED[digit])
-    before = np.cumsum(shared) - shared
-    group = np.arange(-(-count // len(shared)))[:, None] * (len(shared) * plain + shared.sum())
-    place = group + np.arange(len(shared)) * plain + before
-    each = (low[:, None, None], high[:, None, None])
-    code = (_extract(each, place + plain, shared) << before).sum(axis=2)
-    numbers = _digits(digit)[code] << plain | _extract(each, place, plain)
-    return np.asarray(numbers.reshape(len(low), -1)[:, :count])
+def _sequences(words: Words, counts: Array, ranges: Array) -> tuple[Array, Array]:
+    """The numbers of integer sequences as colours (of ranges 0 to 20) or weights (21 to 41), one
+    sequence after another, and where the first of each is.
+    """
+    plains, digits, sizes = _layouts()
+    kinds = digits[ranges]
+    together = np.array([1, 0, 0, 5, 0, 3])[kinds]
+    groups = -(-counts // together)
+    room = groups * together
+    first = np.cumsum(room) - room
+    out = np.zeros(int(room.sum()), np.uint8)
+    size = sizes[ranges, counts]
+    own = words[0] & _ones(size), words[1] & _ones(np.maximum(size - 64, 0))
+    for digit, widths in _SHARED.items():
+        shared = np.array(widths)[:, None]
+        lower = np.cumsum(shared, axis=0) - shared
+        place = np.arange(len(widths))[:, None]
+        rows = np.flatnonzero(kinds == digit)
+        row = np.repeat(rows, groups[rows])
+        before = np.cumsum(groups[rows]) - groups[rows]
+        group = np.arange(len(row)) - np.repeat(before, groups[rows])
+        plain = plains[ranges[row]]
+        at = group * (len(widths) * plain + shared.sum()) + place * plain + lower
+        each = own[0][row], own[1][row]
+        number = _extract(each, at, plain)
+        if digit:
+            code = (_extract(each, at + plain, shared) << lower).sum(axis=0)
+            number |= _digits(digit)[:, code] << plain
+        out[first[row] + group * len(widths) + place] = _unquantized()[ranges[row], number]
+    return out, first
 
 
 @cache
-def _sizes(levels: int) -> Array:
-    """The bits of a sequence, by its length."""
-    return np.array([_sequence_bits(count, levels) for count in range(65)])
-
-
-def _sequences(words: Words, counts: Array, levels: Array, weights: bool) -> Array:
-    """The colours or weights `[n, most]` of integer sequences of several ranges."""
-    out = np.zeros((len(counts), 64 if weights else 18), np.int32)
-    for one in np.unique(levels).tolist():
-        rows = np.flatnonzero(levels == one)
-        count = counts[rows]
-        sizes = _sizes(one)[count]
-        low, high = (word[rows] for word in words)
-        own = low & _ones(sizes), high & _ones(np.maximum(sizes - 64, 0))
-        numbers = _sequence(own, int(count.max()), one)
-        out[rows, : numbers.shape[1]] = _unquantized(one, weights)[numbers]
-    return out
+def _layouts() -> tuple[Array, Array, Array]:
+    """The plain bits and the digit of each range, for colours and weights, and the bits of a
+    sequence by its length.
+    """
+    sizes = [[_sequence_bits(count, levels) for count in range(65)] for levels, _, _ in _RANGES]
+    _, plains, digits = np.array(_RANGES * 2).T
+    return plains, digits, np.array(sizes * 2)
 
 
 # Multipliers and patterns of the plain bits (letters, from the top) for ranges with a digit.
@@ -154,33 +161,38 @@ def _spread(value: int, bits: int, to: int) -> int:
 
 
 @cache
-def _unquantized(levels: int, weights: bool) -> Array:
+def _unquantized() -> Array:
     """The colour (0..255) or weight (0..64) of each number of a range."""
-    plain, digit = _RANGE_OF[levels]
+    out = np.zeros((2 * len(_RANGES), 256), np.uint8)
+    for row in range(len(out)):
+        weights, (levels, plain, digit) = row >= len(_RANGES), _RANGES[row % len(_RANGES)]
+        if levels <= 32 if weights else levels >= 6:
+            out[row, :levels] = [_value(n, levels, plain, digit, weights) for n in range(levels)]
+    return out
+
+
+def _value(number: int, levels: int, plain: int, digit: int, weights: bool) -> int:
+    low, high = number & ((1 << plain) - 1), number >> plain
     size = 6 if weights else 8
-    table = []
-    for number in range(levels):
-        low, high = number & ((1 << plain) - 1), number >> plain
-        if not digit:
-            value = _spread(low, plain, size)
-        elif not plain:
-            value = ({3: (0, 32, 63), 5: (0, 16, 32, 47, 63)})[digit][high]
-        else:
-            scale, pattern = (_WEIGHT_SCALES if weights else _COLOR_SCALES)[levels]
-            letters = {chr(97 + i): low >> i & 1 for i in range(plain)}
-            mixed = sum(letters.get(c, 0) << i for i, c in enumerate(reversed(pattern)))
-            flip = (1 << (size + 1)) - 1 if low & 1 else 0
-            value = (high * scale + mixed) ^ flip
-            value = flip & (1 << (size - 1)) | value >> 2
-        table.append(value + (weights and value > 32))
-    return np.array(table, np.int32)
+    if not digit:
+        value = _spread(low, plain, size)
+    elif not plain:
+        value = ({3: (0, 32, 63), 5: (0, 16, 32, 47, 63)})[digit][high]
+    else:
+        scale, pattern = (_WEIGHT_SCALES if weights else _COLOR_SCALES)[levels]
+        letters = {chr(97 + i): low >> i & 1 for i in range(plain)}
+        mixed = sum(letters.get(c, 0) << i for i, c in enumerate(reversed(pattern)))
+        flip = (1 << (size + 1)) - 1 if low & 1 else 0
+        value = (high * scale + mixed) ^ flip
+        value = flip & (1 << (size - 1)) | value >> 2
+    return value + (weights and value > 32)
 
 
 # -- parts of a block ------------------------------------------------------------------------------
 
 
 def _grid(mode: int) -> tuple[int, ...]:
-    """Width, height, planes, levels, numbers and bits of a block mode's weight grid; zeros if it is
+    """Width, height, planes, range, numbers and bits of a block mode's weight grid; zeros if it is
     reserved or invalid.
     """
     invalid = (0,) * 6
@@ -211,7 +223,7 @@ def _grid(mode: int) -> tuple[int, ...]:
     count = width * height * (dual + 1)
     if not levels or count > 64 or not 24 <= (bits := _sequence_bits(count, levels)) <= 96:
         return invalid
-    return width, height, dual + 1, levels, count, bits
+    return width, height, dual + 1, len(_RANGES) + _INDEX[levels], count, bits
 
 
 @cache
@@ -221,20 +233,20 @@ def _grids() -> Array:
 
 
 @cache
-def _color_levels() -> Array:
+def _color_ranges() -> Array:
     """The range of colours by half of their number and the bits left for them; 0 if too few."""
     table = np.zeros((19, 112), np.int64)
     for half in range(1, 10):
-        for levels, _, _ in _RANGES:
+        for levels, index in _INDEX.items():
             if levels >= 6:
-                table[half, _sequence_bits(2 * half, levels) :] = levels
+                table[half, _sequence_bits(2 * half, levels) :] = index
     return table
 
 
 def _decode(blocks: Bytes, footprint: tuple[int, int], srgb: bool) -> Array:
     width, height = footprint
     out = np.empty((len(blocks), width * height, 4), np.uint8)
-    out[:] = _MAGENTA
+    out.view(np.uint32)[:] = _MAGENTA.astype(np.uint8).view(np.uint32)
     size = max(_TEXELS // (width * height), 1)
     for first in range(0, len(blocks), size):
         _decode_some(blocks[first : first + size], footprint, srgb, out[first : first + size])
@@ -251,24 +263,18 @@ def _decode_some(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Arr
     grids = _grids()[:, mode]
     fits = (grids[3] > 0) & (grids[0] <= footprint[0]) & (grids[1] <= footprint[1])
     rows = np.flatnonzero(fits & ~empty & ((parts < 4) | (grids[2] < 2)))
+    rows = rows[np.argsort(grids[0, rows] << 4 | grids[1, rows], kind="stable")]
     words, parts, grids = (low[rows], high[rows]), parts[rows], grids[:, rows]
-    points, second, legal = _end_points(words, grids, parts)
-    rows, points, second, parts = rows[legal], points[legal], second[legal], parts[legal]
-    turned = np.packbits(np.unpackbits(blocks[rows])[::-1]).reshape(-1, 16)[::-1]
-    backwards = np.ascontiguousarray(turned).view("<u8").T
-    across, down, planes, levels, counts, _ = grids[:, legal]
-    weights = _sequences((backwards[0], backwards[1]), counts, levels, True)
+    ends, second, legal = _end_points(words, grids, parts)
+    rows, second, parts, grids = rows[legal], second[legal], parts[legal], grids[:, legal]
+    if not len(rows):
+        return
     part = np.zeros((len(rows), out.shape[1]), np.int16)
     several = np.flatnonzero(parts > 1)
-    seeds = _extract((words[0][legal], words[1][legal]), 13, 10)
-    part[several] = _partition(seeds[several], parts[several], footprint)
-    shape = planes << 8 | across << 4 | down
-    for one in np.unique(shape).tolist():
-        some = np.flatnonzero(shape == one)
-        out[rows[some]] = _texels(
-            weights[some], (one >> 4 & 15, one & 15, one >> 8), points[some], second[some],
-            part[some], footprint, srgb,
-        )  # fmt: skip
+    seeds = (low[rows[several]] >> np.uint64(13) & np.uint64(1023)).astype(np.int64)
+    part[several] = _partition(seeds, parts[several], footprint)
+    weights = _weights(blocks[rows], grids, second, footprint)
+    out[rows] = _texels(weights, ends, part, srgb)
 
 
 def _void_extents(words: Words, which: Array, out: Array) -> None:
@@ -285,9 +291,27 @@ def _void_extents(words: Words, which: Array, out: Array) -> None:
 # -- colours ---------------------------------------------------------------------------------------
 
 
+# The numbers that the first and the last end point of a mode consist of, with constants after
+# them, and what is done with them: (l)uminance and its range, (o)ffsets, (s)cale, (c)ontraction.
+_FULL, _STILL, _NONE = range(100, 103)  # 255; the same as an offset of nothing; 0
+_HIGH_RANGE = (*(_FULL, _NONE, _FULL, _FULL) * 2, "")
+_MODES: tuple[tuple[int | str, ...], ...] = (
+    (0, 0, 0, _FULL, 1, 1, 1, _FULL, ""), (0, 0, 0, _FULL, 1, 1, 1, _FULL, "l"),
+    _HIGH_RANGE, _HIGH_RANGE,
+    (0, 0, 0, 2, 1, 1, 1, 3, ""), (0, 0, 0, 2, 1, 1, 1, 3, "o"),
+    (0, 1, 2, _FULL, 3, 3, 3, _FULL, "s"), _HIGH_RANGE,
+    (0, 2, 4, _FULL, 1, 3, 5, _FULL, "c"), (0, 2, 4, _FULL, 1, 3, 5, _STILL, "oc"),
+    (0, 1, 2, 4, 3, 3, 3, 5, "s"), _HIGH_RANGE,
+    (0, 2, 4, 6, 1, 3, 5, 7, "c"), (0, 2, 4, 6, 1, 3, 5, 7, "oc"),
+    _HIGH_RANGE, _HIGH_RANGE,
+)  # fmt: skip
+_NUMBERS = np.array([mode[:8] for mode in _MODES]).T.copy()
+_STEPS = {step: np.array([step in str(mode[8]) for mode in _MODES]) for step in "losc"}
+
+
 def _end_points(words: Words, grids: Array, parts: Array) -> tuple[Array, Array, Array]:
-    """End points `[n, partition, end, channel]`, the channel of the second plane (4 if there is
-    none), and which blocks have room for their colours.
+    """End points `[legal block, partition, end, channel]`, and of all blocks the channel of the
+    second plane (4 if there is none) and which have room for their colours.
     """
     several, place = parts > 1, np.arange(4)
     selector = np.where(several, _extract(words, 23, 2), 0)
@@ -304,109 +328,114 @@ def _end_points(words: Words, grids: Array, parts: Array) -> tuple[Array, Array,
 
     used = place < parts[:, None]
     counts = np.where(used, 2 * ((modes >> 2) + 1), 0)
-    first = np.cumsum(counts, axis=1) - counts
+    begin = np.cumsum(counts, axis=1) - counts
     total = counts.sum(axis=1)
     start = np.where(several, 29, 17)
-    levels = _color_levels()[total // 2, np.maximum(top - start, 0)]
-    low, high = words
-    at = start.astype(np.uint64)
+    ranges = _color_ranges()[total // 2, np.maximum(top - start, 0)]
+    legal = ranges > 0
+    low, high, at = words[0][legal], words[1][legal], start[legal].astype(np.uint64)
     rest = low >> at | high << (np.uint64(64) - at), high >> at
-    legal = levels > 0
-    values = np.zeros((len(low), 25), np.int32)  # the widest pair may begin with the last number
-    room = rest[0][legal], rest[1][legal]
-    values[legal, :18] = _sequences(room, total[legal], levels[legal], False)
+    values, first = _sequences(rest, total[legal], ranges[legal])
 
-    points = np.zeros((len(low), 4, 2, 4), np.int32)
-    row, part = np.nonzero(used & legal[:, None])
-    kind = modes[row, part]
-    for mode in np.unique(kind).tolist():
-        some = np.flatnonzero(kind == mode)
-        where, which = row[some], part[some]
-        begin = first[where, which]
-        numbers = [values[where, begin + i] for i in range(2 * ((mode >> 2) + 1))]
-        points[where, which] = _pair(mode, numbers)
+    row, part = np.nonzero(used[legal])
+    mode = modes[legal][row, part]
+    number = _NUMBERS[:, mode]
+    constants = np.where(number < _FULL, first[row] + begin[legal][row, part], len(values) - _FULL)
+    numbers = np.append(values, np.array([255, 128, 0], np.uint8))[number + constants]
+    points = np.zeros((len(low), 4, 2, 4), np.int16)
+    points[row, part] = _pairs(mode, numbers.astype(np.int32).reshape(2, 4, -1)).transpose(2, 0, 1)
     return points, second, legal
 
 
-def _pair(mode: int, v: list[Array]) -> Array:
-    """The two end points of a partition `[n, 2, 4]`."""
-    full = np.full_like(v[0], 255)
-    if mode == 0:
-        return _ends([v[0]] * 3 + [full], [v[1]] * 3 + [full])
-    if mode == 1:
-        least = v[0] >> 2 | v[1] & 0xC0
-        most = np.minimum(least + (v[1] & 0x3F), 255)
-        return _ends([least] * 3 + [full], [most] * 3 + [full])
-    if mode == 4:
-        return _ends([v[0]] * 3 + [v[2]], [v[1]] * 3 + [v[3]])
-    if mode == 5:
-        (base, moved), (alpha, other) = _offset(v[0], v[1]), _offset(v[2], v[3])
-        return _ends([base] * 3 + [alpha], [base + moved] * 3 + [alpha + other])
-    if mode in (6, 10):
-        alphas = [v[4], v[5]] if mode == 10 else [full, full]
-        return _ends([c * v[3] >> 8 for c in v[:3]] + alphas[:1], v[:3] + alphas[1:])
-    if mode in (8, 12):
-        first, last = v[0::2], v[1::2]
-        if mode == 8:
-            first, last = [*first, full], [*last, full]
-        plain = sum(last[:3]) >= sum(first[:3])
-        return _chosen(plain, _ends(first, last), _ends(_contracted(last), _contracted(first)))
-    if mode in (9, 13):
-        pairs = [_offset(v[i], v[i + 1]) for i in range(0, len(v), 2)]
-        bases, sums = [b for b, _ in pairs], [b + o for b, o in pairs]
-        if mode == 9:
-            bases, sums = [*bases, full], [*sums, full]
-        plain = sum(o for _, o in pairs[:3]) >= 0
-        return _chosen(plain, _ends(bases, sums), _ends(_contracted(sums), _contracted(bases)))
-    return np.broadcast_to(_MAGENTA, (len(v[0]), 2, 4))  # high dynamic range
-
-
-def _ends(low: list[Array], high: list[Array]) -> Array:
-    both = np.stack((np.stack(low, axis=-1), np.stack(high, axis=-1)), axis=1)
-    return np.asarray(np.clip(both, 0, 255))
-
-
-def _chosen(plain: Any, first: Array, second: Array) -> Array:
-    return np.where(np.asarray(plain)[:, None, None], first, second)
-
-
-def _contracted(color: list[Array]) -> list[Array]:
-    """Red and green contracted towards blue."""
-    red, green, blue, alpha = color
-    return [(red + blue) >> 1, (green + blue) >> 1, blue, alpha]
-
-
-def _offset(base: Array, offset: Array) -> tuple[Array, Array]:
-    """A base of eight bits and a signed offset of six, from their interleaved encoding."""
-    whole, small = base >> 1 | offset & 0x80, offset >> 1 & 0x3F
-    return whole, np.where(small & 0x20, small - 0x40, small)
+def _pairs(mode: Array, ends: Array) -> Array:
+    """The two end points of partitions `[2, 4, n]` from their numbers in this order."""
+    of = {step: np.flatnonzero(modes[mode]) for step, modes in _STEPS.items()}
+    base, moved = ends[:, :3, of["l"]]
+    least = base >> 2 | moved & 0xC0
+    ends[0, :3, of["l"]] = least.T
+    ends[1, :3, of["l"]] = (least + (moved & 0x3F)).T
+    base, moved = ends[:, :, of["o"]]  # a base of eight bits and a signed offset of six
+    whole = base >> 1 | moved & 0x80
+    ends[0, :, of["o"]] = whole.T
+    ends[1, :, of["o"]] = (whole + ((moved >> 1 & 0x3F ^ 0x20) - 0x20)).T
+    color, scale = ends[:, :3, of["s"]]
+    ends[0, :3, of["s"]] = (color * scale >> 8).T
+    ends[1, :3, of["s"]] = color.T
+    sums = ends[:, :3].sum(axis=1)
+    turned = of["c"][(sums[1] < sums[0])[of["c"]]]
+    swapped = ends[::-1, :, turned]  # with red and green contracted towards blue
+    swapped[:, :2] = (swapped[:, :2] + swapped[:, 2:3]) >> 1
+    ends[:, :, turned] = swapped
+    return np.asarray(np.clip(ends, 0, 255))
 
 
 # -- texels ----------------------------------------------------------------------------------------
 
 
-def _texels(
-    weights: Array, grid: tuple[int, int, int], points: Array, second: Array,
-    part: Array, footprint: tuple[int, int], srgb: bool,
-) -> Array:  # fmt: skip
-    """The texels of blocks with equal grids."""
-    width, height, planes = grid
-    numbers = weights[:, : width * height * planes].reshape(-1, width * height, planes)
-    # Sums of whole numbers below 2**24 are exact, so their order does not matter.
-    exact = numbers.transpose(2, 0, 1).astype(np.float32)
-    filled = (exact @ _stretched(width, height, footprint) + 8).astype(np.int32) >> 4
-    weight = filled[0][:, :, None]
-    if planes == 2:
-        weight = np.where(np.arange(4) == second[:, None, None], filled[1][:, :, None], weight)
-    wide = points << 8 | (np.where(np.arange(4) < 3, 0x80, points) if srgb else points)
-    start, step = wide[:, :, 0] * 64 + 32, wide[:, :, 1] - wide[:, :, 0]
-    row = np.arange(len(part))[:, None]
-    return np.asarray((start[row, part] + step[row, part] * weight) >> 14)
+_LANES = np.array(0x1000100010001, np.uint64)  # a one in each of four 16-bit channels
+
+
+def _weights(blocks: Bytes, grids: Array, second: Array, footprint: tuple[int, int]) -> Array:
+    """The weights of texels `[n, texel]`, of four channels in a word."""
+    turned = np.packbits(np.unpackbits(blocks)[::-1]).reshape(-1, 16)[::-1]
+    low, high = np.ascontiguousarray(turned).view("<u8").T
+    numbers, first = _sequences((low, high), grids[4], grids[3])
+    numbers = np.append(numbers, np.zeros(128, np.uint8)).astype(np.float32)
+    one = _stretched_weights(numbers, first, grids, footprint)
+    dual = np.flatnonzero(grids[2] == 2)
+    if not len(dual):
+        return np.asarray(one * _LANES)
+    other = _stretched_weights(numbers, first[dual] + 1, grids[:, dual], footprint)
+    of_second = np.uint64(1) << (second[dual] << 4).astype(np.uint64)
+    lanes = np.full(len(grids[0]), _LANES)
+    lanes[dual] ^= of_second
+    weights: Array = one * lanes[:, None]
+    weights[dual] |= other * of_second[:, None]
+    return weights
+
+
+def _stretched_weights(
+    numbers: Array, first: Array, grids: Array, footprint: tuple[int, int]
+) -> Array:
+    """One plane's weights of all texels; blocks with equal grids follow one another."""
+    size = grids[0] * grids[1]
+    grid = numbers[first[:, None] + grids[2][:, None] * np.arange(size.max())]
+    out = np.empty((len(grid), footprint[0] * footprint[1]), np.float32)
+    shape = grids[0] << 4 | grids[1]
+    borders = np.flatnonzero(np.diff(shape, prepend=-1, append=-1)).tolist()
+    for begin, end in pairwise(borders):
+        width, height = grids[:2, begin].tolist()
+        # Sums of whole numbers below 2**24 are exact, so their order does not matter.
+        some = grid[begin:end, : width * height]
+        np.matmul(some, _stretched(width, height, footprint), out=out[begin:end])
+    return (out + np.float32(0.5)).astype(np.int32).astype(np.uint64)
+
+
+def _texels(weights: Array, ends: Array, part: Array, srgb: bool) -> Array:
+    """The texels `[n, texel, 4]` of blocks.
+
+    A weighted sum of two end points of 8 bits, which are expanded to 16 bits before it, is rounded
+    and cut to 8 bits; this is the same in 16 bits.
+    """
+    own = part + 4 * np.arange(len(part))[:, None]
+    start, step = ends[:, :, 0] << 6, ends[:, :, 1] - ends[:, :, 0]
+    first, change = (np.ascontiguousarray(c).view(np.uint64).reshape(-1) for c in (start, step))
+    sums = change.take(own).view(np.int16)
+    sums *= weights.view(np.int16)
+    sums += first.take(own).view(np.int16)
+    above = (sums + np.int16(32)) >> np.int16(8)
+    if srgb:
+        words = above.view(np.uint64)
+        words &= np.uint64(0xFFFF << 48)
+        words |= _LANES * np.uint64(32) & np.uint64((1 << 48) - 1)
+    sums += above
+    sums >>= np.int16(6)
+    return sums.astype(np.uint8).reshape(*part.shape, 4)
 
 
 @cache
 def _stretched(width: int, height: int, footprint: tuple[int, int]) -> Array:
-    """What each weight of the grid counts for at each texel, in sixteenths."""
+    """What each weight of the grid counts for at each texel."""
     steps = [(1024 + n // 2) // (n - 1) for n in footprint]
     y, x = (c.reshape(-1) for c in np.mgrid[: footprint[1], : footprint[0]])
     across = (steps[0] * x * (width - 1) + 32) >> 6
@@ -418,7 +447,7 @@ def _stretched(width: int, height: int, footprint: tuple[int, int]) -> Array:
     place = np.minimum(first + np.array([[0], [1], [width], [width + 1]]), width * height - 1)
     out = np.zeros((width * height, x.size), np.float32)
     np.add.at(out, (place, np.arange(x.size)), share)
-    return out
+    return out / 16
 
 
 def _partition(index: Array, parts: Array, footprint: tuple[int, int]) -> Array:
@@ -434,13 +463,12 @@ def _partition(index: Array, parts: Array, footprint: tuple[int, int]) -> Array:
     shift = np.where(odd, even, wide), np.where(odd, wide, even)
     scaled = [(s >> shift[i & 1]).astype(np.int16)[:, None] for i, s in enumerate(seeds)]
     best = np.zeros((len(seed), x.size), np.int16)
-    most = np.full_like(best, -1)
     for i in range(4):
         offset = (h >> (14 - 4 * i)).astype(np.int16)[:, None]
         total = (scaled[2 * i] * x + scaled[2 * i + 1] * y + offset) & 63
-        better = (total > most) & (i < parts)[:, None]  # the first of equal ones remains
-        best[better], most = i, np.where(better, total, most)
-    return best
+        ranked = (total << 2 | 3 - i) * (i < parts)[:, None]  # the first of equal ones is ahead
+        np.maximum(best, ranked, out=best)
+    return 3 - (best & 3)
 
 
 def _hashed(seed: Array) -> Array:

@@ -37,12 +37,12 @@ def decode_blocks(format: Format, data: npt.NDArray[np.uint8]) -> Array:
     columns = row_bytes // format.block_bytes
     flat = np.ascontiguousarray(data).reshape(-1, format.block_bytes)
     decoded = block_decoder(format)(flat)
-    if decoded.dtype == np.uint8:
-        coded = decoded
-        decoded = np.divide(coded, np.float32(255.0), dtype=np.float32)
-        if format.is_srgb:
-            decoded[..., :3] = srgb8_to_linear(coded[..., :3])
     height, width = format.block_height, format.block_width
-    image = decoded.reshape(*outer, rows, columns, height, width, 4)
-    image = np.moveaxis(image, -4, -3)
-    return image.reshape(*outer, rows * height, columns * width, 4)
+    blocks = decoded.reshape(*outer, rows, columns, height, width, 4)
+    image = np.moveaxis(blocks, -4, -3).reshape(*outer, rows * height, columns * width, 4)
+    if image.dtype != np.uint8:
+        return image
+    normalised = np.divide(image, np.float32(255.0), dtype=np.float32)
+    if format.is_srgb:
+        normalised[..., :3] = srgb8_to_linear(image[..., :3])
+    return normalised

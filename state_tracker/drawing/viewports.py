@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.pipe.state import ScissorState, ViewportState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
@@ -15,7 +18,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["scissor_state", "scissor_states", "viewport_states"]
+__all__ = ["scissor_state", "scissor_states", "to_window", "viewport_states"]
 
 
 def viewport_states(ctx: Context) -> list[ViewportState]:
@@ -28,6 +31,16 @@ def viewport_states(ctx: Context) -> list[ViewportState]:
         return [_state(boxes[0], ranges[0], turned, positive)] * count  # the usual case
     pairs = zip(boxes, ranges, strict=True)
     return [_state(box, ends, turned, positive) for box, ends in pairs]
+
+
+def to_window(ctx: Context, clip: npt.NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """The window coordinates of a point in clip coordinates, with its w, in the first viewport."""
+    state, w = viewport_states(ctx)[0], float(clip[3])
+    x, y, z = (
+        scale * (float(c) / (w or 1.0)) + middle
+        for c, scale, middle in zip(clip[:3], state.scale, state.translate, strict=True)
+    )
+    return x, y, z, w
 
 
 @lru_cache(maxsize=256)  # equal states are one object, which is compared faster

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import BlitInfo, Box, ScissorState
@@ -18,7 +20,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.pixel_data.readback import read_source
+from gallette.state_tracker.pixel_data.readback import client_pixels, read_box, read_source
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.es_formats import ETC, check_es_copy
@@ -27,9 +29,11 @@ from gallette.state_tracker.texturing.image_rules import check_target, internal_
 from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS
 from gallette.state_tracker.texturing.teximage import (
     after_update,
+    check_blocks,
     check_border,
     check_part,
     check_sizes,
+    fill_part,
     named_image,
     pipe_box,
     without_border,
@@ -102,10 +106,10 @@ def blit(
     src, dst = read.place(), write.place()
     if src is None or dst is None:
         return
-    srgb = ctx.raster.framebuffer_srgb
-    src_format, dst_format = read.format, write.format
-    if not srgb:
-        src_format, dst_format = linear_format(src_format), linear_format(dst_format)
+    if ctx.raster.framebuffer_srgb:
+        src_format, dst_format = read.encoded, write.encoded
+    else:
+        src_format, dst_format = linear_format(read.format), linear_format(write.format)
     ctx.pipe.blit(
         BlitInfo(
             dst[0],
@@ -283,8 +287,9 @@ def _copy_part(
 ) -> None:  # fmt: skip
     image = texture.image(face, level)
     assert image is not None
-    if image.compressed and (ctx.profile == "es" or image.format.is_compressed):
+    if image.compressed and ctx.profile == "es":
         raise invalid_operation("nothing is copied into compressed images")
+    check_blocks(ctx, image, at, (width, height, 1))
     source = _copy_source(ctx, image.info)
     place, storage = source.place(), texture.storage(face, level)
     if place is None or storage is None:
@@ -292,6 +297,16 @@ def _copy_part(
     fb_width, fb_height = source.size
     x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, fb_width), min(y + height, fb_height)
     if x1 <= x0 or y1 <= y0:
+        return
+    if image.format.is_compressed:
+        assert source.info is not None
+        rows = read_box(ctx, place[0], place[1], Box(x0, y0, place[2], x1 - x0, y1 - y0, 1))
+        client = np.zeros((1, height, width, 16), np.uint8)  # what is outside is undefined
+        client[:, y0 - y : y1 - y, x0 - x : x1 - x] = client_pixels(
+            rows, source.format, source.info, GL.RGBA, GL.FLOAT, False
+        )
+        extent = (width, height, 1)
+        fill_part(ctx, texture, face, level, at, extent, GL.RGBA, GL.FLOAT, client)
         return
     resource, at_level, layer = storage
     # Rows of a 1D array are its layers: copy them one by one.

@@ -422,8 +422,8 @@ def image_parameter(
         info = texture.buffer_info if texture.buffer is not None else None
         values |= _of_a_buffer(texture)
     if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
-        if image is None or not compressed:
-            raise invalid_operation("the image is not compressed")
+        if image is None or not compressed or texture is None:
+            raise invalid_operation("the image is not compressed, or a proxy")
         format = image.reported_format
         return [format.rows(image.height) * format.row_bytes(image.width) * image.depth]
     for name, letter in _CHANNELS.items():

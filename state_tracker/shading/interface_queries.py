@@ -141,7 +141,7 @@ def _end_of_endless(variables: list[Uniform]) -> int:
 def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
     """An input, or an output with its colour `index` (-1: none)."""
     name = item.name
-    if item.array_size and not name.endswith("]"):
+    if item.array_size and name and not name.endswith("]"):
         name += "[0]"
     values: dict[int, list[int]] = {
         GL.TYPE: [gl_type(item.type)],
@@ -409,7 +409,7 @@ def get_program_resourceiv(
         if prop not in _PROPERTIES:
             raise invalid_enum(prop, "property of program resources")
     for prop in wanted:
-        if prop == GL.NAME_LENGTH and item.name:
+        if prop == GL.NAME_LENGTH and interface not in _NAMELESS:
             found.append(len(item.name.encode()) + 1)
         elif prop in item.values:
             found += item.values[prop]

@@ -37,8 +37,8 @@ def linked_of(ctx: Context, name: int) -> Executable | None:
 
 
 def uniform_name(uniform: Any) -> str:
-    """The name that GL reports: arrays end in `[0]`."""
-    if uniform.array_size and not uniform.name.endswith("]"):
+    """The name that GL reports: arrays end in `[0]`. It is empty if a SPIR-V module has none."""
+    if uniform.array_size and uniform.name and not uniform.name.endswith("]"):
         return f"{uniform.name}[0]"
     return str(uniform.name)
 
@@ -53,6 +53,8 @@ def split_subscript(name: str) -> tuple[str, int]:
 
 def find_uniform(linked: LinkedProgram, name: str) -> tuple[int, Uniform, int] | None:
     """Index, uniform and array element for a name."""
+    if not name:
+        return None
     for index, uniform in enumerate(linked.uniforms):
         full = uniform_name(uniform)
         if name == full or (uniform.array_size and f"{name}[0]" == full):
@@ -231,7 +233,7 @@ def get_active_attrib(ctx: Context, program: int, index: int) -> tuple[int, int,
 def _element(items: Iterable[Any], name: str) -> tuple[Any, int]:
     """The attribute or output of a name, and the element of an array; None for no such name."""
     base, element = split_subscript(name)
-    for item in items:
+    for item in items if name else ():
         full = uniform_name(item)
         if name == full or f"{name}[0]" == full:
             return item, 0
@@ -268,7 +270,7 @@ def _blocks(ctx: Context, program: int) -> list[Any]:
 def get_uniform_block_index(ctx: Context, program: int, name: str) -> int:
     blocks = _blocks(ctx, program)
     for index, block in enumerate(blocks):
-        if block.name in (name, f"{name}[0]"):
+        if name and block.name in (name, f"{name}[0]"):
             return index
     return INVALID_INDEX
 

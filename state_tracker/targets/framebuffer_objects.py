@@ -363,7 +363,7 @@ def _attachment_parameter(
     if pname == GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE:
         return [_component_type(info, attachment)]
     if pname == GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING:
-        srgb = info is not None and info.candidates[0].is_srgb
+        srgb = info is not None and (found.encodes or info.candidates[0].is_srgb)
         return [GL.SRGB if srgb else GL.LINEAR]
     if isinstance(found.object, TextureObject):
         cube = found.object.target.faces == 6 and not found.layered
@@ -445,7 +445,7 @@ def _encodes(ctx: Context) -> bool:
     """Whether any colour that is drawn may be encoded as sRGB."""
     framebuffer = ctx.framebuffers.draw
     drawn = [framebuffer.color(name) for name in framebuffer.draw_buffers if name != GL.NONE]
-    return any(a is not None and a.place() is not None and a.format.is_srgb for a in drawn)
+    return any(a is not None and a.place() is not None and a.encoded.is_srgb for a in drawn)
 
 
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})

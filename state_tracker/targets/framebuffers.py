@@ -18,6 +18,7 @@ from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.es_formats import renders_in_es
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
+    encoded_format,
     linear_format,
 )
 from gallette.state_tracker.texturing.textures import TextureObject
@@ -40,6 +41,7 @@ class Attachment:
     face: int = 0
     layer: int = 0
     layered: bool = False
+    encodes: bool = False  # a window's image: as if of the sRGB format with equal bits
 
     def same_image(self, other: Attachment | None) -> bool:
         return (
@@ -64,6 +66,11 @@ class Attachment:
         image = self.object.image(self.face, self.level)
         assert image is not None
         return image.format
+
+    @property
+    def encoded(self) -> Format:
+        """The format where colours are encoded if it is one of sRGB."""
+        return encoded_format(self.format) if self.encodes else self.format
 
     @property
     def size(self) -> tuple[int, int]:
@@ -117,8 +124,8 @@ class Attachment:
         if place is None:
             return None
         resource, level, first, last = place
-        format = self.format
-        return Surface(resource, format if srgb else linear_format(format), level, first, last)
+        format = self.encoded if srgb else linear_format(self.format)
+        return Surface(resource, format, level, first, last)
 
 
 class Framebuffer(GLObject):
@@ -321,7 +328,9 @@ class WindowFramebuffer(Framebuffer):
     def __init__(self, ctx: Context):
         super().__init__(0, ctx.caps.max_render_targets)
         self.draw_buffers[0] = self.read_buffer = GL.BACK
-        self._only = GL.BACK if ctx.profile.startswith("es") else GL.FRONT
+        self._is_es = ctx.profile.startswith("es")
+        self._only = GL.BACK if self._is_es else GL.FRONT
+        self._can_draw = ctx.screen.is_format_supported
 
     def show(self, drawable: Drawable | None) -> None:
         """Use the images of a window, or none."""
@@ -329,12 +338,23 @@ class WindowFramebuffer(Framebuffer):
             self.single = drawable.single
             self.draw_buffers[0] = self.read_buffer = self._only if self.single else GL.BACK
         color, depth_stencil = drawable.buffers if drawable is not None else (None, None)
-        self.attach(0, Attachment(color) if color is not None else None)
+        self.attach(0, self._colors(color) if color is not None else None)
         for point in (DEPTH, STENCIL):
             found = depth_stencil if depth_stencil is not None else None
             letter = "Z" if point == DEPTH else "S"
             has = found is not None and letter in found.info.base
             self.attach(point, Attachment(found) if found is not None and has else None)
+
+    def _colors(self, image: Renderbuffer) -> Attachment:
+        """Colours that GL_FRAMEBUFFER_SRGB encodes, as on Mesa, in any window of 8-bit channels.
+
+        Games enable it without choosing a config for it. OpenGL ES would always encode them.
+        """
+        assert image.resource is not None
+        desc = image.resource.desc
+        twin = encoded_format(desc.format)
+        usable = self._can_draw(twin, desc.target, desc.samples, Bind.RENDER_TARGET)
+        return Attachment(image, encodes=usable and not self._is_es)
 
     def color(self, buffer: int) -> Attachment | None:
         """The colour buffer, which all names of back, front and left buffers refer to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.codecs import decode_blocks, pack
+from gallette.pipe.formats import Format
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -40,21 +41,22 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
+def _byte_count(format: Format, extent: tuple[int, int, int]) -> int:
+    return format.rows(extent[1]) * format.row_bytes(extent[0]) * extent[2]
+
+
 def _compressed_data(
     ctx: Context,
     info: InternalFormat,
     dimensions: int,
     extent: tuple[int, int, int],
-    size: int,
     data: Pointer,
 ) -> Bytes | None:
+    """The blocks of an image or a part, as the application passes them."""
     format = info.candidates[0]
-    rows, row_bytes = format.rows(extent[1]), format.row_bytes(extent[0])
-    if size != rows * row_bytes * extent[2]:
-        raise invalid_value(f"{size} bytes are not the size of this compressed image")
-    if not size:
+    if 0 in extent:
         return None
-    across = row_bytes // format.block_bytes
+    across, rows = format.row_bytes(extent[0]) // format.block_bytes, format.rows(extent[1])
     return read_blocks(ctx, data, dimensions, extent, (across, rows, extent[2], format.block_bytes))
 
 
@@ -74,8 +76,12 @@ def _compressed_family(dimensions: int) -> None:
         check_target(ctx, kind, info)
         extent = (*size, *ones)
         fits = check_sizes(ctx, info, level, extent)
+        if border and ctx.profile != "es":
+            raise invalid_operation("compressed images have no borders")
         if border or not (fits or proxy):
             raise invalid_value("bad size of a compressed image")
+        if byte_count != _byte_count(kind.candidates[0], extent):
+            raise invalid_value(f"{byte_count} bytes are not the size of this compressed image")
         image = make_image(ctx, kind, info, extent)
         if proxy:
             ctx.textures.set_proxy(info, level, image if fits else None)
@@ -83,7 +89,7 @@ def _compressed_family(dimensions: int) -> None:
         texture = current(ctx, info.value)
         if texture.immutable_levels:
             raise invalid_operation("the texture's storage is immutable")
-        rows = _compressed_data(ctx, kind, dimensions, extent, byte_count, data)
+        rows = _compressed_data(ctx, kind, dimensions, extent, data)
         texture.define(face, level, image)
         if rows is not None:
             store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
@@ -121,7 +127,9 @@ def _compressed_family(dimensions: int) -> None:
             ends = at[axis] + extent[axis] == image.extent[axis]
             if at[axis] % block or (extent[axis] % block and not ends):
                 raise invalid_operation("the box does not consist of whole blocks")
-        rows = _compressed_data(ctx, image.info, dimensions, extent, byte_count, data)
+        if byte_count != _byte_count(image.info.candidates[0], extent):
+            raise invalid_value(f"{byte_count} bytes are not the size of this part")
+        rows = _compressed_data(ctx, image.info, dimensions, extent, data)
         if rows is not None and told is not image.format:  # its texels are stored uncompressed here
             texels = decode_blocks(linear_format(told), rows)[:, : extent[1], : extent[0]]
             rows = pack(linear_format(image.format), texels)

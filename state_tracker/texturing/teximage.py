@@ -200,7 +200,7 @@ def tex_image(
     if client is not None:
         if border:
             client = _without_border(client, extent)
-        _fill(ctx, texture, face, level, (0, 0, 0), extent, format, type, client)
+        fill_part(ctx, texture, face, level, (0, 0, 0), extent, format, type, client)
     after_update(ctx, texture, level)
 
 
@@ -246,7 +246,7 @@ def _without_border(client: Bytes, extent: tuple[int, int, int]) -> Bytes:
     return np.ascontiguousarray(client[tuple(cuts)])
 
 
-def _fill(
+def fill_part(
     ctx: Context,
     texture: TextureObject,
     face: int,
@@ -257,6 +257,7 @@ def _fill(
     type: int,
     client: Bytes,
 ) -> None:
+    """Store client pixels in a part of an image, which is compressed if it is stored so."""
     image = texture.image(face, level)
     assert image is not None
     if image.info.is_ycbcr:
@@ -405,15 +406,20 @@ def check_faces(
     return image
 
 
-def _whole_blocks(image: TexImage, at: tuple[int, int, int], extent: tuple[int, int, int]) -> bool:
-    """Whether a part begins at a block, and ends at a block or at the image's edge."""
-    if 0 in extent:
-        return True
+def check_blocks(
+    ctx: Context, image: TexImage, at: tuple[int, int, int], extent: tuple[int, int, int]
+) -> None:
+    """Check an update of a compressed image with pixels: it must consist of whole blocks, but at
+    the image's edges, and there must be an encoder.
+    """
+    if not image.compressed:
+        return
+    if image.format.is_compressed and (ctx.profile == "es" or not codecs.can_encode(image.format)):
+        raise invalid_operation("this image is updated with compressed data")
     blocks = image.reported_format.block_width, image.reported_format.block_height
-    return all(
-        first % block == 0 and (size % block == 0 or first + size == whole)
-        for first, size, whole, block in zip(at, extent, image.extent, blocks, strict=False)
-    )
+    for first, size, whole, block in zip(at, extent, image.extent, blocks, strict=False):
+        if 0 not in extent and (first % block or (size % block and first + size != whole)):
+            raise invalid_operation("compressed images are updated block by block")
 
 
 def tex_sub_image(
@@ -438,16 +444,13 @@ def tex_sub_image(
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")
     _check_type(image.info, format)
-    if image.compressed and not _whole_blocks(image, at, extent):
-        raise invalid_operation("compressed images are updated block by block")
-    if image.format.is_compressed and (ctx.profile == "es" or not codecs.can_encode(image.format)):
-        raise invalid_operation("this image is updated with compressed data")
+    check_blocks(ctx, image, at, extent)
     client = _read(ctx, format, type, pixels, extent, dimensions)
     if client is not None:
         pieces = texture.target.pieces(at, extent) if faces else [(face, at, extent)]
         for i, (face, place, size) in enumerate(pieces):
             part = client[i : i + 1] if faces else client
-            _fill(ctx, texture, face, level, place, size, format, type, part)
+            fill_part(ctx, texture, face, level, place, size, format, type, part)
         after_update(ctx, texture, level)
 
 

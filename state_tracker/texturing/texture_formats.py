@@ -23,6 +23,7 @@ __all__ = [
     "INTERNAL_FORMATS",
     "InternalFormat",
     "choose_format",
+    "encoded_format",
     "format_of_size",
     "linear_format",
     "sample_count",
@@ -328,6 +329,11 @@ def sample_count(caps: Caps, wanted: int) -> int:
     # One sample is not multisampling: such an image gets two, so that sample masks apply.
     counts = [len(positions) for positions in caps.sample_positions] or [caps.max_samples]
     return min((count for count in counts if count >= max(wanted, 2)), default=caps.max_samples)
+
+
+def encoded_format(format: Format) -> Format:
+    """The format with equal bits and sRGB encoding, or itself if there is none."""
+    return FORMATS.get(format.name.replace("UNORM", "SRGB"), format)
 
 
 def linear_format(format: Format) -> Format:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
@@ -280,8 +282,15 @@ def _get(ctx: Context, texture: TextureObject, pname: int) -> list[Any]:
     return found
 
 
-def _integers(values: list[Any], pname: int) -> list[int]:
-    return [to_int(v, pname == GL.TEXTURE_BORDER_COLOR) for v in values]
+def _integers(values: list[Any], pname: int, suffix: str) -> list[int]:
+    """The answer of a query of integers: bits of the border colour are the same in each of them."""
+    border = pname == GL.TEXTURE_BORDER_COLOR
+    if suffix == "iv":
+        values = [to_int(v, border) for v in values]
+    elif border and isinstance(values[0], float):
+        values = np.array(values, np.float32).view(np.uint32).tolist()
+    words = np.array([int(v) & 0xFFFFFFFF for v in values], np.uint32)
+    return list(words.view(np.uint32 if suffix == "iuiv" else np.int32).tolist())
 
 
 def _family(
@@ -313,7 +322,7 @@ def _family(
                 if pname == GL.TEXTURE_BORDER_COLOR and isinstance(owner, TextureObject):
                     values = queried_color(ctx, values)
                 return [float(v) for v in values]
-            return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
+            return _integers(values, pname, suffix)
 
         return call
 

@@ -73,6 +73,22 @@ def test_what_was_flushed_can_be_read_while_more_is_written(tmp_path: Path) -> N
     reader.close()
 
 
+def test_a_program_that_is_killed_leaves_what_it_recorded_a_moment_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = CaptureWriter(tmp_path / "a", HEADER)
+    writer.record(["one"])
+    reader = CaptureReader(tmp_path / "a")
+    assert reader.header == HEADER and list(reader.records()) == []
+    reader.close()
+    monkeypatch.setattr("gallette.capture.container.WAIT", 0.0)
+    writer.record(["two"])
+    reader = CaptureReader(tmp_path / "a")
+    assert list(reader.records()) == [["one"], ["two"]]
+    reader.close()
+    writer.close()
+
+
 def test_of_a_file_cut_anywhere_whole_chunks_are_left(tmp_path: Path) -> None:
     path = tmp_path / "a"
     writer = CaptureWriter(path, HEADER)

@@ -12,7 +12,6 @@ import pytest
 
 import gallette
 from gallette.capture import Replayer, open_capture, recorder, recording, replay
-from gallette.capture.container import is_capture
 from gallette.cli import main
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.watchers import WATCHERS, frame_done, unwatched
@@ -28,6 +27,23 @@ def test_what_is_hidden_is_not_recorded(tmp_path: Path) -> None:
 
     capture = captured(tmp_path / "a.gcap", draw, size=(2, 2))
     assert [c.name for c in capture.calls if c.name != "GetError"] == ["Finish"]
+
+
+def test_calls_without_room_for_their_outputs_are_recorded(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        program = gl.create_program()
+        shader = gl.create_shader(GL.FRAGMENT_SHADER)
+        gl.shader_source(shader, "#version 330\nvoid main() {}")
+        gl.compile_shader(shader)
+        gl.attach_shader(program, shader)
+        gl.link_program(program)
+        assert len(gl.get_program_binary(program)[1]) > 20
+        assert gl.get_debug_message_log(5) == []
+
+    capture = captured(tmp_path / "a.gcap", draw, size=(2, 2))
+    calls = {c.name: c.args for c in capture.calls}
+    assert calls["GetProgramBinary"][1:] == [0] and calls["GetDebugMessageLog"] == [5, 0]
+    assert replay(capture).errors == []
 
 
 @pytest.mark.parametrize("way", ["target", "elements", "name"])
@@ -157,7 +173,7 @@ def test_a_host_that_is_no_python_closes_its_capture_when_it_exits(
     recorder.from_environment()
     assert len(kept) == (0 if python else 1)
     for function, argument in kept:
-        assert not is_capture(tmp_path / "a.gcap")  # nothing was written yet
+        assert not open_capture(tmp_path / "a.gcap").reader.complete
         assert argument is None
         function(0, None)
         assert open_capture(tmp_path / "a.gcap").reader.complete

@@ -337,6 +337,28 @@ def test_places_are_translated_for_the_machines_own_gl(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_shaders_of_a_later_glsl_are_compiled_by_the_machines_own_gl(
+    profile: str, tmp_path: Path
+) -> None:
+    def draw(gl: Any) -> None:
+        for first in ("#version 460\n", "// later\n # version 460 core\n"):
+            shader = gl.create_shader(GL.VERTEX_SHADER)
+            gl.shader_source(shader, first + "void main() { gl_Position = vec4(1.0); }")
+            gl.compile_shader(shader)
+
+    capture = captured(tmp_path / "a.gcap", draw, profile=profile, version=(4, 5), size=(4, 4))
+    compiled: list[int] = []
+
+    def look(call: Any, gl: Any) -> None:
+        if call.name == "CompileShader":
+            compiled.extend(gl.get_shaderiv(call.args[0], GL.COMPILE_STATUS))
+
+    assert Replayer(capture, "native").run(after=look).errors == []
+    assert compiled == [1, 1]
+
+
+@pytest.mark.native
 def test_programs_from_binaries_are_linked_again_for_other_drivers(tmp_path: Path) -> None:
     """Each driver accepts only its own binaries, but ours hold the GLSL."""
 

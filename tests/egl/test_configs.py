@@ -291,7 +291,7 @@ def glx_expected(wanted: dict[int, int]) -> list[Config]:
     found.sort(key=lambda c: c[EGL.STENCIL_SIZE])
     found.sort(key=lambda c: deepest * c[EGL.DEPTH_SIZE])
     found.sort(key=lambda c: c[EGL.SAMPLES])
-    found.sort(key=lambda c: not c.single)
+    found.sort(key=lambda c: c.single)
     found.sort(key=lambda c: c[EGL.BUFFER_SIZE])
     return sorted(found, key=lambda c: -sum(c[size] for size in asked))
 
@@ -309,6 +309,16 @@ def test_framebuffer_configs_are_chosen_and_ordered(answers: Answers) -> None:
         wanted = {a: like[number(AT_LEAST[a])] for a in names}
         flat = [n for pair in wanted.items() for n in pair]
         assert answers.configs(*flat) == glx_expected(wanted), wanted
+
+
+def test_the_first_config_of_a_visual_has_a_back_buffer(answers: Answers) -> None:
+    """SFML requests nothing, and takes it."""
+    seen: set[int] = set()
+    for config in answers.configs():
+        visual = config[EGL.NATIVE_VISUAL_ID]
+        assert visual in seen or not config.single
+        seen.add(visual)
+    assert any(config.single for config in answers.configs())
 
 
 OTHERS = [

@@ -411,6 +411,21 @@ def test_calls_after_python_ended_do_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_contexts_become_current_after_python_ended() -> None:
+    """Qt releases its objects late, and complains if their context does not become current."""
+    script = (
+        "import atexit, ctypes\n"
+        "def late():\n"
+        "    print(bool(lib.eglMakeCurrent(None, None, None, None)), lib.eglGetError())\n"
+        "atexit.register(late)\n"
+        "from gallette.egl.libraries import folder\n"
+        "lib = ctypes.CDLL(str(folder() / 'libEGL.so.1'))\n"
+        "assert not lib.eglMakeCurrent(None, None, None, None)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"True 0\n", b"")
+
+
 def test_processes_at_once_write_the_libraries_once(tmp_path: Path) -> None:
     """Many processes, one cache folder: every one finds whole files."""
     script = (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.fixed import addressing, filtering, levels
+from gallette.drivers.common.fixed import addressing, filtering, levels, lines
 from gallette.drivers.common.fixed.addressing import Axis
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.depth import depth_code
@@ -124,6 +124,16 @@ def test_coordinates_select_the_same_texels(moved: bool) -> None:
                   addressing.nearest_fixed, addressing.linear_fixed)  # fmt: skip
         cases += [(make(axis, moved), given, f"{axis}, {n}") for make in makers]
     check(cases)
+
+
+def test_smooth_lines_cover_the_same() -> None:
+    random = np.random.default_rng(9)
+    ends = [random.uniform(1, 60, LANES).astype(np.float32) for _ in range(6)]
+    frame = evaluate(lines.line_frame(), ends)
+    places = [(end + random.uniform(-1, 1, LANES)).astype(np.float32) for end in (ends[0], ends[1])]
+    given = [*places, *frame, np.full(LANES, 1.5, np.float32)]
+    check([(lines.line_frame(), ends, ""), (lines.line_coverage(), given, "")])
+    assert 0 < evaluate(lines.line_coverage(), given)[0].mean() < 1
 
 
 def test_directions_select_the_same_faces() -> None:

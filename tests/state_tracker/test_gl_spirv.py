@@ -353,3 +353,21 @@ def test_counters_of_a_module_are_described_as_those_of_glsl() -> None:
         assert described(from_module, interface) == wanted
     assert gl.get_error() == 0
     gl.release()
+
+
+def test_resources_that_a_module_does_not_name_have_empty_names(gl: Any) -> None:
+    unnamed = FRAGMENT.replace('"shade"', '"main"')
+    named = unnamed.replace("OpDecorate %color", 'OpName %tint "tint"\nOpDecorate %color', 1)
+    for name, text in (("", unnamed), ("tint", named)):
+        program = linked(gl, (GL.VERTEX_SHADER, PASSTHROUGH), (GL.FRAGMENT_SHADER, text))
+        assert gl.get_active_uniform(program, 0)[2] == name
+        assert gl.get_uniform_location(program, name) == (5 if name else -1)
+        assert gl.get_programiv(program, GL.ACTIVE_UNIFORM_MAX_LENGTH) == [len(name) + 1]
+        assert gl.get_program_resource_name(program, GL.UNIFORM, 0) == name
+        properties = [GL.NAME_LENGTH, GL.LOCATION]
+        answer = gl.get_program_resourceiv(program, GL.UNIFORM, 0, 2, properties)
+        assert answer == [len(name) + 1, 5]
+        index = gl.get_program_resource_index(program, GL.PROGRAM_OUTPUT, "")
+        assert index == GL.INVALID_INDEX
+        assert gl.get_active_attrib(program, 0)[2] == ""
+    assert gl.get_error() == 0

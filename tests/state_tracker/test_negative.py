@@ -46,7 +46,7 @@ EXPLAINED: dict[tuple[str, str], str] = {
     **dict.fromkeys(
         [("tex_image3d", "width"), ("tex_image3d", "height"), ("tex_image3d", "depth"),
          ("clear_tex_sub_image", "width"), ("clear_tex_sub_image", "height"),
-         ("clear_tex_sub_image", "depth"), ("compressed_tex_image2d", "border"),
+         ("clear_tex_sub_image", "depth"),
          ("get_texture_image", "bufSize"), ("get_texture_sub_image", "bufSize"),
          ("readn_pixels", "bufSize")],
         _NEGATIVE,

@@ -58,15 +58,62 @@ def test_points_are_discs(driver: str, size: float) -> None:
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-@pytest.mark.parametrize("end", [(55.2, 40.1), (20.3, 60.9)])
-def test_lines_are_rectangles(driver: str, end: tuple[float, float]) -> None:
+@pytest.mark.parametrize("end", [(55.2, 40.1), (20.3, 60.9), (8.7, 9.9), (9.0, 9.1), (60.1, 3.3)])
+@pytest.mark.parametrize("width", [1.0, 4.0])
+def test_lines_are_covered_by_distance(driver: str, end: tuple[float, float], width: float) -> None:
     gl = context(driver)
     gl.enable(GL.LINE_SMOOTH)
-    gl.line_width(4.0)
-    seen = drawn(gl, GL.LINES, [(8.7, 9.4), end])
-    length = float(np.hypot(end[0] - 8.7, end[1] - 9.4))
-    assert abs(seen.sum() - 4 * length) < (0.02 if driver != "native" else 0.2) * 4 * length
-    assert len(np.unique(seen)) > 8
+    gl.line_width(width)
+    start = (8.7, 9.4)
+    seen = drawn(gl, GL.LINES, [start, end])
+    length = float(np.hypot(end[0] - start[0], end[1] - start[1]))
+    y, x = np.mgrid[:64, :64] + 0.5
+    x, y = x - (start[0] + end[0]) / 2, y - (start[1] + end[1]) / 2
+    ux, uy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    along = np.abs(x * ux + y * uy)
+    across = np.abs(y * ux - x * uy)
+    ends = (length / 2 + 0.5 - along) * min(1.0, length / (length / 2 + 0.5))
+    expected = np.clip(width / 2 + 0.5 - across, 0, 1) * np.clip(ends, 0, 1)
+    assert np.abs(seen - expected).max() < 1.01 / 255
+    assert seen.any()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("turned", [1, -1])
+def test_smooth_lines_in_perspective_are_those_of_the_native_opengl(
+    driver: str, turned: int
+) -> None:
+    seen = []
+    for name in (driver, "native"):
+        gl = context(name)
+        gl.enable(GL.LINE_SMOOTH)
+        gl.line_width(5.0)
+        gl.load_identity()
+        gl.begin(GL.LINES)
+        for x, y, w in ((-0.8, 0.7, 1.0), (0.9, -0.4, 2.5))[::turned]:
+            gl.vertex4f(x * w, y * w, 0.0, w)
+        gl.end()
+        seen.append(pixels(gl)[..., 0].astype(int))
+        gl.release()
+    assert (seen[0] > 0).sum() > 200
+    assert np.abs(seen[0] - seen[1]).max() <= 1
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_colours_of_smooth_lines_reach_from_end_to_end(driver: str) -> None:
+    gl = context(driver)
+    gl.enable(GL.LINE_SMOOTH)
+    gl.disable(GL.BLEND)
+    gl.begin(GL.LINES)
+    for x, red in ((10.5, 0.0), (14.5, 1.0)):
+        gl.color3f(red, 1.0, 1.0)
+        gl.vertex2f(x, 10.5)
+    gl.end()
+    row = pixels(gl)[10, 9:16]
+    tenths = np.array([1, 3, 5, 7, 9]) / 10  # so the ends are half a pixel further out
+    assert np.abs(row[1:6, 0] / 255 - tenths).max() < 1.01 / 255
+    assert row[:, 3].tolist() == [0, 128, 255, 255, 255, 128, 0]
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])

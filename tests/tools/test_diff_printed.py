@@ -119,10 +119,10 @@ def _capture_diff(groups: dict[int, tuple[str, ...]], later: int, differs: bool 
     found = SimpleNamespace(place=(3, 4), ours=(0.12345678, 1.0), theirs=(0.0, 2.0),
                             attachment="[i]color", beyond=5, pixels=60)  # fmt: skip
     first = SimpleNamespace(call=Call(), attachments=[found])
-    capture = SimpleNamespace(path="[b]a.gcap", groups=groups, draws=lambda: [1, 2, 3])
+    capture = SimpleNamespace(path="[b]a.gcap", groups=groups, draws=lambda frame: [1, 2, 3])
     shown = first if differs else None
     return SimpleNamespace(capture=capture, notes=["[u]note"], first=shown,
-                           ours="[i]x", theirs="y", compared=9,
+                           ours="[i]x", theirs="y", frame=None, compared=9,
                            draws=[0] * (1 + later))  # fmt: skip
 
 

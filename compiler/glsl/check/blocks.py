@@ -63,7 +63,7 @@ def block_members(
         for d in member.declarators:
             type_ = array_of(c, base, d.dims, d)
             last = index == len(node.members) - 1 and d is member.declarators[-1]
-            check_member(c, type_, d, own, last, names)
+            check_member(c, type_, d, own, last, "location" in quals.layout, names)
             check_precision(c, type_, own, d)
             row_major = None
             if own.flags & MATRIX_LAYOUTS:
@@ -82,6 +82,7 @@ def check_member(
     d: s.Declarator,
     own: hir.Quals,
     last: bool,
+    located: bool,
     names: set[str],
 ) -> None:
     c.check_identifier(d.name, d)
@@ -94,6 +95,8 @@ def check_member(
             raise c.abort(f"block members cannot be of type '{leaf}'", d)
     check_declaration(c, "member", own, type_, d, d.name, last)
     if "component" in own.layout:
+        if not located and "location" not in own.layout:
+            c.error("'component' needs a 'location'", d)
         check_component(c, hir.Variable(d.name, type_, own), d)
 
 

@@ -176,6 +176,8 @@ def read_initializer(c: Checker, node: s.Expr, type_: Type, what: str) -> hir.Ex
     value = c.expr(node)
     if value.type is t.VOID:
         raise c.abort("a void expression has no value", node)
+    if c.lang.es and type_.is_unsized_array and value.type.is_unsized_array:
+        raise c.abort(f"{what}: an array without a size gives none", node)
     if sizes_match(c, type_, value.type):
         return value
     return c.coerce(value, type_, what)
@@ -198,9 +200,11 @@ def init_from_list(c: Checker, node: s.InitList, type_: Type) -> hir.Expr:
         assert element is not None
         if type_.length and len(node.items) != type_.length:
             raise c.abort(f"'{type_}' needs {type_.length} elements, {len(node.items)} given", node)
-        values = [read_initializer(c, i, element, "array element") for i in node.items]
-        if element.is_unsized_array and values:
-            element = values[0].type
+        values: list[hir.Expr] = []
+        for item in node.items:
+            values.append(read_initializer(c, item, element, "array element"))
+            if element.is_array:  # the first element gives all others the sizes it lacks
+                element = values[0].type
         return make_constructed(c, t.array(element, len(values)), values, node)
     if type_.is_struct:
         if len(node.items) != len(type_.fields):

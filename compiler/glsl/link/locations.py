@@ -27,15 +27,21 @@ def _wanted(var: hir.Variable, options: LinkOptions) -> int:
     return int(var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1)))
 
 
-def _check_aliases(inputs: list[hir.Variable], options: LinkOptions, log: LinkLog) -> None:
-    """Check in ES 3 that no two inputs share a location, used or not.
+def _check_locations(
+    unit: StageUnit, inputs: list[hir.Variable], options: LinkOptions, log: LinkLog
+) -> None:
+    """Check in ES 3 that no two inputs, used or not, share a location or exceed the limit.
 
-    Elsewhere they may, if each path through the shader uses only one of them.
+    Elsewhere unused ones may, and others may share if each path through the shader uses only one.
     """
     taken: dict[int, str] = {}
     for var in inputs:
         first = _wanted(var, options)
-        for i in range(first, first + var.type.slots(vertex_input=True)) if first >= 0 else ():
+        places = range(first, first + var.type.slots(vertex_input=True)) if first >= 0 else range(0)
+        exceeds = places.stop > options.limits.max_vertex_attribs and var not in unit.live
+        if exceeds and "location" in var.quals.layout:
+            log.error(f"attribute '{var.name}' at location {first} exceeds the limit")
+        for i in places:
             other = taken.setdefault(i, var.name)
             if other != var.name:
                 log.error(f"attributes '{other}' and '{var.name}' share location {i}")
@@ -53,7 +59,7 @@ def link_attributes(
     """
     inputs = [v for v in unit.globals.values() if v.quals.storage == "in" and v.block is None]
     if unit.language.es and unit.language.version >= 300:
-        _check_aliases(inputs, options, log)
+        _check_locations(unit, inputs, options, log)
     found: list[tuple[Variable, Type]] = []
     for var in inputs:
         if var in unit.live:

@@ -79,19 +79,25 @@ def match_variables(interface: StagePair) -> None:
     }
     blocks = {p.block.name: p.block for p in interface.outputs if p.block is not None}
     checked: set[str] = set()
+    es = interface.second.language.es
     for variable in interface.inputs:
-        other = None
-        if variable.explicit >= 0 and variable.block is None:
-            other = by_location.get((variable.explicit, variable.var.component, variable.var.patch))
+        block = variable.block
+        # In ES blocks match by name alone.
+        unnamed = block is None or (block.name not in blocks and not es)
+        if variable.explicit >= 0 and unnamed:
+            key = variable.explicit, variable.var.component, variable.var.patch
+            other = by_location.get(key)
+            if other is not None and (other.block is None) != (block is None):
+                other = None
         else:
             other = by_name.get(variable.name)
-            if other is not None and variable.block is None and other.explicit >= 0:
+            if other is not None and block is None and other.explicit >= 0:
                 other = None
-        if variable.block is not None and variable.block.name not in checked:
-            checked.add(variable.block.name)
-            mine = blocks.get(variable.block.name)
+        if block is not None and block.name not in checked:
+            checked.add(block.name)
+            mine = blocks.get(block.name, other.block if other is not None else None)
             if mine is not None:
-                compare_blocks(interface, mine, variable.block)
+                compare_blocks(interface, mine, block)
         if other is None:
             report_unmatched(interface, variable)
             continue

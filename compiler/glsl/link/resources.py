@@ -61,6 +61,7 @@ class ResourceLinker:
         self.with_blocks = [unit for unit in units if unit.blocks]
         self.tables = ResourceTables(program, limits, log)
         self.subroutine_locations: dict[Stage, set[int]] = {}
+        self.subroutines: dict[Stage, list[str]] = {}
 
     def run(self) -> None:
         tables, shared = self.tables, self.collect()
@@ -133,7 +134,14 @@ class ResourceLinker:
         return found
 
     def check_subroutines(self, shared: Iterable[_Shared]) -> None:
-        """Check that each subroutine uniform, used or not, has a function of its type."""
+        """Check that each subroutine uniform, used or not, has a function of its type, and number
+        the functions.
+        """
+        for unit in self.units:
+            own = [f for f in unit.functions.values() if f.subroutine_types]
+            self.subroutines[unit.stage] = numbered(own, self.log)
+            if len(own) > self.limits.max_subroutines:
+                self.log.error(f"the {unit.stage.value} shader has too many subroutines")
         for item in shared:
             kind = item.type.without_array
             if kind.base is Base.SUBROUTINE:
@@ -287,13 +295,9 @@ class ResourceLinker:
         offset = self.tables.store(16 * count, 16)
         nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
         self.variables[unit.stage].variables[var] = nir
-        functions = [f for f in unit.functions.values() if f.subroutine_types]
-        names = self.program.subroutines.get(unit.stage)
-        if names is None:
-            names = self.program.subroutines[unit.stage] = numbered(functions, self.log)
-            if len(functions) > self.limits.max_subroutines:
-                self.log.error(f"the {unit.stage.value} shader has too many subroutines")
+        names = self.program.subroutines[unit.stage] = self.subroutines[unit.stage]
         wanted = item.type.without_array.name
+        functions = unit.functions.values()
         suited = {f.name for f in functions if wanted in f.subroutine_types}
         compatible = tuple(i for i, name in enumerate(names) if name in suited)
         if compatible:

@@ -1,15 +1,19 @@
 """The fragment engine of smooth points, lines and polygons: alpha times coverage.
 
-Smooth primitives cover pixels in part. Coverage is counted with sixteen samples; a fragment is
-still shaded once, at the pixel's centre, tested once and written once, with its alpha multiplied by
-the coverage. Primitives that are not smooth are drawn as usual.
+Smooth primitives cover pixels in part. Coverage is counted with sixteen samples, that of lines is
+computed from distances (`drivers.common.fixed.lines`); a fragment is still shaded once, at the
+pixel's centre, tested once and written once, with its alpha multiplied by the coverage. Primitives
+that are not smooth are drawn as usual.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.lines import line_coverage
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.raster.fragments import Fragments, expand_samples, pieces, sample_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
@@ -34,6 +38,7 @@ class SmoothEngine(FragmentEngine):
     """Runs fragments of a draw that may have smooth primitives."""
 
     deals = False
+    _lines: tuple[npt.NDArray[np.float32], ...] | None = None  # of the primitives being drawn
 
     def draw(
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
@@ -44,6 +49,7 @@ class SmoothEngine(FragmentEngine):
             return
         if self.idle or self.state.sample_mask & 1 == 0:
             return
+        self._lines = info.lines
         for piece in pieces(spans, PIECE):
             lanes = self.placed(expand_samples(piece, self.state.width))
             if info.round:
@@ -62,7 +68,7 @@ class SmoothEngine(FragmentEngine):
         """The shader's output, with alpha times coverage."""
         if chunk.samples is None:
             return super()._prepared(chunk, result)
-        share = _SHARE[chunk.samples]
+        share = _SHARE[chunk.samples] if self._lines is None else self._of_lines(chunk)
         prepared = []
         for index, color in self._colors:
             values, second = self._values(result, index)
@@ -73,6 +79,12 @@ class SmoothEngine(FragmentEngine):
                 values = [*values[:3], np.asarray(alpha * share, np.float32)]
             prepared.append((color, color.prepare(values, second, chunk.count)))
         return prepared
+
+    def _of_lines(self, chunk: Fragments) -> npt.NDArray[np.float32]:
+        assert self._lines is not None
+        places = [np.asarray(value, np.float32) for value in (chunk.x, chunk.y)]
+        frames = [value.take(chunk.primitive) for value in self._lines]
+        return evaluate(line_coverage(), [*places, *frames])[0]
 
 
 def _inside_circles(lanes: Fragments, info: PrimitiveInfo, pattern: SamplePattern) -> Fragments:

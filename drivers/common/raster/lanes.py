@@ -31,7 +31,7 @@ than it takes one for each lane.
 class PrimitiveInfo:
     """The other per-primitive inputs of fragments (arrays by primitive number)."""
 
-    __slots__ = ("front", "identity", "points", "round", "screen", "sprite_upper_left")
+    __slots__ = ("front", "identity", "lines", "points", "round", "screen", "sprite_upper_left")
 
     def __init__(
         self,
@@ -45,6 +45,7 @@ class PrimitiveInfo:
         self.points = points  # window x, window y, size
         self.sprite_upper_left = sprite_upper_left
         self.round = False  # points are circles
+        self.lines: tuple[Floats, ...] | None = None  # smooth ones: their frames and half widths
         self.screen: npt.NDArray[np.bool_] | None = None  # fragments it masks out do not exist
 
 

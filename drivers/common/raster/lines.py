@@ -4,30 +4,38 @@ A line of width w is a parallelogram w pixels high (for lines more horizontal th
 wide. A pixel at an end belongs to the line if the line leaves the diamond around the pixel's
 centre. So each end is moved along the line to the next pixel border, outwards or inwards, wherever
 the plain parallelogram would disagree with the rule.
+
+Multisampled and smooth lines are rectangles instead. Smooth ones are larger by half a pixel on each
+side; their coverage is computed in `drivers.common.fixed.lines`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.lines import line_frame
 from gallette.drivers.common.vertex.vertices import Floats, VertexSet
 from gallette.pipe.state import RasterizerState
 
 from .batch import Batch, Polygons
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import SamplePattern
+from .samples import SamplePattern, sample_pattern
 from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
 
-__all__ = ["parallelograms", "rectangles", "set_up_lines"]
+__all__ = ["CENTER", "lengthened", "parallelograms", "rectangles", "set_up_lines"]
 
 Bools = npt.NDArray[np.bool_]
 
 _HALF = np.float32(0.5)
+
+CENTER = sample_pattern(1)
+"""Where smooth lines are sampled."""
 
 
 @dataclass(slots=True)
@@ -40,6 +48,25 @@ class _Major:
     dv: Floats
     slope: Floats  # dv / du
     wide: Bools  # u is x
+
+
+def lengthened(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Batch]:
+    """Smooth lines with vertices of their own, which are half a pixel further out.
+
+    So all values are interpolated between the ends of the rectangle, as on llvmpipe.
+    """
+    count = len(batch.corners)
+    made = vertices.take(np.concatenate((batch.corners.T.reshape(-1), batch.provoking)))
+    window = vertices.window.take(np.concatenate((batch.corners.T.reshape(-1), batch.provoking)), 1)
+    ends = window[:2, : 2 * count].reshape(2, 2, count)  # axis, end, line
+    step = ends[:, 1] - ends[:, 0]
+    with np.errstate(all="ignore"):
+        step *= _HALF / np.sqrt(step[0] * step[0] + step[1] * step[1])
+    ends[:, 0] -= step
+    ends[:, 1] += step
+    made.window = window
+    numbers = np.arange(3 * count).reshape(3, count)
+    return made, replace(batch, corners=numbers[:2].T, provoking=numbers[2])
 
 
 def set_up_lines(
@@ -58,8 +85,14 @@ def set_up_lines(
         rows = np.flatnonzero(keep)
         batch, x, y, dx, dy = batch.take(rows), x[:, rows], y[:, rows], dx[rows], dy[rows]
     center = state.half_pixel_center and not pattern
+    info = PrimitiveInfo(batch.facing(), batch.identity)
     if pattern:
-        corners = rectangles(x, y, dx, dy, state)
+        width = max(1.0, state.line_width) + (pattern is CENTER)
+        corners = rectangles(x, y, dx, dy, width)
+        if pattern is CENTER:
+            w = vertices.window[3, batch.corners.T]
+            frame = evaluate(line_frame(), [x[0], y[0], w[0], x[1], y[1], w[1]])
+            info.lines = *frame, np.full(len(frame[0]), width / 2, np.float32)
     else:
         corners = parallelograms(x, y, dx, dy, state, center)
     if state.conservative:
@@ -69,14 +102,14 @@ def set_up_lines(
     source = PlaneSource(
         vertices, batch.corners.T, batch.provoking, center, bool(pattern), batch.depth
     )
-    return Polygons(edges, source, PrimitiveInfo(batch.facing(), batch.identity), pattern)
+    return Polygons(edges, source, info, pattern)
 
 
 def rectangles(
-    x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState
+    x: Floats, y: Floats, dx: Floats, dy: Floats, width: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Snapped corners `[4, n]` of rectangles around multisampled lines, ends included."""
-    half = np.float32(max(1.0, state.line_width) * 0.5)
+    """Snapped corners `[4, n]` of rectangles around lines, ends included."""
+    half = np.float32(width * 0.5)
     scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
     across_x, across_y = snap_away(-dy * scale, False), snap_away(dx * scale, False)
     at_x, at_y = snap_away(x, False), snap_away(y, False)

@@ -20,7 +20,7 @@ from gallette.drivers.common.raster.batch import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.raster.lines import set_up_lines
+from gallette.drivers.common.raster.lines import CENTER, lengthened, set_up_lines
 from gallette.drivers.common.raster.points import set_up_points
 from gallette.drivers.common.raster.samples import SamplePattern, sampled_spans
 from gallette.drivers.common.raster.setup import Edges, Rect
@@ -332,6 +332,9 @@ def _lines(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batc
         # Dashes have a depth of their own, without the offset.
         batch = replace(batch.take(rows), corners=ends, depth=None)
     pattern = context.pattern(context.state.line_smooth)
+    if pattern is not context.multisampled:
+        vertices, batch = lengthened(vertices, batch)
+        pattern = CENTER
     _polygons(context, sink, set_up_lines(vertices, batch, context.state, context.target, pattern))
 
 

@@ -107,14 +107,10 @@ def own_vertices(
     count, size = corners.shape
     old = np.concatenate((corners.reshape(-1), provoking))
     owner = np.concatenate((np.repeat(index, size), index))
-    varyings = {
-        slot: [value if value is None or not value.ndim else value[old] for value in values]
-        for slot, values in vertices.varyings.items()
-    }
-    varyings[VaryingSlot.VIEWPORT] = [owner.astype(np.int32), None, None, None]
+    made = vertices.take(old)
+    made.varyings[VaryingSlot.VIEWPORT] = [owner.astype(np.int32), None, None, None]
     scale = np.array([state.scale for state in viewports.states], np.float32).T
     translate = np.array([state.translate for state in viewports.states], np.float32).T
-    own = OwnViewports(scale[:, owner], translate[:, owner])
-    made = VertexSet(len(old), vertices.clip[:, old], varyings, own, vertices.fused)
+    made.viewport = OwnViewports(scale[:, owner], translate[:, owner])
     numbers = np.arange(count * size).reshape(count, size)
     return made, numbers, count * size + np.arange(count)

@@ -106,6 +106,17 @@ class VertexSet:
         made.varyings = {slot: list(values) for slot, values in self.varyings.items()}
         return made
 
+    def take(self, which: Ints) -> VertexSet:
+        """Some of the vertices, projected anew when their window positions are read."""
+        viewport = self.viewport
+        if isinstance(viewport, OwnViewports):
+            viewport = viewport.take(which)
+        varyings = {
+            slot: [value if value is None or not value.ndim else value[which] for value in values]
+            for slot, values in self.varyings.items()
+        }
+        return VertexSet(len(which), self.clip[:, which], varyings, viewport, self.fused)
+
     def component(self, slot: int, component: int) -> npt.NDArray[Any]:
         """One component of a varying (default 0, 0, 0, 1 if nothing wrote it); maybe a scalar."""
         components = self.varyings.get(slot)

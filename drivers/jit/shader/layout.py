@@ -102,7 +102,7 @@ class Record:
     DX: Final = 10  # of up to four edges
     DY: Final = 14
     C: Final = 18  # 64-bit values, minus one; of pixels: divided by 256
-    POINT_SIZE: Final = 26  # a float
+    WIDTH: Final = 26  # a float: of a point, half of a smooth line
     SIZE: Final = 27
 
 

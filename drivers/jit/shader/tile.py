@@ -80,13 +80,14 @@ class TileStage(CallingStage):
         ]
         self.triangle = b.reserve()
 
-    def _window(self, e: Emitter, axis: int) -> list[V]:
+    def window(self, e: Emitter, axis: int) -> list[V]:
+        """Window x, y, z or 1/w of the corners."""
         base, count = e.word(TileWords.WINDOW, "ptr"), e.word(TileWords.VERTICES)
         return [e.b.load_at(base, corner + count * axis, "float") for corner in self.corners]
 
     def _weights(self, e: Emitter) -> tuple[V, V, V, V]:
         if self._slopes is None:
-            x, y = self._window(e, 0), self._window(e, 1)
+            x, y = self.window(e, 0), self.window(e, 1)
             dx01, dy01 = x[0] - x[1], y[0] - y[1]
             dx20, dy20 = x[2] - x[0], y[2] - y[0]
             inverse = 1.0 / (dx01 * dy20 - dx20 * dy01)
@@ -99,7 +100,7 @@ class TileStage(CallingStage):
         """
         if self._line is None:
             b = e.b
-            (x0, x1), (y0, y1) = self._window(e, 0), self._window(e, 1)
+            (x0, x1), (y0, y1) = self.window(e, 0), self.window(e, 1)
             dx, dy = x0 - x1, y0 - y1
             inverse = 1.0 / (dx * dx + dy * dy)
             if not self.key.places:
@@ -118,21 +119,21 @@ class TileStage(CallingStage):
             b = e.b
             with b.into(self.triangle):
                 if slot < 0:
-                    at = self._window(e, component)
+                    at = self.window(e, component)
                     if component == 2 and self.key.offset:
                         at = self._moved(e, at)
                 else:
                     base = self.array(e, slot, component)
                     at = [b.load_at(base, corner, "float") for corner in self.corners]
                     if perspective:
-                        inverse = self._window(e, 3)
+                        inverse = self.window(e, 3)
                         at = [a * w for a, w in zip(at, inverse, strict=True)]
                 if len(at) == 1:
                     zero = e.wide(b.const("float", 0.0))
                     found = e.wide(at[0]), zero, zero
                 else:
                     dx, dy = self._slopes_of(e, at)
-                    x0, y0 = (self._window(e, axis)[0] - self.half for axis in range(2))
+                    x0, y0 = (self.window(e, axis)[0] - self.half for axis in range(2))
                     a0 = at[0] - (dx * x0 + dy * y0)
                     found = e.wide(a0), e.wide(dx), e.wide(dy)
             self.planes[key] = found
@@ -150,7 +151,7 @@ class TileStage(CallingStage):
     def _moved(self, e: Emitter, z: list[V]) -> list[V]:
         """Window z at the corners, moved by the polygon offset (see `raster.triangles`)."""
         b, key = e.b, self.key
-        x, y = self._window(e, 0), self._window(e, 1)
+        x, y = self.window(e, 0), self.window(e, 1)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
         inverse = 1.0 / (dx01 * dy20 - dx20 * dy01)
@@ -352,18 +353,14 @@ class TileStage(CallingStage):
             return b.const("float", 0.5)
         raise GalletteError(f"a fragment has no {name}")
 
-    def middle_of_point(self, e: Emitter) -> list[V]:
-        """Window x and y."""
-        return [self._window(e, axis)[0] for axis in range(2)]
-
     def _point_coord(self, e: Emitter, component: int) -> V:
         b = e.b
         assert self.x is not None and self.y is not None and self.record is not None
         if component > 1:
             return b.const("float", component - 2.0)
         with b.into(self.triangle):
-            size = b.load_at(self.record, Record.POINT_SIZE, "float").fp("double")
-            middle, size = e.wide(self._window(e, component)[0].fp("double")), e.wide(size)
+            size = b.load_at(self.record, Record.WIDTH, "float").fp("double")
+            middle, size = e.wide(self.window(e, component)[0].fp("double")), e.wide(size)
         along = (self.x, self.y)[component].fp("double") + self.half
         offset = (along - middle) / size
         found = 0.5 - offset if component and self.key.kind.falling else offset + 0.5

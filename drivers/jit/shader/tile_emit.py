@@ -17,6 +17,7 @@ from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.fixed.depth import DepthKey, depth_code, tested
 from gallette.drivers.common.fixed.formats import layout
+from gallette.drivers.common.fixed.lines import line_coverage, line_frame
 from gallette.drivers.common.fixed.output import ColorKey, stored
 from gallette.pipe.enums import CompareFunc
 
@@ -254,14 +255,24 @@ class _Tiles:
     def _in_circle(self, record: V, lane_x: V, lane_y: V, masks: list[V]) -> list[V]:
         """The samples of a point's square that are inside the circle in it."""
         b, kept = self.b, []
-        radius = b.load_at(record, Record.POINT_SIZE, "float").fp("double") * 0.5
+        radius = b.load_at(record, Record.WIDTH, "float").fp("double") * 0.5
         squared = b.spread(radius * radius, self.w)
-        middle = [b.spread(v.fp("double"), self.w) for v in self.stage.middle_of_point(self.e)]
+        (at_x,), (at_y,) = (self.stage.window(self.e, axis) for axis in range(2))
+        middle = [b.spread(v.fp("double"), self.w) for v in (at_x, at_y)]
         lanes = [lane_x.to_float("double"), lane_y.to_float("double")]
         for mask, place in zip(masks, self.key.places, strict=True):
             x, y = (at + p / 256 - m for at, p, m in zip(lanes, place, middle, strict=True))
             kept.append(mask & (x * x + y * y <= squared))
         return kept
+
+    def _of_line(self, record: V) -> V:
+        """The part of each pixel that a smooth line covers."""
+        b, stage = self.b, self.stage
+        with b.into(stage.triangle):
+            (x0, x1), (y0, y1), (w0, w1) = (stage.window(self.e, axis) for axis in (0, 1, 3))
+            frame = inlined(b, line_frame(), [x0, y0, w0, x1, y1, w1])
+            line = [self.e.wide(v) for v in (*frame, b.load_at(record, Record.WIDTH, "float"))]
+        return inlined(b, line_coverage(), [stage.x, stage.y, *line])[0]
 
     # -- a block ---------------------------------------------------------------------------------
 
@@ -275,7 +286,9 @@ class _Tiles:
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
-        if key.kind.smooth:
+        if key.kind.smooth and key.kind.corners == 2:
+            self.share = self._of_line(record)
+        elif key.kind.smooth:
             count = functools.reduce(
                 lambda n, mask: n + mask.to("i32", False), masks[1:], masks[0].to("i32", False)
             )

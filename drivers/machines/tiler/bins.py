@@ -126,7 +126,7 @@ def _reach(context: RasterContext, vertices: VertexSet, batch: Batch) -> float:
     reach = 0.0
     outlined = (state.fill_front, state.fill_back)
     if size == 2 or PolygonMode.LINE in outlined:
-        reach = float(state.line_width)
+        reach = float(state.line_width) + state.line_smooth
     if size == 1 or PolygonMode.POINT in outlined:
         sizes = point_sizes(vertices, batch.corners.reshape(-1), state)
         reach = max(reach, float(np.nanmax(sizes, initial=1.0)))

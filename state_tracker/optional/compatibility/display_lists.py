@@ -356,7 +356,8 @@ def call_lists(ctx: Context, n: int, type: int, lists: Pointer) -> None:
         address_of(lists)
         raw = read_bytes(lists, n * LIST_TYPES[type])
         if type in _DTYPES:
-            names = [to_int(v.item(), False) for v in raw.view(_DTYPES[type])]
+            found = raw.view(_DTYPES[type]).tolist()
+            names = [to_int(v, False) for v in found] if type == GL.FLOAT else found
         else:  # big-endian numbers of 2, 3 or 4 bytes
             rows = raw.reshape(n, -1).astype(np.int64)
             names = [int.from_bytes(bytes(row.astype(np.uint8)), "big") for row in rows]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.drawing.viewports import to_window
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
@@ -76,32 +77,25 @@ def _transform(ctx: Context, values: Vec) -> None:
     raster.valid = raster.unclipped or _inside(ctx, eye, clip)
     if not raster.valid:
         return
-    w = float(clip[3]) or 1.0
-    ndc = clip[:3] / w
-    x, y, width, height = ctx.raster.viewports[0]
-    near, far = ctx.raster.depth_ranges[0]
-    raster.position = (
-        x + width * (float(ndc[0]) + 1.0) / 2.0,
-        y + height * (float(ndc[1]) + 1.0) / 2.0,
-        near + (far - near) * (float(ndc[2]) + 1.0) / 2.0,
-        float(clip[3]),
-    )
+    raster.position = to_window(ctx, clip)
     if ctx.lighting.fog_source == GL.FOG_COORD:
         raster.distance = float(ctx.arrays.values[VertAttrib.FOG][0])
     else:
         raster.distance = abs(float(eye[2]))
     raster.color, raster.secondary = _colors(ctx, eye)
     raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
-    raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(TEXTURE_UNITS)]
+    raster.texcoords = _texcoords(ctx, point, eye)
     raster.gather()
     ctx.rendering.raster_position()
 
 
 def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
     """Whether the point is inside the view volume and every user clip plane."""
-    w = float(clip[3])
-    axes = clip[:2] if ctx.raster.depth_clamp else clip[:3]
-    if not w > 0.0 or not bool((np.abs(axes) <= w).all()):
+    x, y, z, w = map(float, clip)
+    nearest = 0.0 if ctx.raster.clip_depth == GL.ZERO_TO_ONE else -w
+    if not (w > 0.0 and abs(x) <= w and abs(y) <= w):
+        return False
+    if not (ctx.raster.depth_clamp or nearest <= z <= w):
         return False
     planes = ctx.raster.clip_planes
     return all(
@@ -197,10 +191,22 @@ def _lit(ctx: Context, light: Light, material: Material, normal: Any, eye: Any) 
     return attenuation * diffuse, attenuation * specular * (facing > 0.0)
 
 
-def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
+def _texcoords(ctx: Context, point: Any, eye: Any) -> list[Vec]:
+    """Of all units at once: programs that draw text set the position for each line."""
+    values, enabled = ctx.arrays.values, ctx.lighting.texgen_enabled
+    given = [
+        _generated(ctx, unit, point, eye) if any(enabled[unit]) else values[VertAttrib.TEX0 + unit]
+        for unit in range(TEXTURE_UNITS)
+    ]
+    matrices = np.stack([stack[-1] for stack in ctx.matrices.texture[:TEXTURE_UNITS]])
+    moved = matrices @ np.array(given, np.float64)[:, :, None]
+    return list(map(tuple, moved[:, :, 0].tolist()))
+
+
+def _generated(ctx: Context, unit: int, point: Any, eye: Any) -> list[float]:
     values = list(ctx.arrays.values[VertAttrib.TEX0 + unit])
     gen, enabled = ctx.lighting.texgen[unit], ctx.lighting.texgen_enabled[unit]
-    reflection = _reflection(ctx, eye) if any(enabled) else np.zeros(3)
+    reflection = _reflection(ctx, eye)
     m = 2.0 * float(np.linalg.norm(reflection + np.array([0.0, 0.0, 1.0]))) or 1.0
     for i, on in enumerate(enabled):
         if not on:
@@ -216,8 +222,7 @@ def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
             values[i] = float(reflection[i])
         elif mode == GL.NORMAL_MAP and i < 3:
             values[i] = float(_eye_normal(ctx)[i])
-    result = ctx.matrices.texture[unit][-1] @ np.array(values, np.float64)
-    return tuple(float(v) for v in result)
+    return values
 
 
 def _eye_normal(ctx: Context) -> Any:

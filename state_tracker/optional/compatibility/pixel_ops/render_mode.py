@@ -27,6 +27,7 @@ from gallette.pipe.state import (
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import LoweringKey, lower
 from gallette.state_tracker.drawing.rasterization import rasterizer_state
+from gallette.state_tracker.drawing.viewports import to_window
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -209,19 +210,9 @@ class RenderMode:
             self._vertex(self._window(vertex), vertex[_COLOR], vertex[_TEXCOORD])
 
     def _window(self, vertex: Vertices) -> tuple[float, float, float, float]:
-        x, y, width, height = self._ctx.raster.viewports[0]
-        near, far = self._ctx.raster.depth_ranges[0]
-        w = float(vertex[3]) or 1.0
-        ndc = vertex[:3] / w
-        z = float(ndc[2])
-        if self._ctx.raster.clip_depth != GL.ZERO_TO_ONE:
-            z = (z + 1.0) / 2.0
-        return (
-            x + width * (float(ndc[0]) + 1.0) / 2.0,
-            y + height * (float(ndc[1]) + 1.0) / 2.0,
-            near + (far - near) * min(max(z, 0.0), 1.0),
-            float(vertex[3]),
-        )
+        x, y, z, w = to_window(self._ctx, vertex)
+        nearest, farthest = sorted(self._ctx.raster.depth_ranges[0])
+        return x, y, min(max(z, nearest), farthest), w
 
     def _culled(self, polygon: Vertices) -> bool:
         raster = self._ctx.raster
