@@ -276,6 +276,12 @@ LINK_RULES = [
         *("OpDecorate %a Location 1\nOpDecorate %b Location 4", "location 4 of 'b' exceeds"),
     ),
     (
+        *("varyings", Limits(), OUTPUTS),
+        "OpDecorate %a Location 1\nOpDecorate %b Location 1\nOpDecorate %b Component 2\n"
+        "OpDecorate %a Flat",
+        "'a' and 'b' share a location with different interpolation",
+    ),
+    (
         *("colours", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
         "outputs 'a' and 'b' share location 1",
     ),
