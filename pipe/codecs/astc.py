@@ -195,34 +195,19 @@ def _grid(mode: int) -> tuple[int, ...]:
     """Width, height, planes, range, numbers and bits of a block mode's weight grid; zeros if it is
     reserved or invalid.
     """
-    invalid = (0,) * 6
-    a, b = mode >> 5 & 3, mode >> 7 & 3
-    range_, high, dual = mode >> 4 & 1, mode >> 9 & 1, mode >> 10 & 1
-    if mode & 3:
-        range_ |= (mode & 3) << 1
-        kind = mode >> 2 & 3
-        if kind < 3:
-            width, height = ((b + 4, a + 2), (b + 8, a + 2), (a + 2, b + 8))[kind]
-        else:
-            width, height = (b, a + 2) if b & 2 else (a + 2, b + 6)
+    a, b, range_ = mode >> 5 & 3, mode >> 7 & 3, mode & 3
+    high, dual = mode >> 9 & 1, mode >> 10 & 1
+    if range_:
+        last = (b, a + 2) if b & 2 else (a + 2, b + 6)
+        width, height = ((b + 4, a + 2), (b + 8, a + 2), (a + 2, b + 8), last)[mode >> 2 & 3]
     else:
-        range_ |= (mode >> 2 & 3) << 1
-        if not mode & 15:
-            return invalid
-        if b == 0:
-            width, height = 12, a + 2
-        elif b == 1:
-            width, height = a + 2, 12
-        elif b == 2:
-            width, height, high, dual = a + 6, (mode >> 9 & 3) + 6, 0, 0
-        elif a < 2:
-            width, height = ((6, 10), (10, 6))[a]
-        else:
-            return invalid
-    levels = _WEIGHT_LEVELS[range_ | high << 3]
+        range_, last = mode >> 2 & 3, ((6, 10), (10, 6), (0, 0), (0, 0))[a]
+        width, height = ((12, a + 2), (a + 2, 12), (a + 6, (mode >> 9 & 3) + 6), last)[b]
+        high, dual = (0, 0) if b == 2 else (high, dual)
+    levels = _WEIGHT_LEVELS[range_ << 1 | mode >> 4 & 1 | high << 3]
     count = width * height * (dual + 1)
     if not levels or count > 64 or not 24 <= (bits := _sequence_bits(count, levels)) <= 96:
-        return invalid
+        return (0,) * 6
     return width, height, dual + 1, len(_RANGES) + _INDEX[levels], count, bits
 
 
@@ -257,8 +242,7 @@ def _decode_some(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Arr
     low, high = np.ascontiguousarray(blocks).view("<u8").T
     mode = (low & np.uint64(2047)).astype(np.int64)
     empty = mode & 511 == 508
-    if empty.any():
-        _void_extents((low, high), np.flatnonzero(empty), out)
+    _void_extents((low, high), np.flatnonzero(empty), out)
     parts = (low >> np.uint64(11) & np.uint64(3)).astype(np.int64) + 1
     grids = _grids()[:, mode]
     fits = (grids[3] > 0) & (grids[0] <= footprint[0]) & (grids[1] <= footprint[1])
@@ -267,8 +251,6 @@ def _decode_some(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Arr
     words, parts, grids = (low[rows], high[rows]), parts[rows], grids[:, rows]
     ends, second, legal = _end_points(words, grids, parts)
     rows, second, parts, grids = rows[legal], second[legal], parts[legal], grids[:, legal]
-    if not len(rows):
-        return
     part = np.zeros((len(rows), out.shape[1]), np.int16)
     several = np.flatnonzero(parts > 1)
     seeds = (low[rows[several]] >> np.uint64(13) & np.uint64(1023)).astype(np.int64)
@@ -383,8 +365,6 @@ def _weights(blocks: Bytes, grids: Array, second: Array, footprint: tuple[int, i
     numbers = np.append(numbers, np.zeros(128, np.uint8)).astype(np.float32)
     one = _stretched_weights(numbers, first, grids, footprint)
     dual = np.flatnonzero(grids[2] == 2)
-    if not len(dual):
-        return np.asarray(one * _LANES)
     other = _stretched_weights(numbers, first[dual] + 1, grids[:, dual], footprint)
     of_second = np.uint64(1) << (second[dual] << 4).astype(np.uint64)
     lanes = np.full(len(grids[0]), _LANES)
@@ -399,7 +379,7 @@ def _stretched_weights(
 ) -> Array:
     """One plane's weights of all texels; blocks with equal grids follow one another."""
     size = grids[0] * grids[1]
-    grid = numbers[first[:, None] + grids[2][:, None] * np.arange(size.max())]
+    grid = numbers[first[:, None] + grids[2][:, None] * np.arange(size.max(initial=0))]
     out = np.empty((len(grid), footprint[0] * footprint[1]), np.float32)
     shape = grids[0] << 4 | grids[1]
     borders = np.flatnonzero(np.diff(shape, prepend=-1, append=-1)).tolist()

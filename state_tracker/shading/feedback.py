@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram
     from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
-    from gallette.state_tracker.shading.programs import ProgramObject
 
 __all__ = ["FeedbackObject", "FeedbackState", "size_and_type", "stream_output"]
 
@@ -86,14 +85,6 @@ class FeedbackState:
         self.default = FeedbackObject(0, self.count)
         self.current = self.default.retain()
         self._ctx = ctx
-
-    def varying_type(self, program: ProgramObject, name: str) -> tuple[int, int]:
-        """Size and GL type of a captured varying."""
-        xfb = program.told.linked.xfb if program.told is not None else None
-        for varying in xfb.varyings if xfb is not None else ():
-            if varying.name == name:
-                return size_and_type(varying)
-        return 0, int(GL.NONE)
 
     def release_all(self) -> None:
         self.current.release()

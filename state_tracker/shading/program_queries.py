@@ -18,11 +18,13 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.shading.feedback import size_and_type
 from gallette.state_tracker.shading.program_binaries import binary_of
 from gallette.state_tracker.shading.programs import Executable, ProgramObject
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
+    from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
 
 __all__ = ["find_uniform", "get_programiv", "uniform_name"]
@@ -72,19 +74,20 @@ def _longest(names: list[str]) -> int:
     return max((len(n.encode()) + 1 for n in names), default=0)
 
 
-def _captured(program: ProgramObject) -> list[str]:
-    """The varyings the linked program captures: named by the application, or by the shader."""
-    linked = program.told.linked if program.told is not None else None
-    if linked is None or linked.xfb is None:
-        return []
-    return program.linked_with.xfb_varyings or [v.name for v in linked.xfb.varyings]
+def _captured(program: ProgramObject) -> tuple[StreamVarying, ...]:
+    """The varyings the linked program captures: those that the shader has layouts for, or else
+    those that the application named.
+    """
+    xfb = program.told.linked.xfb if program.told is not None else None
+    return xfb.varyings if xfb is not None else ()
 
 
 @entry
 def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     found = ctx.programs.program(program)
     linked = found.told.linked if found.told is not None else None
-    captured = _captured(found) or found.xfb_varyings  # or the ones set for the next link
+    # Of a program that captures nothing, the names set for the next link.
+    captured = [v.name for v in _captured(found)] or found.xfb_varyings
     log = len(found.info_log.encode()) + 1 if found.info_log else 0
     values: dict[int, Any] = {
         GL.DELETE_STATUS: int(found.delete_pending),
@@ -348,5 +351,4 @@ def get_transform_feedback_varying(ctx: Context, program: int, index: int) -> tu
     captured = _captured(found)
     if not 0 <= index < len(captured):
         raise invalid_value(f"there is no transform feedback varying {index}")
-    size, type = ctx.feedback.varying_type(found, captured[index])
-    return size, type, captured[index]
+    return *size_and_type(captured[index]), captured[index].name
