@@ -68,7 +68,7 @@ def child(lines: int, tests: list[str]) -> None:
     # Before 22 November 2026 the packages stood at the top.
     package = "gallette." if Path("gallette", "compiler").exists() else ""
     api = importlib.import_module(f"{package}compiler.glsl.api")
-    link_options = importlib.import_module(f"{package}compiler.glsl.link.program").LinkOptions
+    link_options = importlib.import_module(f"{package}compiler.glsl").LinkOptions
     stages = importlib.import_module(f"{package}compiler.nir.ir").Stage
 
     jobs = long_program(lines) if lines else programs(tests)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.glsl.builtins.functions import builtin_names
-from gallette.compiler.glsl.check.layouts import LAYOUTS
+from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 
 __all__ = ["NUMBERS", "ODD", "WORDS", "change_somewhere", "damaged", "glsl", "other", "spirv"]

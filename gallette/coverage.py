@@ -142,6 +142,7 @@ def watching() -> Iterator[Seen]:
     """
     from gallette.compiler.glsl.link import linker
     from gallette.compiler.glsl.parse import parser
+    from gallette.compiler.link import finish
     from gallette.drivers.common.binding import BindingContext
     from gallette.drivers.common.memory.screen import MemoryScreen
     from gallette.drivers.common.variants.shader import ShaderObject
@@ -164,7 +165,7 @@ def watching() -> Iterator[Seen]:
 
         watch(parser, "parse", lambda unit, *_: _note_syntax(seen, unit))
         watch(linker, "lower_stage", lambda shader, *_: _note_code(seen, shader))
-        watch(linker, "to_driver_form", lambda _, shader, *__: _note_code(seen, shader))
+        watch(finish, "to_driver_form", lambda _, shader, *__: _note_code(seen, shader))
         watch(ShaderObject, "__init__", lambda _, made, *__: _note_code(seen, made.shader))
         watch(ShaderObject, "_build", lambda variant, *_: _note_code(seen, variant.shader))
         watch(Context, "_release", lambda _, context: _note_calls(seen, context))

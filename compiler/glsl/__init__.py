@@ -5,11 +5,11 @@ Source goes through `preprocessor`, `lexer`, `parser` (syntax tree), `checker` (
 """
 
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.cached import compile_cached, link_cached
 from gallette.compiler.glsl.diagnostics import Diagnostic
 from gallette.compiler.glsl.language import EXTENSIONS
-from gallette.compiler.glsl.link.program import (
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.program import (
     AtomicBuffer,
     Attribute,
     FragOutput,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from gallette.compiler import debug
 from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.glsl.availability import ARRAYS
-from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.link.limits import DEFAULT_LIMITS, Limits
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from gallette.compiler.glsl.api import (
     compile_shader,
     link_program,
 )
-from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, vertex_elements
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.lazy_shader import LazyShader
 

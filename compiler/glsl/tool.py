@@ -15,7 +15,7 @@ from typing import Any
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, printable
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.printer import print_shader
 

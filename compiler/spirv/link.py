@@ -1,59 +1,40 @@
-"""Links SPIR-V shaders for OpenGL (ARB_gl_spirv), creating the tables that GL queries.
+"""Declares the resources of SPIR-V shaders for OpenGL (ARB_gl_spirv) to the linker.
 
-A GLSL linker matches by name; this one by number: uniforms by location, blocks by binding, varyings
-by location. Names are kept if the module has them, but nothing depends on them.
+GLSL's front end matches by name; this one by number: uniforms by location, blocks by binding,
+varyings by location. Names are kept if the module has them, but nothing depends on them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.glsl.link.layout import (
-    block_leaves,
-    counter,
-    counter_buffer,
-    leaves,
-    opaque_paths,
-    write_constant,
-)
-from gallette.compiler.glsl.link.program import (
-    Attribute,
-    FragOutput,
-    LinkedProgram,
-    LinkOptions,
-    UniformBlock,
-    Varying,
-)
+from gallette.compiler.link.ends import assign_attributes, assign_fragment_outputs
+from gallette.compiler.link.feedback import Capture, declared_feedback
+from gallette.compiler.link.finish import finish_program
+from gallette.compiler.link.layout import block_size
+from gallette.compiler.link.log import LinkLog, LinkStop
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.link.resources import Block, ResourceTables, Uniform, dims_of
+from gallette.compiler.link.slots import Port, check_overlaps
+from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir.instrs import Deref
-from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
 from gallette.compiler.nir.ir.queries import derefs_in
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
-from gallette.compiler.nir.link.feedback import (
-    StreamOutput,
-    StreamVarying,
-    captured,
-    targets,
-)
-from gallette.compiler.nir.link.shared_memory import check_shared_memory
+from gallette.compiler.nir.link.feedback import targets
 from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
-from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Module, SpirvError, text_of
 from gallette.compiler.spirv.read.translate import read_entry
 
 __all__ = ["SpirvShader", "link_spirv"]
-
-_NAME = opcode("OpName")
-_MADE = re.compile(r"(v|struct_)\d+(?=[.\[]|$)")
-"""names of variables and structures of which a module names none"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +51,10 @@ class SpirvShader:
         return dict(self.constants)
 
 
-@dataclass(slots=True)
-class _Uniform:
-    """A uniform, buffer or handle of the program, with its variable in each stage."""
-
-    variables: dict[Stage, Variable] = field(default_factory=dict)
-
-    @property
-    def first(self) -> Variable:
-        return next(iter(self.variables.values()))
-
-    @property
-    def stages(self) -> frozenset[Stage]:
-        return frozenset(self.variables)
+_NAME = opcode("OpName")
+_MADE = re.compile(r"(v|struct_)\d+(?=[.\[]|$)")
+"""names of variables and structures of which a module names none"""
+_GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 
 
 class _Linker:
@@ -90,12 +62,10 @@ class _Linker:
         self.options = options
         self.program = LinkedProgram()
         self.program.info.glsl_version = 450
-        self.initial: list[tuple[int, Type, Any]] = []
-        self.storage = 0
-        self.units: dict[tuple[Stage, bool], int] = {}
-        """How many textures and images each stage has."""
-        self.members: set[Variable] = set()
-        """Variables that were members of structures."""
+        self.log = LinkLog()
+        self.tables = ResourceTables(self.program, options.limits, self.log)
+        self.counters: dict[tuple[int, int], tuple[str, Type, set[Stage]]] = {}
+        """by binding and offset"""
 
     def run(self, shaders: list[SpirvShader]) -> LinkedProgram:
         program = self.program
@@ -107,262 +77,41 @@ class _Linker:
                     given.module, given.stage, given.entry, given.specialize
                 )
                 program.shaders[given.stage] = shader
-                self._counters(given.stage, counters)
-            self._check()
-            self._ends()
-            self._blocks(Mode.UBO)
-            self._blocks(Mode.SSBO)
-            self._default_block()
-            self._handles()
-            self._feedback()
-            self._facts()
-            self._lower()
-            self._forget_names(shaders)
+                self.count(given.stage, counters)
+            check_stages(program.shaders.keys(), self.options.separable, self.log)
+            self.log.stop_on_error()
+            self.ends()
+            self.resources()
+            self.feedback()
+            self.log.stop_on_error()
+            compute = program.shaders.get(Stage.COMPUTE)
+            if compute is not None:
+                program.info.local_size = compute.info.workgroup_size
+            finish_program(program, self.options)
+            self.forget_names(shaders)
             program.ok = True
-        except GalletteError as error:
-            program.info_log = f"error: {error}\n"
+        except (LinkStop, GalletteError) as stop:
+            if isinstance(stop, GalletteError):
+                self.log.error(str(stop))
             for shader in program.shaders.values():
                 shader.unref()
             program.shaders.clear()
+        program.info_log = self.log.text
         return program
 
-    def _check(self) -> None:
-        stages = set(self.program.shaders)
-        if Stage.COMPUTE in stages and len(stages) > 1:
-            raise SpirvError("a compute shader is alone in its program")
-        if stages and not self.options.separable:
-            if Stage.COMPUTE not in stages and Stage.VERTEX not in stages:
-                raise SpirvError("there is no vertex shader")
-            if Stage.TESS_CTRL in stages and Stage.TESS_EVAL not in stages:
-                raise SpirvError("there is no tessellation evaluation shader")
-
-    def _collect(self, mode: Mode, wanted: Any) -> list[tuple[int, _Uniform]]:
-        """Variables of a mode, grouped across stages by the number that `wanted` returns."""
-        found: dict[int, _Uniform] = {}
+    def grouped(
+        self, mode: Mode, number: Callable[[Variable], int | None]
+    ) -> Iterator[tuple[int, dict[Stage, Variable]]]:
+        """The variables of a mode, grouped across stages by a number."""
+        found: dict[int, dict[Stage, Variable]] = {}
         for stage, shader in self.program.shaders.items():
             for var in shader.variables_of(mode):
-                key = wanted(var)
+                key = number(var)
                 if key is not None:
-                    found.setdefault(key, _Uniform()).variables[stage] = var
-        return sorted(found.items())
+                    found.setdefault(key, {})[stage] = var
+        yield from sorted(found.items())
 
-    # Inputs and outputs.
-
-    def _ends(self) -> None:
-        program = self.program
-        vertex = program.shaders.get(Stage.VERTEX)
-        for var in vertex.variables_of(Mode.SHADER_IN) if vertex is not None else ():
-            location = var.location - VertAttrib.GENERIC0
-            length = var.type.length if var.type.is_array else 0
-            if location >= 0:
-                program.attributes.append(
-                    Attribute(var.name, var.type.without_array, location, length)
-                )
-        fragment = program.shaders.get(Stage.FRAGMENT)
-        for var in fragment.variables_of(Mode.SHADER_OUT) if fragment is not None else ():
-            location = var.location - FragResult.DATA0
-            length = var.type.length if var.type.is_array else 0
-            if location >= 0:
-                program.frag_outputs.append(
-                    FragOutput(var.name, var.type.without_array, location, var.index, length)
-                )
-        chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
-        if chain and chain[0].stage is not Stage.VERTEX:
-            program.inputs += self._varyings(chain[0], Mode.SHADER_IN)
-        if chain and chain[-1].stage is not Stage.FRAGMENT:
-            program.outputs += self._varyings(chain[-1], Mode.SHADER_OUT)
-        program.input_resources, program.output_resources = program.inputs, program.outputs
-
-    def _varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
-        stage = shader.stage
-        for var in shader.variables_of(mode):
-            if var.location >= VaryingSlot.VAR0:
-                length = var.type.length if var.type.is_array else 0
-                first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
-                of_one = var.type.without_array
-                element = var.type.element if var.per_vertex else None
-                slots = (element or var.type).slots()
-                location = var.location - first
-                yield Varying(var.name, of_one, location, length, stage, slots, True, var.patch)
-
-    # Buffers.
-
-    def _blocks(self, mode: Mode) -> None:
-        program = self.program
-        tables = program.uniform_blocks if mode == Mode.UBO else program.storage_blocks
-        members = program.uniforms if mode == Mode.UBO else program.buffer_variables
-        offset = 1 if mode == Mode.UBO else 0
-        for binding, block in self._collect(mode, lambda v: v.binding):
-            var = block.first
-            type = var.type.without_array
-            first = len(tables)
-            indices = []
-            name = type.name
-            for leaf in block_leaves(type, mode):
-                indices.append(len(members))
-                members.append(leaf.uniform(block.stages, prefix=f"{name}.", block=first))
-            size = align(max(explicit_size(type), 1), 16)
-            for i in range(var.type.array_elements):
-                label = f"{name}[{i}]" if var.type.is_array else name
-                numbers = dict.fromkeys(block.stages, first + i + offset)
-                tables.append(
-                    UniformBlock(
-                        label, size, max(binding, 0) + i, block.stages, tuple(indices), numbers
-                    )
-                )
-            for own in block.variables.values():
-                own.driver_location = first + offset
-
-    def _default_block(self) -> None:
-        def location(var: Variable) -> int | None:
-            return None if var.type.without_array.is_opaque else var.location
-
-        for place, uniform in self._collect(Mode.UNIFORM, location):
-            if place < 0:
-                raise SpirvError(f"uniform {uniform.first.name} has no location")
-            handles = self._separate_opaque_members(uniform)
-            type = explicit_type(uniform.first.type)
-            size, alignment = size_align(uniform.first.type)
-            offset = align(self.storage, max(alignment, 4))
-            self.storage = offset + size
-            for var in uniform.variables.values():
-                if var.constant_initializer is not None:
-                    self.initial.append((offset, type, var.constant_initializer))
-                var.constant_initializer = None
-                var.type, var.offset = type, offset
-            for stage in uniform.stages:
-                _retype(self.program.shaders[stage], uniform.variables[stage])
-            at = place
-            for leaf in leaves(uniform.first.name, type, offset):
-                firsts = handles.get(leaf.fields, {})
-                units = {stage: first + leaf.flat for stage, first in firsts.items()}
-                self.program.uniforms.append(leaf.uniform(uniform.stages, location=at, units=units))
-                at += max(1, leaf.array_size)
-        self.program.default_block_size = align(self.storage, 16)
-        data = bytearray(self.program.default_block_size)
-        for offset, type, value in self.initial:
-            write_constant(data, offset, type, value)
-        self.program.default_block_initial = bytes(data)
-
-    def _separate_opaque_members(
-        self, uniform: _Uniform
-    ) -> dict[tuple[int, ...], dict[Stage, int]]:
-        """Make samplers and images in structures separate variables with units. Returns the first
-        variable of each, by the path of members.
-        """
-        found: dict[tuple[int, ...], dict[Stage, int]] = {}
-        for fields, type, _ in opaque_paths(uniform.first.type, ""):
-            found[fields] = {
-                stage: self._take_units(stage, type.without_array.is_image, type.array_elements)
-                for stage in uniform.stages
-            }
-        for stage, var in uniform.variables.items() if found else ():
-            shader = self.program.shaders[stage]
-            parts: dict[tuple[int, ...], Variable] = {}
-            for impl in shader.impls():
-                inner = [d for d in derefs_in(impl, Mode.UNIFORM) if d.root_var is var]
-                handles = [d for d in inner if d.type.is_opaque]
-                split_members(impl, shader.variables, var, handles, parts)
-            for fields, part in parts.items():
-                part.driver_location = found[fields][stage]
-            self.members.update(parts.values())
-            if all(leaf.is_opaque for leaf in var.type.leaves()):
-                shader.variables.remove(var)
-        return found
-
-    def _take_units(self, stage: Stage, image: bool, count: int) -> int:
-        """Reserve free units of textures or images; returns the first."""
-        first = self.units.get((stage, image), 0)
-        self.units[stage, image] = first + count
-        return first
-
-    def _handles(self) -> None:
-        """Assign units to samplers and images per stage, in order of location or binding."""
-
-        def key(var: Variable) -> int | None:
-            if not var.type.without_array.is_opaque or var in self.members:
-                return None
-            image = var.type.without_array.is_image
-            number = var.location if var.location >= 0 else (1 << 16) + max(var.binding, 0)
-            return number * 2 + image
-
-        for _, handle in self._collect(Mode.UNIFORM, key):
-            var = handle.first
-            element, count = var.type.without_array, var.type.array_elements
-            firsts: dict[Stage, int] = {}
-            for stage, own in handle.variables.items():
-                firsts[stage] = self._take_units(stage, element.is_image, count)
-                own.driver_location = firsts[stage]
-            location = var.location
-            if location < 0:
-                location = 1 + max((u.location for u in self.program.uniforms), default=-1)
-            for leaf in leaves(var.name, explicit_type(var.type)):
-                binding = var.binding + leaf.flat if var.binding >= 0 else -1
-                units = {s: first + leaf.flat for s, first in firsts.items()}
-                self.program.uniforms.append(
-                    leaf.uniform(handle.stages, location=location, units=units, binding=binding)
-                )
-                location += max(1, leaf.array_size)
-
-    def _counters(self, stage: Stage, counters: list[tuple[str, Type, int, int]]) -> None:
-        program = self.program
-        for name, type, binding, offset in _arrays(counters):
-            known = next(
-                (
-                    i
-                    for i, u in enumerate(program.uniforms)
-                    if u.atomic_buffer == binding and u.offset == offset
-                ),
-                None,
-            )
-            if known is not None:
-                before = program.uniforms[known]
-                program.uniforms[known] = replace(before, stages=before.stages | {stage})
-                continue
-            program.uniforms.append(counter(name, type, binding, offset, frozenset((stage,))))
-        program.atomic_buffers.clear()
-        bindings = sorted({u.atomic_buffer for u in program.uniforms if u.atomic_buffer >= 0})
-        for binding in bindings:
-            own = [i for i, u in enumerate(program.uniforms) if u.atomic_buffer == binding]
-            program.atomic_buffers.append(counter_buffer(binding, own, program.uniforms))
-
-    # Transform feedback.
-
-    def _feedback(self) -> None:
-        chain = [s for s in DRAWING if s in self.program.shaders and s is not Stage.FRAGMENT]
-        if not chain:
-            return
-        shader = self.program.shaders[chain[-1]]
-        runs: list[StreamVarying] = []
-        named: list[StreamVarying] = []
-        strides: dict[int, int] = {}
-        for var in shader.variables_of(Mode.SHADER_OUT):
-            if var.xfb_buffer < 0 or var.xfb_offset < 0:
-                continue
-            root = (var.name, var.type)
-            found = targets([root], var.location, var.component, var.packed, var.stream)
-            for whole, parts in captured(var.name, found, var.xfb_buffer, var.xfb_offset):
-                named.append(whole)
-                runs += parts
-                end = whole.offset + 4 * whole.num_components
-                stride = max(var.xfb_stride, strides.get(whole.buffer, 0), end)
-                strides[whole.buffer] = stride
-        if not runs:
-            return
-        count = max(strides) + 1
-        self.program.xfb = StreamOutput(
-            tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named)
-        )
-        shader.info.has_transform_feedback = True
-
-    # The rest.
-
-    def _facts(self) -> None:
-        compute = self.program.shaders.get(Stage.COMPUTE)
-        if compute is not None:
-            self.program.info.local_size = compute.info.workgroup_size
-
-    def _forget_names(self, shaders: list[SpirvShader]) -> None:
+    def forget_names(self, shaders: list[SpirvShader]) -> None:
         """Take the names of resources away that the reader made, as the modules have none."""
         given = {
             text_of(instr.words, 1)[0]
@@ -386,14 +135,143 @@ class _Linker:
         if program.xfb is not None:
             program.xfb = replace(program.xfb, varyings=tuple(named(list(program.xfb.varyings))))
 
-    def _lower(self) -> None:
-        program = self.program
-        for shader in program.shaders.values():
-            check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
-            to_driver_form(shader)
-        keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
+    # Inputs and outputs.
+
+    def ends(self) -> None:
+        program, limits = self.program, self.options.limits
+        vertex, fragment = (program.shaders.get(s) for s in (Stage.VERTEX, Stage.FRAGMENT))
+        if vertex is not None:
+            inputs = [v for v in vertex.variables_of(Mode.SHADER_IN) if v.location >= _GENERIC0]
+            assign_attributes(program, [(v, v.type) for v in inputs], limits, self.log)
+        if fragment is not None:
+            outputs = [v for v in fragment.variables_of(Mode.SHADER_OUT) if v.location >= _DATA0]
+            assign_fragment_outputs(program, outputs, limits, self.log)
         chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
-        link_driver_forms(program.shaders.values(), chain, keep)
+        for shader in chain:
+            for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
+                check_overlaps(list(_ports(shader, mode)), limits, self.log)
+        for rows, some, mode in (
+            (program.inputs, chain[:1], Mode.SHADER_IN),
+            (program.outputs, chain[-1:], Mode.SHADER_OUT),
+        ):
+            for shader in some:  # empty if there is none
+                rows += (port.varying(shader.stage) for port in _ports(shader, mode))
+        program.input_resources, program.output_resources = program.inputs, program.outputs
+
+    # Resources.
+
+    def resources(self) -> None:
+        tables = self.tables
+        for (binding, offset), (name, type_, stages) in self.counters.items():
+            tables.counter(name, type_, binding, offset, frozenset(stages))
+        for mode in (Mode.UBO, Mode.SSBO):
+            blocks = self.grouped(mode, lambda v: v.binding)
+            tables.blocks(mode, [self.block(mode, own) for _, own in blocks])
+        uniforms = [own for _, own in self.grouped(Mode.UNIFORM, _data_location)]
+        uniforms += [own for _, own in self.grouped(Mode.UNIFORM, _handle_number)]
+        for own in uniforms:
+            first = next(iter(own.values()))
+            if first.location >= 0:
+                tables.reserve(first.name, first.type, first.location, True)
+            elif not first.type.without_array.is_opaque:
+                raise SpirvError(f"uniform {first.name} has no location")
+        for own in uniforms:
+            self.uniform(own)
+        tables.finish()
+
+    def block(self, mode: Mode, own: dict[Stage, Variable]) -> Block:
+        var = next(iter(own.values()))
+        type_, stages = var.type.without_array, frozenset(own)
+        name, dims = type_.name, dims_of(var.type)
+        size, binding = block_size(type_), max(var.binding, 0)
+        return Block(name, mode, type_, size, dims, binding, own, stages, f"{name}.")
+
+    def uniform(self, own: dict[Stage, Variable]) -> None:
+        first = next(iter(own.values()))
+        initial = None
+        for var in own.values():
+            initial = var.constant_initializer if initial is None else initial
+            var.constant_initializer = None
+        parts = self.separate_opaques(own)
+        declared = Uniform(
+            first.name,
+            first.type,
+            own,
+            first.location,
+            first.binding if first.type.without_array.is_opaque else -1,
+            initial,
+            part=lambda stage, fields, *_: parts[stage].get(fields),
+        )
+        self.tables.uniform(declared)
+        for stage, var in own.items():
+            _retype(self.program.shaders[stage], var)
+
+    def separate_opaques(
+        self, own: dict[Stage, Variable]
+    ) -> dict[Stage, dict[tuple[int, ...], Variable]]:
+        """Make samplers and images in structures variables of their own, by the path of members."""
+        found: dict[Stage, dict[tuple[int, ...], Variable]] = {}
+        for stage, var in own.items():
+            parts = found[stage] = {}
+            if var.type.without_array.is_opaque or not var.type.holds_opaque:
+                continue
+            shader = self.program.shaders[stage]
+            for impl in shader.impls():
+                inner = [d for d in derefs_in(impl, Mode.UNIFORM) if d.root_var is var]
+                handles = [d for d in inner if d.type.is_opaque]
+                split_members(impl, shader.variables, var, handles, parts)
+            if all(leaf.is_opaque for leaf in var.type.leaves()):
+                shader.variables.remove(var)
+        return found
+
+    def count(self, stage: Stage, counters: list[tuple[str, Type, int, int]]) -> None:
+        """Group the atomic counters of a stage with those of others, by their place."""
+        for name, type_, binding, offset in _arrays(counters):
+            self.counters.setdefault((binding, offset), (name, type_, set()))[2].add(stage)
+
+    def feedback(self) -> None:
+        """Declare the outputs with a place in a buffer (OpenGL 4.6, 7.3; `XfbBuffer`)."""
+        chain = [s for s in DRAWING if s in self.program.shaders and s is not Stage.FRAGMENT]
+        if not chain:
+            return
+        shader = self.program.shaders[chain[-1]]
+        captures: list[Capture] = []
+        strides: dict[int, int] = {}
+        for var in shader.variables_of(Mode.SHADER_OUT):
+            if var.xfb_buffer < 0 or var.xfb_offset < 0:
+                continue
+            root = (var.name, var.type)
+            found = targets([root], var.location, var.component, var.packed, var.stream)
+            captures.append(Capture(var.name, found, var.xfb_buffer, var.xfb_offset))
+            if var.xfb_stride > 0:
+                strides[var.xfb_buffer] = var.xfb_stride
+        self.program.xfb = declared_feedback(captures, strides, self.options.limits, self.log)
+        shader.info.has_transform_feedback = self.program.xfb is not None
+
+
+def _ports(shader: Shader, mode: Mode) -> Iterator[Port]:
+    """The inputs from another stage, or the outputs for one."""
+    if (shader.stage, mode) in _EDGES:
+        return
+    for var in shader.variables_of(mode):
+        first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
+        if var.location >= first:
+            at = var.location - first
+            yield Port(var, var.type, explicit=at, location=at)
+
+
+_EDGES = ((Stage.VERTEX, Mode.SHADER_IN), (Stage.FRAGMENT, Mode.SHADER_OUT))
+
+
+def _data_location(var: Variable) -> int | None:
+    return None if var.type.without_array.is_opaque else var.location
+
+
+def _handle_number(var: Variable) -> int | None:
+    """Samplers and images in order of location or binding."""
+    element = var.type.without_array
+    number = var.location if var.location >= 0 else (1 << 16) + max(var.binding, 0)
+    return number * 2 + element.is_image if element.is_opaque else None
 
 
 def _retype(shader: Shader, var: Variable) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.analysis.pressure import register_pressure
 from gallette.compiler.nir.ir import Loop, Shader, Stage, clone_shader, walk

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Uniform
+from gallette.compiler.link.program import LinkedProgram, LinkOptions, Uniform
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Base

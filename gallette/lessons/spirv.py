@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import optimize

@@ -181,12 +181,13 @@ def test_what_was_in_order_for_one_qualifier_is_not_for_another() -> None:
     """Declarations like one before are not checked again; one of another kind is."""
     assert log("#version 330\nvec4 a;\nvec4 b;\nvoid main() { b = a; }\n") == ""
     assert log("#version 330\nvec4 a;\ninvariant vec4 b;\nvoid main() { b = a; }\n") == (
-        "a.frag:3:16: error: only inputs and outputs can be invariant\n"
+        "a.frag:3:1: error: 'invariant' cannot be used on variables without a storage qualifier\n"
         "  invariant vec4 b;\n"
-        "                 ^\n"
+        "  ^~~~~~~~~\n"
+        "  it is for outputs, inputs\n"
     )
     flat = log("#version 330\nvec4 a;\nflat vec4 b;\nvoid main() { b = a; }\n")
-    assert "'flat' applies to inputs and outputs only" in flat
+    assert "it is for inputs, outputs" in flat
 
 
 def test_what_was_in_order_is_not_when_a_block_has_the_name() -> None:

@@ -28,11 +28,11 @@ from gallette.compiler.glsl import (
     compile_shader,
     link_program,
 )
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import context, declaration_rules
 from gallette.compiler.glsl.diagnostics import Log
-from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.parse.pp_expression import _Evaluator
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context
@@ -287,21 +287,28 @@ def test_the_native_gl_has_the_same_rules(profile: str) -> None:
 
 # -- no error without a rule -----------------------------------------------------------------------
 
-_ROOT = Path(gallette.compiler.glsl.__file__).resolve().parent
+_ROOT = Path(gallette.compiler.glsl.__file__).resolve().parents[1]
+_FOLDERS = ("glsl", "link")
 _METHODS = ("error", "abort")
 _KINDS: tuple[type[Any], ...] = (Log, LinkLog, context.Checker, _Evaluator)
 """What has such methods."""
 
 _LIMITS = "limits are asked for in tests/glsl/test_work_limits.py"
 NOT_REACHED = {
-    ("link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
-    ("link/linker.py", "self.log.error(str(stop))"): "recursion through subroutines, of which the "
+    (
+        "glsl/link/linker.py",
+        "self.log.error(stop.log)",
+    ): "passes on what tests/nir/test_scaling.py asks",
+    (
+        "glsl/link/linker.py",
+        "self.log.error(str(stop))",
+    ): "recursion through subroutines, of which the "
     "native GL dies: asked for in tests/glsl/test_linker.py",
-    ("check/types.py", "c.abort(excess, node)"): _LIMITS,
-    ("laxities.py", "log.error(message, loc, end)"): "in strict languages only: asked for in "
+    ("glsl/check/types.py", "c.abort(excess, node)"): _LIMITS,
+    ("glsl/laxities.py", "log.error(message, loc, end)"): "in strict languages only: asked for in "
     "tests/glsl/test_laxities.py",
     (
-        "parse/macros.py",
+        "glsl/parse/macros.py",
         "self.log.abort(f\"'##' makes a token of more than {MAX_PASTED} characters\", where)",
     ): _LIMITS,
 }
@@ -310,10 +317,11 @@ NOT_REACHED = {
 
 @cache
 def _nodes() -> list[tuple[str, ast.Call | ast.ClassDef]]:
-    """Calls and classes of the compiler, each with its file."""
+    """Calls and classes of the compiler and linker, each with its file."""
     return [
         (path.relative_to(_ROOT).as_posix(), node)
-        for path in sorted(_ROOT.rglob("*.py"))
+        for folder in _FOLDERS
+        for path in sorted((_ROOT / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, (ast.Call, ast.ClassDef))
     ]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.stage import join_stage
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from tests.glsl.shaders import compiled

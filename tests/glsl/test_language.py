@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context

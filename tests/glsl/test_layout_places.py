@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gallette.compiler.glsl import CompileOptions, compile_shader
-from gallette.compiler.glsl.check.layouts import BLEND_MODES, LAYOUTS
+from gallette.compiler.glsl.qualifiers import BLEND_MODES, LAYOUTS
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.cases import Case, sections

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, api, compile_shader, link_program
-from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS
+from gallette.compiler.link.limits import DEFAULT_LIMITS
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.printer import print_shader
 

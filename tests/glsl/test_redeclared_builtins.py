@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.builtins.variables import lookup, names
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.link.limits import Limits
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 

@@ -1,7 +1,7 @@
 """The first path through the front end: a vertex and fragment pair becomes driver-ready NIR."""
 
 from gallette.compiler.glsl import compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.ir import Alu, Stage
 
 VERTEX = """#version 330

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.jit.llvm.engine import machine
 from gallette.drivers.jit.shader.chunk_emit import emit_chunk

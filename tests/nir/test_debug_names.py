@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.api import compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.ir import Shader, Stage, clone_shader
 from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize

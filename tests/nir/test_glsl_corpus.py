@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gallette.compiler.glsl.link.linker as linker
+import gallette.compiler.link.finish as finish
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
 from gallette.compiler.nir.ir import clone_shader
@@ -101,14 +101,14 @@ NOT_ALONE = {
 @pytest.mark.parametrize("folder", FOLDERS, ids=[f.name for f in FOLDERS])
 def test_bundled_glsl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Shader, Shader]] = []
-    lower = linker.to_driver_form
+    lower = finish.to_driver_form
 
     def recording(shader: Shader, *arguments: Any, **options: Any) -> None:
         original = clone_shader(shader)
         lower(shader, *arguments, **options)
         seen.append((original, clone_shader(shader)))
 
-    monkeypatch.setattr(linker, "to_driver_form", recording)
+    monkeypatch.setattr(finish, "to_driver_form", recording)
     linked = 0
     for path in sorted(folder.glob("*.shader_test")):
         seen.clear()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.debug import FLAGS
-from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.run.pass_runner import get_pass
 from gallette.compiler.nir.run.reference import own_passes

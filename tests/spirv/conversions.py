@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gallette.compiler.glsl.link.linker as linker
+import gallette.compiler.link.finish as finish
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -73,7 +73,7 @@ def glslang(flag: str, suffix: str, text: str) -> bytes:
 @contextmanager
 def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
     """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
-    lower = linker.to_driver_form
+    lower = finish.to_driver_form
 
     def replaced(shader: Shader, *arguments: Any, **options: Any) -> None:
         if optimized:
@@ -88,11 +88,11 @@ def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
         other.unref()
         lower(shader, *arguments, **options)
 
-    linker.to_driver_form = replaced
+    finish.to_driver_form = replaced
     try:
         yield
     finally:
-        linker.to_driver_form = lower
+        finish.to_driver_form = lower
 
 
 def render(path: Path) -> tuple[str, str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from conversions import glslang, run_tool
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.modes import Stage

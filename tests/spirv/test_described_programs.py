@@ -12,7 +12,7 @@ from typing import Any
 from conversions import glslang
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.spirv.link import SpirvShader, link_spirv
 from gallette.compiler.spirv.module import read_module

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from small_modules import module
 
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.link.limits import DEFAULT_LIMITS, Limits
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.spirv.link import SpirvShader, link_spirv
@@ -19,9 +20,11 @@ MODELS = {
 }
 
 
-def linked(*modules: tuple[Stage, Module], separable: bool = True) -> LinkedProgram:
+def linked(
+    *modules: tuple[Stage, Module], separable: bool = True, limits: Limits = DEFAULT_LIMITS
+) -> LinkedProgram:
     shaders = [SpirvShader(stage, made) for stage, made in modules]
-    return link_spirv(shaders, LinkOptions(optimize=False, separable=separable))
+    return link_spirv(shaders, LinkOptions(optimize=False, separable=separable, limits=limits))
 
 
 def released(program: LinkedProgram) -> None:
@@ -99,7 +102,7 @@ SAMPLED = """%tex = OpTypeImage %f32 2D 0 0 0 1 Unknown
 %u = OpVariable %p_float UniformConstant"""
 
 
-def test_handles_without_a_location_follow_the_others() -> None:
+def test_handles_without_a_location_take_free_ones() -> None:
     code = "%a = OpLoad %sampled %v\n%b = OpLoad %sampled %w\n%c = OpLoad %f32 %u\nOpReturn"
     made = module(
         code,
@@ -114,7 +117,7 @@ def test_handles_without_a_location_follow_the_others() -> None:
     program = linked((Stage.VERTEX, made))
     assert program.ok, program.info_log
     found = [(u.name, u.location, u.binding) for u in program.uniforms]
-    assert found == [("u", 6, -1), ("w", 7, 2), ("v", 8, 3)]
+    assert found == [("u", 6, -1), ("w", 0, 2), ("v", 1, 3)]
     released(program)
 
 
@@ -196,22 +199,139 @@ def test_what_cannot_be_linked_says_why() -> None:
         decorations='OpName %u "u"',
     )
     compute = module(model="GLCompute", modes="OpExecutionMode %main LocalSize 1 1 1")
-    fragment = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
     for modules, separable, message in (
         ([(Stage.VERTEX, module()), (Stage.TESS_CTRL, control)], False,
-         "there is no tessellation evaluation shader"),
+         "a tessellation control shader needs a tessellation evaluation shader"),
         ([(Stage.VERTEX, nowhere)], True, "uniform u has no location"),
         ([(Stage.VERTEX, module()), (Stage.VERTEX, module())], True, "two vertex shaders"),
         ([(Stage.VERTEX, module()), (Stage.COMPUTE, compute)], True,
-         "a compute shader is alone in its program"),
+         "a compute shader cannot be linked with other stages"),
         ([(Stage.COMPUTE, compute), (Stage.VERTEX, module())], False,
-         "a compute shader is alone in its program"),
-        ([(Stage.FRAGMENT, fragment)], False, "there is no vertex shader"),
+         "a compute shader cannot be linked with other stages"),
+        ([(Stage.TESS_CTRL, control)], False,
+         "a tessellation control shader needs a vertex shader"),
     ):  # fmt: skip
         program = linked(*modules, separable=separable)
         assert not program.ok
         assert program.info_log.startswith("error: ")
         assert message in program.info_log
+
+
+UNIFORMS = """%many = OpTypeArray %f32 %n3
+%p_many = OpTypePointer UniformConstant %many
+%p_one = OpTypePointer UniformConstant %f32
+%a = OpVariable %p_many UniformConstant
+%b = OpVariable %p_one UniformConstant"""
+OUTPUTS = """%p_two = OpTypePointer Output %f32x2
+%a = OpVariable %p_two Output
+%b = OpVariable %p_two Output"""
+NAMED = 'OpName %a "a"\nOpName %b "b"\n'
+USES = {
+    "uniforms": """%x = OpLoad %f32 %b
+    %p = OpAccessChain %p_one %a %n1
+    %y = OpLoad %f32 %p
+    OpReturn""",
+    "attributes": "%x = OpLoad %f32x2 %a\n%y = OpLoad %f32x2 %b\nOpReturn",
+    "colours": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+    "varyings": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+    "captured": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+}
+MODES = {
+    "captured": "OpExecutionMode %main Xfb",
+    "colours": "OpExecutionMode %main OriginUpperLeft",
+}
+LINK_RULES = [
+    (
+        *("uniforms", Limits(), UNIFORMS, "OpDecorate %a Location 2\nOpDecorate %b Location 4"),
+        "uniforms 'a' and 'b' share location 4",
+    ),
+    (
+        *("uniforms", Limits(max_vertex_uniform_components=3), UNIFORMS),
+        "OpDecorate %a Location 2\nOpDecorate %b Location 5",
+        "the vertex shader uses 4 uniform components of 3",
+    ),
+    (
+        *("uniforms", Limits(max_uniform_locations=5), UNIFORMS),
+        "OpDecorate %a Location 2\nOpDecorate %b Location 5",
+        "location 5 of uniform 'b' exceeds the limit",
+    ),
+    (
+        *("captured", Limits(), OUTPUTS, "OpDecorate %a Offset 0\nOpDecorate %b Offset 4"),
+        "'a' and 'b' overlap in the feedback buffer",
+    ),
+    (
+        *("captured", Limits(), OUTPUTS, "OpDecorate %a Offset 0\nOpDecorate %b Offset 12"),
+        "captured outputs exceed the stride of buffer 0",
+    ),
+    (
+        *("attributes", Limits(max_vertex_attribs=3), OUTPUTS.replace("Output", "Input")),
+        *("OpDecorate %a Location 2\nOpDecorate %b Location 3", "attribute 'b' at location 3"),
+    ),
+    (
+        *("varyings", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
+        "'a' and 'b' share location 1",
+    ),
+    (
+        *("varyings", Limits(max_varying_vectors=4), OUTPUTS),
+        *("OpDecorate %a Location 1\nOpDecorate %b Location 4", "location 4 of 'b' exceeds"),
+    ),
+    (
+        *("varyings", Limits(), OUTPUTS),
+        "OpDecorate %a Location 1\nOpDecorate %b Location 1\nOpDecorate %b Component 2\n"
+        "OpDecorate %a Flat",
+        "'a' and 'b' share a location with different interpolation",
+    ),
+    (
+        *("colours", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
+        "outputs 'a' and 'b' share location 1",
+    ),
+]
+"""rules of linking that GLSL has as well: kind, limits, variables, decorations, the error"""
+
+
+@pytest.mark.parametrize(("kind", "limits", "variables", "decorations", "error"), LINK_RULES)
+def test_modules_obey_the_rules_of_linking(
+    kind: str, limits: Limits, variables: str, decorations: str, error: str
+) -> None:
+    extra = ""
+    if kind == "captured":
+        for place, name in enumerate("ab"):
+            extra += f"OpDecorate %{name} Location {place}\nOpDecorate %{name} XfbBuffer 0\n"
+            extra += f"OpDecorate %{name} XfbStride 16\n"
+    made = module(
+        USES[kind],
+        variables,
+        interface="" if kind == "uniforms" else "%a %b",
+        model="Fragment" if kind == "colours" else "Vertex",
+        modes=MODES.get(kind, ""),
+        decorations=NAMED + extra + decorations,
+    )
+    stage = Stage.FRAGMENT if kind == "colours" else Stage.VERTEX
+    program = linked((stage, made), limits=limits)
+    assert not program.ok
+    assert f"error: {error}" in program.info_log
+
+
+def test_a_block_is_referenced_if_the_shader_selects_it() -> None:
+    """Of an array of two blocks the shader reads one (REFERENCED_BY_VERTEX_SHADER)."""
+    made = module(
+        "%p = OpAccessChain %p_f %v %n1 %n0\n%x = OpLoad %f32 %p\nOpReturn",
+        """%b = OpTypeStruct %f32
+        %two = OpTypeArray %b %n2
+        %p_two = OpTypePointer Uniform %two
+        %p_f = OpTypePointer Uniform %f32
+        %v = OpVariable %p_two Uniform""",
+        decorations="""OpName %b "B"
+        OpDecorate %b Block
+        OpMemberDecorate %b 0 Offset 0
+        OpDecorate %v Binding 1
+        OpDecorate %v DescriptorSet 0""",
+    )
+    program = linked((Stage.VERTEX, made))
+    assert program.ok, program.info_log
+    found = [(b.name, b.binding, b.stages) for b in program.uniform_blocks]
+    assert found == [("B[0]", 1, set()), ("B[1]", 2, {Stage.VERTEX})]
+    released(program)
 
 
 def test_what_is_alone_or_separable_needs_no_vertex_shader() -> None:
@@ -220,6 +340,7 @@ def test_what_is_alone_or_separable_needs_no_vertex_shader() -> None:
     for modules, separable in (
         ([(Stage.COMPUTE, compute)], False),
         ([(Stage.FRAGMENT, fragment)], True),
+        ([(Stage.FRAGMENT, fragment)], False),
         ([(Stage.VERTEX, module()), (Stage.FRAGMENT, fragment)], False),
     ):
         program = linked(*modules, separable=separable)

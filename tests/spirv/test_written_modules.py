@@ -14,7 +14,7 @@ import pytest
 from conversions import run_tool, undeclared
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
-from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import clone_shader

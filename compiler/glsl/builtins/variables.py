@@ -12,9 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from gallette.compiler.glsl.availability import CLIP_DISTANCES, CULL_DISTANCES
-from gallette.compiler.glsl.builtins.limits import CONSTANTS, Limits
+from gallette.compiler.glsl.builtins.limits import CONSTANTS
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
 

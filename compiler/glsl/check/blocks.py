@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import SEPARATE_STAGES
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.declaration_rules import check_declaration, per_vertex_array
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     check_component,
-    check_stream,
-    feedback_buffer,
     inherit_defaults,
 )
-from gallette.compiler.glsl.check.layouts import MATRIX_LAYOUTS, PACKINGS
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex, size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.qualifiers import MATRIX_LAYOUTS, PACKINGS
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import STD140, STD430, align, size_align
 from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["block_declaration"]
 
-_NOT_OF_BLOCKS = frozenset(("attribute", "const", "invariant", "precise", "subroutine", "varying"))
-
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
-    quals = read_qualifiers(c, node.quals, "block-")
+    quals = read_qualifiers(c, node.quals, "block")
     storage = quals.storage
-    for word, loc in node.quals.words:
-        if word in _NOT_OF_BLOCKS:
-            raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
-    check_declaration(c, "block", quals, t.VOID, node.quals)
     if node.name == "gl_PerVertex" and storage in ("in", "out"):
         redeclare_per_vertex(c, node, quals)
         return
@@ -62,15 +53,10 @@ def block_members(
         assert member.type is not None
         if member.type.struct is not None:
             raise c.abort("structures cannot be defined inside blocks", member.type)
-        own = read_qualifiers(c, member.quals, "member-", storage)
-        if own.storage == "shared" and storage == "buffer":
-            own.storage = ""  # accepted by every compiler, without effect
-        if own.storage and own.storage != storage:
-            c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
+        own = read_qualifiers(c, member.quals, "member", storage)
         own.storage = storage
         if own.patch and not quals.patch:
             c.error("only members of a 'patch' block can be 'patch'", member.quals)
-        check_declaration(c, "members", own, t.VOID, member.quals)
         own.memory |= quals.memory
         own.patch = own.patch or quals.patch
         base = resolve_type(c, member.type)
@@ -108,10 +94,10 @@ def check_member(
         if leaf.base is Base.ATOMIC_UINT or (leaf.is_opaque and not bindless):
             raise c.abort(f"block members cannot be of type '{leaf}'", d)
     check_declaration(c, "member", own, type_, d, d.name, last)
-    layout = own.layout
-    check_alignment(c, own, d)
-    if "component" in layout:
-        check_component(c, own, type_, d, located or "location" in layout)
+    if "component" in own.layout:
+        if not located and "location" not in own.layout:
+            c.error("'component' needs a 'location'", d)
+        check_component(c, hir.Variable(d.name, type_, own), d)
 
 
 def check_member_locations(
@@ -120,8 +106,6 @@ def check_member_locations(
     """Check that all members have a location or none, unless the block has one."""
     if quals.storage not in ("in", "out"):
         return
-    if "location" in quals.layout and not c.lang.has(SEPARATE_STAGES):
-        c.error("locations of blocks need GLSL 4.10", node.quals)
     having = sum("location" in m.layout for m in members)
     if having and having < len(members) and "location" not in quals.layout:
         c.error("either all members have a location or none", node)
@@ -179,7 +163,6 @@ def finish_block(
 def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     quals = block.quals
     inherit_defaults(c, quals)
-    check_stream(c, quals, node)
     stream = quals.layout.get("stream", 0)
     for m in block.member_quals:
         if m.layout.get("stream", stream) != stream:
@@ -202,21 +185,14 @@ def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     explicit = any("offset" in m.layout or "align" in m.layout for m in block.member_quals)
     if (explicit or "align" in quals.layout) and not quals.flags & {"std140", "std430"}:
         c.error("'offset' and 'align' need std140 or std430", node)
-    check_alignment(c, quals, node)
     if explicit:
         check_offsets(c, block, node)
-    buffer = feedback_buffer(c, quals.layout, node)
+    buffer = quals.layout.get("xfb_buffer", 0)
     check_captured(c, quals.layout, block.type, buffer, node)
     for f, m in zip(block.type.fields, block.member_quals, strict=True):
         check_captured(c, m.layout, f.type, buffer, node)
         if m.layout.get("xfb_buffer", buffer) != buffer:
             c.error("a member cannot have another xfb_buffer than its block", node)
-
-
-def check_alignment(c: Checker, quals: hir.Quals, node: s.Node) -> None:
-    step = quals.layout.get("align", 1)
-    if step < 1 or step & (step - 1):
-        c.error("'align' must be a power of two", node)
 
 
 def check_offsets(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.glsl.check.lvalues import memory_of
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.nir.ir.types import IVEC2, Base
 
 __all__ = ["check_special", "check_texture_offset"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import access, calls, expressions, hir, lvalues, statements
 from gallette.compiler.glsl.check.blocks import block_declaration
 from gallette.compiler.glsl.check.call_graph import find_recursion
@@ -15,6 +14,7 @@ from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.link.limits import Limits
 
 __all__ = ["RULES", "check"]
 

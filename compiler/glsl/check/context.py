@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.conversions import can_convert
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors, did_you_mean
@@ -21,6 +20,7 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -55,7 +55,7 @@ Chosen = Overload | str | None
 class Memory:
     """Caches of typing rules, shared by all shaders of a language and stage."""
 
-    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "variables")
+    __slots__ = ("broken", "calls", "declared", "operators", "overloads", "qualifiers", "variables")
 
     def __init__(self) -> None:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
@@ -66,6 +66,8 @@ class Memory:
         """the results of `operator_type`"""
         self.broken: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         """kind, type and qualifiers of a declaration -> the rules that it breaks"""
+        self.qualifiers: dict[tuple[Any, ...], Any] = {}
+        """kind of a declaration and its words -> their record, or a storage qualifier alone"""
         self.declared: set[tuple[str, Type]] = set()
         """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}

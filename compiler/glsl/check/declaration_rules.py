@@ -11,8 +11,9 @@ from gallette.compiler.glsl import availability
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["check_declaration", "per_vertex_array", "rules"]
 
@@ -76,9 +77,8 @@ def check_declaration(
 ) -> None:
     """Report what the rules say of a declaration; `last` is for the last member of a block."""
     key = (
-        *(kind, type_, quals.storage, quals.legacy, quals.interpolation, quals.centroid),
-        *(quals.sample, quals.patch, quals.invariant, quals.precision, bool(quals.memory)),
-        *(bool(quals.layout), frozenset(quals.flags), last),
+        *(kind, type_, last, quals.storage, quals.legacy, quals.interpolation, quals.patch),
+        *(quals.memory, frozenset((*quals.layout, *quals.flags))),
     )
     broken = c.memory.broken.get(key)
     if broken is None:
@@ -93,12 +93,12 @@ def check_declaration(
             label=quals.legacy or quals.storage,
             storage=quals.storage,
             interpolation=quals.interpolation,
-            auxiliary=next((w for w in _AUXILIARY if getattr(quals, w)), ""),
             stage=c.stage.replace("_", " "),
             type=type_,
             element=type_.without_array,
             name=name,
             language=c.lang.name,
+            flag=min(quals.flags, default=""),
         )
         if rule.demands:
             c.need(rule.when, message, node)
@@ -106,9 +106,6 @@ def check_declaration(
             raise c.abort(message, node, rule.hint)
         else:
             c.error(message, node, rule.hint)
-
-
-_AUXILIARY = ("centroid", "sample", "patch")
 
 
 def _words(c: Checker, kind: str, quals: hir.Quals, type_: Type, last: bool) -> frozenset[str]:
@@ -142,19 +139,14 @@ def per_vertex_array(c: Checker, quals: hir.Quals) -> bool:
 
 def _of(quals: hir.Quals) -> Iterator[str]:
     """The words for qualifiers other than storage."""
-    yield from filter(None, (quals.legacy, quals.interpolation))
-    for word, given in (
-        ("interpolated", quals.interpolation),
-        *((word, getattr(quals, word)) for word in _AUXILIARY),
-        ("invariant", quals.invariant),
-        ("precision", quals.precision),
-        ("memory", quals.memory),
-        ("layout", quals.layout),
-        ("flagged", quals.flags - {"subroutine"}),
-        ("subroutine", "subroutine" in quals.flags),
-    ):
-        if given:
-            yield word
+    yield from (quals.legacy, quals.interpolation, *quals.memory)
+    if quals.interpolation:
+        yield "interpolated"
+    if quals.memory:
+        yield "memory"
+    for name in (*quals.layout, *quals.flags):
+        group = LAYOUTS[name][0].group if name in LAYOUTS else ""
+        yield name if name == "subroutine" else f"@{group or name}"
 
 
 @cache
@@ -175,6 +167,9 @@ def _of_type(type_: Type) -> frozenset[str]:
         "double": is_double,
         "64-bit": element.bit_size == 64,
         "image": element.is_image,
+        "sampler": element.is_sampler,
+        "counter": element.base is Base.ATOMIC_UINT,
+        "subroutine-type": element.base is Base.SUBROUTINE,
         "opaque": type_.holds_opaque,
         "bool": any(leaf.is_boolean for leaf in leaves),
         "discrete": any(leaf.is_integer or leaf.is_double for leaf in leaves),

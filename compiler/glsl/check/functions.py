@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import ARRAYS
 from gallette.compiler.glsl.builtins.functions import overloads
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, FunctionSet
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.check.declaration_rules import check_declaration
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
@@ -56,24 +55,8 @@ def check_body_anyway(c: Checker, node: s.FunctionDecl) -> None:
 
 def read_signature(c: Checker, node: s.FunctionDecl, name_node: s.Node) -> hir.Function:
     result = resolve_type(c, node.type)
-    if result.is_array:
-        c.need(ARRAYS, "returning arrays", node.type)
-        if result.is_unsized_array:
-            raise c.abort("a returned array needs a size", node.type)
-    if result.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
-        raise c.abort(f"a function cannot return '{result}'", node.type)
-    quals = read_qualifiers(c, node.quals)
-    if (
-        quals.storage
-        or quals.interpolation
-        or quals.invariant
-        or quals.centroid
-        or quals.sample
-        or quals.patch
-        or quals.memory
-        or quals.layout.keys() - {"index"}
-    ):
-        raise c.abort("a function cannot have this qualifier", node.quals)
+    check_declaration(c, "result", hir.Quals(), result, node.type)
+    quals = read_qualifiers(c, node.quals, "function")
     check_precision(c, result, quals, node.type) if result is not t.VOID else None
     params = [parameter(c, p) for p in node.params]
     function = hir.Function(node.name, result, params, name_node.loc, name_node.end)
@@ -108,39 +91,18 @@ def mark_subroutine(c: Checker, f: hir.Function, types: list[s.Name], quals: hir
         f.subroutine_types.append(name.name)
     if "index" in quals.layout:
         f.subroutine_index = quals.layout["index"]
-        if f.subroutine_index >= c.limits.max_subroutines:
-            c.error("the subroutine index exceeds the limit", types[0])
 
 
 def parameter(c: Checker, p: s.Param) -> hir.Variable:
     type_ = array_of(c, resolve_type(c, p.type), p.dims, p)
-    quals = read_qualifiers(c, p.quals, "", "param")
-    storage = quals.storage
-    if quals.legacy:
-        raise c.abort(f"a parameter cannot be '{quals.legacy}'", p.quals)
-    if storage not in ("", "in", "out", "inout", "const"):
-        raise c.abort(f"a parameter cannot be '{storage}'", p.quals)
-    if quals.interpolation or quals.invariant or quals.centroid or quals.patch or quals.sample:
-        raise c.abort("a parameter cannot have this qualifier", p.quals)
-    if type_.without_array is t.VOID:
-        raise c.abort("a parameter cannot be void", p)
-    if type_.is_unsized_array:
-        raise c.abort("an array parameter needs a size", p)
-    if storage in ("out", "inout"):
-        if type_.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
-            raise c.abort(f"'{storage}' parameters cannot be of type '{type_}'", p)
-        if type_.is_array:
-            c.need("120 es100", f"'{storage}' arrays", p)
-    if quals.memory and not type_.without_array.is_image:
-        c.error("memory qualifiers are for images", p.quals)
-    if quals.flags & IMAGE_FORMATS:
-        c.error("a parameter has no format", p.quals)
+    quals = read_qualifiers(c, p.quals, "param")
+    check_declaration(c, "param", quals, type_, p)
     if p.name:
         c.check_identifier(p.name, p)
     check_precision(c, type_, quals, p)
     var = hir.Variable(p.name, type_, quals, p.loc, p.end, "param")
-    var.read_only = storage == "const" or "const_in" in quals.flags
-    if storage in ("", "const"):
+    var.read_only = quals.storage == "const" or "const_in" in quals.flags
+    if quals.storage in ("", "const"):
         quals.storage = "in"
     return var
 

@@ -8,11 +8,7 @@ from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.declaration_rules import per_vertex_array
-from gallette.compiler.glsl.check.layout_values import (
-    check_captured,
-    feedback_buffer,
-    inherit_defaults,
-)
+from gallette.compiler.glsl.check.layout_values import check_captured, inherit_defaults
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
@@ -36,12 +32,12 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     if instance != expected.get(storage, ""):
         raise c.abort("gl_PerVertex is redeclared with the wrong instance name", node)
     inherit_defaults(c, quals)
-    buffer = feedback_buffer(c, quals.layout, node)
+    buffer = quals.layout.get("xfb_buffer", 0)
     offset = quals.layout.get("xfb_offset", -1)
     fields: list[Field] = []
     for member in node.members:
         assert member.type is not None
-        own = read_qualifiers(c, member.quals, "member-", storage)
+        own = read_qualifiers(c, member.quals, "member", storage)
         for d in member.declarators:
             field = known.get(d.name)
             if field is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.layouts import DEPTH_LAYOUTS
 from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
@@ -20,51 +21,25 @@ __all__ = ["REDECLARATIONS", "redeclare_builtin", "redeclare_variable", "requali
 class Redeclaration:
     """How a built-in variable may be redeclared."""
 
-    when: str = ""
-    """availability, if not every language allows it"""
-    limit: str = ""
+    when: str
+    limit: str
     """the limit on the size of an array, an attribute of `Limits`"""
-    interpolated: bool = False
-    """whether an interpolation qualifier may be added"""
-    layouts: frozenset[str] = frozenset()
-    """layout qualifiers for this variable only; with them it must be redeclared before its first
-    use, and equally each time
-    """
+    interpolated: bool
+    once: bool
 
 
-_POSITION = Redeclaration(when="desktop es310 EXT_separate_shader_objects")
-_COLOR = Redeclaration(interpolated=True)
-REDECLARATIONS: dict[str, Redeclaration] = {
-    **dict.fromkeys(
-        (
-            *("gl_ClipVertex", "gl_FogFragCoord", "gl_Layer", "gl_ViewportIndex"),
-            *("gl_ViewportMask", "gl_PrimitiveID", "gl_TessLevelOuter", "gl_TessLevelInner"),
-            *("gl_PositionIn", "gl_PointSizeIn", "gl_ClipDistanceIn", "gl_FrontColorIn"),
-            *("gl_FragColor", "gl_SecondaryFragDataEXT"),
-            *("gl_LastFragData", "gl_LastFragDepthARM", "gl_LastFragStencilARM"),
-        ),
-        Redeclaration(),
-    ),
-    "gl_SampleMask": Redeclaration(when="desktop"),
-    "gl_SampleMaskIn": Redeclaration(when="desktop"),
-    "gl_Position": _POSITION,
-    "gl_PointSize": _POSITION,
-    "gl_ClipDistance": Redeclaration(limit="max_clip_distances"),
-    "gl_CullDistance": Redeclaration(limit="max_cull_distances"),
-    "gl_FragData": Redeclaration(limit="max_draw_buffers"),
-    "gl_Color": _COLOR,
-    "gl_SecondaryColor": _COLOR,
-    "gl_FrontColor": _COLOR,
-    "gl_BackColor": _COLOR,
-    "gl_FrontSecondaryColor": _COLOR,
-    "gl_BackSecondaryColor": _COLOR,
-    "gl_TexCoord": Redeclaration(limit="max_texture_coords", interpolated=True),
-    "gl_TexCoordIn": Redeclaration(interpolated=True),
-    "gl_FragCoord": Redeclaration(
-        layouts=frozenset(("origin_upper_left", "pixel_center_integer")), when="desktop"
-    ),
-    "gl_FragDepth": Redeclaration(layouts=DEPTH_LAYOUTS),
-}
+def _read() -> Iterator[tuple[str, Redeclaration]]:
+    text = Path(__file__).with_suffix(".txt").read_text("ascii")
+    for line in text.splitlines():
+        if line and line[0] != "#":
+            names, when, changes = (*(cell.strip() for cell in line.split("|")), "", "")[:3]
+            words = changes.split()
+            limit = next((w.removeprefix("size<") for w in words if w.startswith("size<")), "")
+            row = Redeclaration(when, limit, "interpolation" in words, "once" in words)
+            yield from ((name, row) for name in names.split())
+
+
+REDECLARATIONS = dict(_read())
 
 
 def redeclare_variable(
@@ -99,7 +74,8 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
     var = c.find(d.name)
     row = REDECLARATIONS.get(d.name)
     if not isinstance(var, hir.Variable) or row is None:
-        raise c.abort(f"'{d.name}' cannot be redeclared", d, c.suggest(d.name))
+        hint = c.suggest(d.name) if var is None else ""
+        raise c.abort(f"'{d.name}' cannot be redeclared", d, hint)
     if row.when and not c.lang.has(row.when):
         raise c.abort(f"'{d.name}' cannot be redeclared in {c.lang.name}", d)
     if d.init is not None:
@@ -116,7 +92,7 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
             hint = f"its type is '{var.type}'"
             raise c.abort(f"'{d.name}' is redeclared with another type", d, hint)
         resize_builtin(c, var, type_, row, d)
-    if row.layouts:
+    if row.once:
         if var.redeclared and var.quals.flags != quals.flags:
             raise c.abort(f"{d.name} is redeclared with different layout qualifiers", d)
         if var.used and not var.redeclared:

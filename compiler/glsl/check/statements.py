@@ -151,7 +151,7 @@ def declared_condition(c: Checker, node: s.Declaration) -> tuple[hir.Expr, hir.V
         raise c.abort(f"the condition is '{type_}', not bool", node.type)
     assert d.init is not None
     value = c.coerce(c.expr(d.init), type_, f"initializer of '{d.name}'")
-    var = hir.Variable(d.name, type_, read_qualifiers(c, node.quals), d.loc, d.end)
+    var = hir.Variable(d.name, type_, read_qualifiers(c, node.quals, "local"), d.loc, d.end)
     var.written = True
     declare_variable(c, var, d)
     return value, var

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import ARRAYS
+from gallette.compiler.glsl.availability import ARRAYS, ARRAYS_OF_ARRAYS
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.constructors import make_constructed
 from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.check.declaration_rules import check_declaration
+from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
@@ -21,8 +23,6 @@ __all__ = [
     "resolve_type",
     "sizes_match",
 ]
-
-_AOA = "430 ARB_arrays_of_arrays es310 ARB_geometry_shader4"
 
 
 def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
@@ -43,8 +43,9 @@ def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -
     """The array type with the written dimensions, the first one outermost."""
     if not dims:
         return type_
-    if (len(dims) > 1 or type_.is_array) and not c.lang.has(_AOA):
-        raise c.abort(f"arrays of arrays are not available in {c.lang.name}", node, c.where(_AOA))
+    if (len(dims) > 1 or type_.is_array) and not c.lang.has(ARRAYS_OF_ARRAYS):
+        hint = c.where(ARRAYS_OF_ARRAYS)
+        raise c.abort(f"arrays of arrays are not available in {c.lang.name}", node, hint)
     if type_ is t.VOID:
         raise c.abort("an array of void makes no sense", node)
     for dim in reversed(dims):
@@ -84,36 +85,19 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
         c.check_identifier(node.name, node)
     for member in node.members:
         assert member.type is not None
-        for word, loc in member.quals.words:
-            memory = word in ("readonly", "writeonly", "coherent", "volatile", "restrict")
-            if memory and c.lang.has("ARB_bindless_texture"):
-                continue
-            if word not in ("highp", "mediump", "lowp"):
-                raise c.log.abort(
-                    f"'{word}' cannot be used on structure members", loc, loc + len(word)
-                )
-        if member.quals.layout:
-            raise c.abort("structure members have no layout", member.quals)
+        quals = read_qualifiers(c, member.quals, "field")
         if member.type.struct is not None and not c.lang.has("110-110"):
             raise c.abort("structures cannot be defined inside structures", member)
         base = resolve_type(c, member.type)
         for d in member.declarators:
             c.check_identifier(d.name, d)
             type_ = array_of(c, base, d.dims, d)
-            if type_ is t.VOID:
-                raise c.abort("members cannot be void", d)
-            if type_.is_unsized_array:
-                raise c.abort("arrays in structures need a size", d)
-            if type_.base is Base.ATOMIC_UINT or type_.without_array.base is Base.ATOMIC_UINT:
-                raise c.abort("atomic counters cannot be structure members", d)
-            if type_.without_array.is_image and not c.lang.has("ARB_bindless_texture"):
-                raise c.abort("images cannot be structure members", d)
+            check_declaration(c, "field", quals, type_, d)
             if d.name in names:
                 raise c.abort(f"member '{d.name}' is repeated", d)
             names.add(d.name)
-            check_precision(c, type_, member.quals, d)
-            explicit = member.quals.words[-1][0] if member.quals.words else ""
-            precisions.append(explicit or default_precision(c, type_.without_array) or "")
+            check_precision(c, type_, quals, d)
+            precisions.append(quals.precision)
             fields.append(Field(d.name, type_))
     name = node.name
     if not name:
@@ -157,14 +141,11 @@ def default_precision(c: Checker, type_: Type) -> str | None:
     return None
 
 
-def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, node: s.Node) -> None:
+def check_precision(c: Checker, type_: Type, quals: hir.Quals, node: s.Node) -> None:
     """Check that in GLSL ES every float, int and sampler has a precision, its own or the
     default.
     """
-    if isinstance(quals, hir.Quals):
-        explicit = quals.precision
-    else:
-        explicit = next((w for w, _ in quals.words if w in ("highp", "mediump", "lowp")), "")
+    explicit = quals.precision
     if not explicit and not c.lang.es:
         return
     element = type_.without_array
@@ -178,7 +159,7 @@ def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, no
     if element.is_struct:
         return
     default = default_precision(c, element)
-    if isinstance(quals, hir.Quals) and default is not None:
+    if default is not None:
         quals.precision = default
     if default == "":
         c.error(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import ARRAYS, PACK_420
+from gallette.compiler.glsl.availability import ARRAYS, GLOBAL_IN_AND_OUT, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.declaration_rules import check_declaration, per_vertex_array
@@ -12,11 +12,9 @@ from gallette.compiler.glsl.check.layout_values import (
     check_layout_use,
     default_counter_offset,
 )
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.per_vertex import size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.redeclarations import (
-    REDECLARATIONS,
     redeclare_builtin,
     redeclare_variable,
     requalify,
@@ -50,14 +48,12 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     said = len(c.log.diagnostics)
     try:
         type_ = resolve_type(c, node.type)
-        quals = read_qualifiers(c, node.quals, storage="" if top else "local")
+        quals = read_qualifiers(c, node.quals, "global" if top else "local")
     except Abort:
         for d in node.declarators:
             c.poison(d.name)
         raise
     if not node.declarators:
-        if quals.storage == "buffer":
-            raise c.abort("'buffer' is for interface blocks", node)
         if type_ is t.ATOMIC_UINT and "offset" in quals.layout:
             default_counter_offset(c, quals, node)
         elif node.type.struct is None:
@@ -97,7 +93,7 @@ def plain_global(c: Checker, node: s.Declaration) -> tuple[str, Type] | None:
 
 def declare_known(c: Checker, node: s.Declaration, type_: Type) -> None:
     """Declare a plain global like an earlier one that passed all checks."""
-    d, quals = node.declarators[0], read_qualifiers(c, node.quals)
+    d, quals = node.declarators[0], read_qualifiers(c, node.quals, "global")
     var = hir.Variable(d.name, type_, quals, d.loc, d.end, "global")
     var.read_only = quals.storage in ("in", "uniform")
     c.shader.globals.append(var)
@@ -181,23 +177,13 @@ def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:
 
 
 def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.Stmt]:
-    quals, type_ = var.quals, var.type
-    storage = quals.storage
+    storage = var.quals.storage
     existing = c.global_scope.get(var.name)
     if any(block.name == var.name for block in c.shader.blocks):
         raise c.abort(f"'{d.name}' is the name of a block", d)
     if isinstance(existing, hir.Variable) and existing.type is not t.ERROR:
         return redeclare_variable(c, existing, var, d)
-    if "const_in" in quals.flags:
-        raise c.abort("only parameters can be 'const in'", d)
     check_global(c, var, d)
-    if "subroutine" in quals.flags:
-        if storage != "uniform":
-            c.error("'subroutine' is for uniforms and functions", d)
-        elif type_.without_array.base is not Base.SUBROUTINE:
-            c.error("a subroutine uniform needs a subroutine type", d)
-    elif storage == "uniform" and type_.without_array.base is Base.SUBROUTINE:
-        c.error(f"'{d.name}' has a subroutine type, and needs the qualifier 'subroutine'", d)
     size_per_vertex(c, var, d)
     c.shader.globals.append(var)
     if d.init is not None:
@@ -211,37 +197,22 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
 
 def check_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     quals, element = var.quals, var.type.without_array
-    if quals.storage in ("in", "out") and not quals.legacy and not c.lang.has(_GLOBAL_IN_AND_OUT):
+    if quals.storage in ("in", "out") and not quals.legacy and not c.lang.has(GLOBAL_IN_AND_OUT):
         message = f"global '{quals.storage}' variables need GLSL 1.30"
         if c.lang.has("ARB_separate_shader_objects"):
             grant("global in and out", c.lang, c.log, message, d.loc, d.end)
         else:
             c.error(message, d)
     if quals.storage == "inout":
-        if c.stage != "fragment" or not c.lang.has(_FRAMEBUFFER_FETCH):
-            c.error("'inout' is for parameters only", d)
         quals.storage = "out"
         quals.flags.add("framebuffer_fetch")
     check_declaration(c, "global", quals, var.type, d, d.name)
-    if quals.storage in ("in", "out"):
-        for name, row in REDECLARATIONS.items():
-            if wrong := quals.flags & row.layouts:
-                c.error(f"layout qualifier '{min(wrong)}' is for {name} only", d)
     var.read_only = quals.storage in ("in", "uniform")
     if quals.storage == "uniform":
         if element.is_image:
             check_image(c, var, d)
-        elif quals.flags & IMAGE_FORMATS:
-            c.error("format qualifiers are for images", d)
         if element.base is Base.ATOMIC_UINT:
             check_atomic_counter(c, var, d)
-
-
-_GLOBAL_IN_AND_OUT = "130 es300 ARB_geometry_shader4 EXT_gpu_shader4 ARB_explicit_attrib_location"
-_FRAMEBUFFER_FETCH = (
-    "130+EXT_shader_framebuffer_fetch es300+EXT_shader_framebuffer_fetch "
-    "130+EXT_shader_framebuffer_fetch_non_coherent es300+EXT_shader_framebuffer_fetch_non_coherent"
-)
 
 
 def global_initializer(c: Checker, var: hir.Variable, d: s.Declarator) -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.link.stage_interface import StageInterface
+from gallette.compiler.glsl.link.stage_interface import StagePair
 from gallette.compiler.nir.ir import Stage
 
 __all__ = ["check_builtin_varyings"]
 
 
-def check_builtin_varyings(interface: StageInterface) -> None:
+def check_builtin_varyings(interface: StagePair) -> None:
     """Check that both stages redeclare built-in varyings alike."""
-    assert interface.producer is not None
-    assert interface.consumer is not None
-    if interface.consumer.stage is not Stage.FRAGMENT:
+    if interface.second.stage is not Stage.FRAGMENT:
         check_per_vertex(interface)
         return
-    a, b = interface.producer.builtins, interface.consumer.builtins
+    a, b = interface.first.builtins, interface.second.builtins
     coord, back = a.get("gl_TexCoord"), b.get("gl_TexCoord")
     if coord is not None and back is not None and coord.explicit_size and back.explicit_size:
         if coord.type is not back.type:
             interface.log.error("gl_TexCoord is redeclared with different sizes")
-    if interface.consumer.language.has("es100-es100"):
+    if interface.second.language.has("es100-es100"):
         for into, out_name in (("gl_FragCoord", "gl_Position"), ("gl_PointCoord", "gl_PointSize")):
             place, source = b.get(into), a.get(out_name)
             if place is not None and place.quals.invariant:
@@ -39,31 +37,29 @@ def check_builtin_varyings(interface: StageInterface) -> None:
                 continue
             x = out.quals.interpolation or ""
             y = color.quals.interpolation or ""
-            if x != y and interface.consumer.language.version < 440:
+            if x != y and interface.second.language.version < 440:
                 interface.log.error(f"'{into}' is '{y}' but '{name}' is '{x}'")
 
 
-def check_per_vertex(interface: StageInterface) -> None:
+def check_per_vertex(interface: StagePair) -> None:
     """Check that both sides of gl_PerVertex have the same members, if either redeclares
     the block.
     """
-    assert interface.producer is not None
-    assert interface.consumer is not None
-    into = interface.consumer.builtins.get("gl_in")
+    into = interface.second.builtins.get("gl_in")
     if into is None or into.block is None or not into.used:
         return
     mine = tuple(sorted(f.name for f in into.block.type.fields)) if into.redeclared else None
-    if interface.producer.stage is Stage.TESS_CTRL:
-        out = interface.producer.builtins.get("gl_out")
+    if interface.first.stage is Stage.TESS_CTRL:
+        out = interface.first.builtins.get("gl_out")
         theirs = None
         if out is not None and out.redeclared and out.block is not None:
             theirs = tuple(sorted(f.name for f in out.block.type.fields))
         used = out is not None and out.used
     else:
-        theirs = interface.producer.layout.get("per_vertex_out")
-        used = any(v.written for v in interface.producer.builtins.values())
+        theirs = interface.first.layout.get("per_vertex_out")
+        used = any(v.written for v in interface.first.builtins.values())
     if interface.separable and used and (mine is None or theirs is None):
-        if not interface.consumer.language.es:
+        if not interface.second.language.es:
             interface.log.error("separable programs must redeclare gl_PerVertex in both stages")
     elif used and (mine is None) != (theirs is None):
         interface.log.error("gl_PerVertex is redeclared in one of two stages only")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 
-from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.link.blocks import dims_of
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.feedback import Capture, declared_feedback, named_feedback
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkOptions
+from gallette.compiler.link.resources import dims_of
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.ir.types import VOID
 from gallette.compiler.nir.link.feedback import (
     StreamOutput,
-    StreamVarying,
     Target,
     captured,
     targets,
@@ -49,10 +48,10 @@ def _all_targets(
                 assert type_.element is not None
                 type_ = type_.element
             slot = VaryingSlot.VAR0 + variable.location
-            stream = variable.quals.layout.get("stream", 0)
-            packed = variable.packed >= 0
+            stream = variable.var.stream
+            packed = variable.var.packed
             roots = [(label, type_) for label in labels]
-            found.update(targets(roots, slot, variable.component, packed, stream))
+            found.update(targets(roots, slot, variable.var.component, packed, stream))
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
@@ -72,76 +71,7 @@ def link_feedback(
     explicit = _explicit(unit, outputs, found, options.limits, log)
     if explicit is not None:
         return explicit
-    if not options.xfb_varyings:
-        return None
-    separate = options.xfb_mode == "separate"
-    limits = options.limits
-    outputs_list: list[StreamVarying] = []
-    named: list[StreamVarying] = []
-    strides: dict[int, int] = {}
-    seen: set[str] = set()
-    buffer = offset = 0
-    if separate and len(options.xfb_varyings) > limits.max_transform_feedback_separate_attribs:
-        log.error("too many varyings for separate transform feedback buffers")
-    for i, name in enumerate(options.xfb_varyings):
-        if separate:
-            buffer, offset = i, 0
-        if name == "gl_NextBuffer":
-            named.append(_gap(name, 0, buffer))
-            strides[buffer] = offset
-            buffer, offset = buffer + 1, 0
-            continue
-        if name.startswith("gl_SkipComponents") and name[-1] in "1234":
-            skipped = int(name[-1])
-            named.append(_gap(name, skipped, buffer))
-            offset += 4 * skipped
-            strides[buffer] = offset
-            continue
-        target = found.get(name)
-        if target is None:
-            log.error(
-                f"transform feedback varying '{name}' is not an output of the {unit.name} shader"
-            )
-            continue
-        if name in seen:
-            log.error(f"transform feedback varying '{name}' is listed twice")
-        seen.add(name)
-        words = target.words
-        if separate and words > limits.max_transform_feedback_separate_components:
-            log.error(f"transform feedback varying '{name}' has too many components")
-        named.append(target.captured(buffer, offset))
-        outputs_list += target.runs(buffer, offset)
-        offset += 4 * words
-        strides[buffer] = offset
-    _check_streams(named, log)
-    if buffer >= limits.max_transform_feedback_buffers:
-        log.error("too many transform feedback buffers")
-    if not separate and any(
-        s > 4 * limits.max_transform_feedback_interleaved_components for s in strides.values()
-    ):
-        log.error("too many components for interleaved transform feedback")
-    return StreamOutput(
-        tuple(outputs_list), tuple(strides[i] for i in sorted(strides)), tuple(named)
-    )
-
-
-def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
-    """An entry that is listed but captures nothing."""
-    return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
-
-
-def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
-    """Check that a buffer captures a single vertex stream."""
-    streams: dict[int, StreamVarying] = {}
-    for varying in named:
-        if varying.is_gap:
-            continue
-        other = streams.setdefault(varying.buffer, varying)
-        if other.stream != varying.stream:
-            log.error(
-                f"'{other.name}' and '{varying.name}' are of different vertex streams "
-                "and go to one transform feedback buffer"
-            )
+    return named_feedback(found, unit.name, options, log)
 
 
 def _explicit(
@@ -184,36 +114,7 @@ def _explicit(
         if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
             buffer = var.quals.layout.get("xfb_buffer", default_buffer)
             wanted.append((name, buffer, var.quals.layout["xfb_offset"]))
-    strides = dict(unit.layout.get("xfb_strides", {}))
-    if not wanted:
-        return None
-    runs: list[StreamVarying] = []
-    named: list[StreamVarying] = []
-    ends: dict[int, int] = {}
-    wide_buffers: set[int] = set()
-    for name, buffer, offset in wanted:
-        for whole, parts in captured(name, found, buffer, offset):
-            end = whole.offset + 4 * whole.num_components
-            if whole.type.bit_size == 64:
-                wide_buffers.add(buffer)
-            for other in named:
-                other_end = other.offset + 4 * other.num_components
-                if other.buffer == buffer and whole.offset < other_end and other.offset < end:
-                    log.error(f"'{other.name}' and '{whole.name}' overlap in the feedback buffer")
-            named.append(whole)
-            runs += parts
-            ends[buffer] = max(ends.get(buffer, 0), end)
-    _check_streams(named, log)
-    for buffer, end in ends.items():
-        stride = strides.get(buffer)
-        if stride is None:
-            strides[buffer] = align(end, 8 if buffer in wide_buffers else 4)
-        else:
-            if end > stride:
-                log.error(f"captured outputs exceed the stride of buffer {buffer}")
-            if buffer in wide_buffers and stride % 8:
-                log.error(f"the stride of buffer {buffer} must be a multiple of 8")
-        if strides[buffer] > 4 * limits.max_transform_feedback_interleaved_components:
-            log.error(f"buffer {buffer} captures too many components")
-    count = max(strides, default=-1) + 1
-    return StreamOutput(tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named))
+    strides = unit.layout.get("xfb_strides", {})
+    return declared_feedback(
+        (Capture(n, found, b, at) for n, b, at in wanted), strides, limits, log
+    )

@@ -11,33 +11,31 @@ from gallette.compiler import debug
 from gallette.compiler.errors import CompileError, GalletteError, print_message
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
-from gallette.compiler.glsl.link.interface import link_stages
 from gallette.compiler.glsl.link.locations import (
     link_attributes,
     link_builtins,
     link_fragment_outputs,
 )
 from gallette.compiler.glsl.link.lowering import lower_stage
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
+from gallette.compiler.glsl.link.matching import link_stages
 from gallette.compiler.glsl.link.program_interfaces import (
     builtin_resources,
     declared_resources,
-    mark_references,
 )
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
-from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, StageInterface
+from gallette.compiler.glsl.link.stage_interface import StageInterface
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.finish import finish_program
+from gallette.compiler.link.log import LinkLog, LinkStop
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING
-from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
-from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.nir.text.printer import print_shader
 
 __all__ = ["link"]
@@ -134,15 +132,9 @@ class _Linker:
             if captured:
                 log.error("transform feedback needs a vertex, geometry or tessellation shader")
         elif kept:
-            last_before_raster = last.producer
-            assert last_before_raster is not None
-            self.program.xfb = link_feedback(
-                last_before_raster,
-                last.outputs,
-                self.variables[last_before_raster.stage],
-                options,
-                log,
-            )
+            assert last.producer is not None
+            unit, own = self.units[last.producer], self.variables[last.producer]
+            self.program.xfb = link_feedback(unit, last.outputs, own, options, log)
         self.describe_ends(chain)
         log.stop_on_error()
 
@@ -164,11 +156,11 @@ class _Linker:
         for interface in self.interfaces:
             if interface.producer is None:
                 self.program.inputs += [
-                    _end(variable, chain[0].stage) for variable in interface.inputs
+                    variable.varying(chain[0].stage) for variable in interface.inputs
                 ]
             elif interface.consumer is None:
                 self.program.outputs += [
-                    _end(variable, interface.producer.stage) for variable in interface.outputs
+                    variable.varying(interface.producer) for variable in interface.outputs
                 ]
 
     def list_ends(self) -> None:
@@ -180,9 +172,7 @@ class _Linker:
                     program.input_resources += declared_resources(variable, stages[0])
             elif interface.consumer is None:
                 for variable in interface.outputs:
-                    program.output_resources += declared_resources(
-                        variable, interface.producer.stage
-                    )
+                    program.output_resources += declared_resources(variable, interface.producer)
         for storage, some, rows in (
             ("in", stages[:1], program.input_resources),
             ("out", stages[-1:], program.output_resources),
@@ -202,37 +192,14 @@ class _Linker:
         program = self.program
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
-        mark_references(program.shaders, program)
         self.list_ends()
-        dump = debug.is_set("glsl:dump")
-        for shader in program.shaders.values():
-            if dump:
+        if debug.is_set("glsl:dump"):
+            for shader in program.shaders.values():
                 print_message(print_shader(shader))
-            if shader.stage is Stage.COMPUTE:
-                check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
-            if self.options.optimize:
-                to_driver_form(shader, self.optimize_options)
-        shaders = program.shaders
-        if self.options.optimize:
-            keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
-            chain = [shaders[stage] for stage in DRAWING if stage in shaders]
-            link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
+        finish_program(program, self.options, self.optimize_options)
         if debug.is_set("nir:validate"):
-            for shader in shaders.values():
+            for shader in program.shaders.values():
                 validate(shader, "linking", trusting=True)
-
-
-def _end(variable: InterfaceVariable, stage: Stage) -> Varying:
-    return Varying(
-        variable.label,
-        variable.type.without_array,
-        variable.location,
-        variable.type.length if variable.type.is_array else 0,
-        stage,
-        variable.shape.slots(),
-        variable.explicit >= 0,
-        variable.quals.patch,
-    )
 
 
 def link(

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.ends import add_attributes, assign_attributes, assign_fragment_outputs
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
 
 _IN, _OUT = Mode.SHADER_IN, Mode.SHADER_OUT
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
-_Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
-"""(location, index) -> outputs there: name, base type, components"""
-
-
-def _named(name: str, type_: Type, location: int) -> Iterator[tuple[str, Type, int, int]]:
-    """What GL enumerates of a variable, its innermost arrays: name, type of an element, location
-    and number of elements, 0 for no array.
-    """
-    element = type_.element
-    if element is None or not element.is_array:
-        label = f"{name}[0]" if name.endswith("]") else name
-        yield label, type_.without_array, location, type_.length if type_.is_array else 0
-        return
-    slots = element.slots(vertex_input=True)
-    for i in range(type_.length):
-        yield from _named(f"{name}[{i}]", element, location + i * slots)
 
 
 def _wanted(var: hir.Variable, options: LinkOptions) -> int:
@@ -74,54 +57,22 @@ def link_attributes(
     """Assign a generic attribute to every active vertex input: by layout, by binding, then first
     fit.
     """
-    limits = options.limits
     inputs = [v for v in unit.globals.values() if v.quals.storage == "in" and v.block is None]
     if unit.language.es and unit.language.version >= 300:
         _check_locations(unit, inputs, options, log)
-    active = [v for v in inputs if v in unit.live]
-    if not active:
-        return
-    slots = {var: var.type.slots(vertex_input=True) for var in active}
-    taken: dict[int, str] = {}
-    placed: dict[hir.Variable, int] = {}
-    for var, count in slots.items():
-        location = _wanted(var, options)
-        if location < 0:
-            continue
-        if location + count > limits.max_vertex_attribs:
-            log.error(f"attribute '{var.name}' at location {location} exceeds the limit")
-            continue
-        placed[var] = location
-        for i in range(location, location + count):
-            taken.setdefault(i, var.name)
-    uses_generic0 = "gl_Vertex" in unit.builtins and unit.builtins["gl_Vertex"] in unit.live
-    rest = [v for v in active if v not in placed]
-    rest.sort(key=slots.__getitem__, reverse=True)
-    for var in rest:
-        count = slots[var]
-        start = 1 if uses_generic0 else 0
-        while not taken.keys().isdisjoint(range(start, start + count)):
-            start += 1
-        if start + count > limits.max_vertex_attribs:
-            log.error(f"too many attributes: '{var.name}' finds no location")
-            return
-        for i in range(count):
-            taken[start + i] = var.name
-        placed[var] = start
-    # dvec3 and dvec4 may count twice against the limit.
-    wide = sum([v.type.slots() for v in active])
-    if wide > 2 * limits.max_vertex_attribs:
-        log.error("too many attributes")
-    for var in active:
-        if var not in placed:
-            continue
-        location = placed[var]
-        nir = Variable(var.name, t.stored_type(var.type), _IN, _GENERIC0 + location)
-        nir.component = var.quals.layout.get("component", 0)
-        variables.variables[var] = nir
-        program.attributes += (
-            Attribute(*found, nir.component) for found in _named(var.name, var.type, location)
-        )
+    found: list[tuple[Variable, Type]] = []
+    for var in inputs:
+        if var in unit.live:
+            nir = Variable(var.name, t.stored_type(var.type), _IN)
+            nir.component = var.quals.layout.get("component", 0)
+            if (location := _wanted(var, options)) >= 0:
+                nir.location = _GENERIC0 + location
+            variables.variables[var] = nir
+            found.append((nir, var.type))
+    if found:
+        vertex = unit.builtins.get("gl_Vertex")
+        first = 1 if vertex is not None and vertex in unit.live else 0
+        assign_attributes(program, found, options.limits, log, first)
 
 
 def link_fragment_outputs(
@@ -132,71 +83,24 @@ def link_fragment_outputs(
     log: LinkLog,
 ) -> None:
     """Assign colour numbers to user-declared outputs."""
-    limits = options.limits
-    outputs = [v for v in unit.globals.values() if v.quals.storage == "out" and v.block is None]
-    taken: _Taken = {}
-    placed: dict[hir.Variable, tuple[int, int]] = {}
-    for var in outputs:
-        layout = var.quals.layout
+    found: list[Variable] = []
+    for var in unit.globals.values():
+        quals = var.quals
+        if quals.storage != "out" or var.block is not None:
+            continue
+        layout, place = quals.layout, (-1, 0)
         if "location" in layout:
             place = layout["location"], layout.get("index", 0)
-        elif var.name in options.frag_data_bindings and var in unit.live:
+        elif var not in unit.live:
+            continue
+        elif var.name in options.frag_data_bindings:
             place = options.frag_data_bindings[var.name]
-        else:
-            continue
-        placed[var] = place
-        _take(var, place, taken, limits, log)
-    for var in outputs:
-        if var in placed or var not in unit.live:
-            continue
-        count = var.type.array_elements
-        start = 0
-        while taken and any((start + i, 0) in taken for i in range(count)):
-            start += 1
-        placed[var] = start, 0
-        _take(var, (start, 0), taken, limits, log)
-    for var in outputs:
-        if var not in placed:
-            continue
-        location, index = placed[var]
-        quals = var.quals
-        nir = Variable(var.name, var.type, _OUT, _DATA0 + location)
-        nir.index, nir.component = index, quals.layout.get("component", 0)
+        nir = Variable(var.name, var.type, _OUT, _DATA0 + place[0] if place[0] >= 0 else -1)
+        nir.index, nir.component = place[1], layout.get("component", 0)
         nir.invariant, nir.precise = quals.invariant, quals.precise
         variables.variables[var] = nir
-        program.frag_outputs += (
-            FragOutput(name, element, at, index, size, nir.component)
-            for name, element, at, size in _named(var.name, var.type, location)
-        )
-
-
-def _take(
-    var: hir.Variable,
-    place: tuple[int, int],
-    taken: _Taken,
-    limits: Limits,
-    log: LinkLog,
-) -> None:
-    """Reserve an output's components of a location, and of the next ones if it is an array."""
-    location, index = place
-    count = var.type.array_elements
-    limit = limits.max_dual_source_draw_buffers if index else limits.max_draw_buffers
-    if location + count > limit:
-        log.error(f"output '{var.name}' at location {location} exceeds the limit of {limit}")
-        return
-    element = var.type.without_array
-    first = var.quals.layout.get("component", 0)
-    components = set(range(first, min(4, first + element.rows)))
-    for at in range(location, location + count):
-        others = taken.setdefault((at, index), [])
-        for other, base, theirs in others:
-            if components & theirs:
-                log.error(f"outputs '{other}' and '{var.name}' share location {at}")
-                return
-            if base is not element.base:
-                log.error(f"outputs of location {at} have different types")
-                return
-        others.append((var.name, element.base, components))
+        found.append(nir)
+    assign_fragment_outputs(program, found, options.limits, log)
 
 
 # -- built-in variables ----------------------------------------------------------------------------
@@ -248,7 +152,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
         if unit.stage is Stage.VERTEX and mode is _IN:
-            program.attributes += (Attribute(*found) for found in _named(name, var.type, -1))
+            add_attributes(program, variables.variables[var], var.type)
 
 
 _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
-from gallette.compiler.glsl.check.layouts import BLEND_MODES
-from gallette.compiler.glsl.link.program import LinkedProgram
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageFacts, StageVariables
 from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
+from gallette.compiler.glsl.qualifiers import BLEND_MODES
+from gallette.compiler.link.program import LinkedProgram
 from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.types import stored_type

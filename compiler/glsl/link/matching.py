@@ -1,38 +1,92 @@
-"""Matches the outputs of a stage with the inputs of the next, and compares the pairs."""
+"""Links neighbouring stages: matches outputs with inputs by name or location, and compares them
+(GLSL 4.60, 4.3.4, 4.3.6 and 4.5; OpenGL 4.6, 7.4.1).
+"""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.layout import sized_block
+from gallette.compiler.glsl.link.blocks import sized_block
+from gallette.compiler.glsl.link.builtin_varyings import check_builtin_varyings
 from gallette.compiler.glsl.link.stage import merge_types
 from gallette.compiler.glsl.link.stage_interface import (
     InterfaceVariable,
     StageInterface,
+    StagePair,
+    interface_variables,
     is_per_vertex,
 )
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.slots import Interface, assign_slots, check_overlaps
+from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["match_variables"]
+__all__ = ["link_stages"]
 
 
-def match_variables(interface: StageInterface) -> None:
-    assert interface.producer is not None
-    assert interface.consumer is not None
+def link_stages(
+    producer: StageUnit | None,
+    consumer: StageUnit | None,
+    variables: dict[Stage, StageVariables],
+    limits: Limits,
+    log: LinkLog,
+    separable: bool,
+    captured: frozenset[str] = frozenset(),
+) -> StageInterface:
+    """Match two neighbouring stages and create the NIR variables of their interface.
+
+    If one of them is missing, the other one's unmatched interface is laid out all the same.
+    `captured` names outputs that transform feedback keeps alive.
+    """
+    outputs = interface_variables(producer, "out", captured) if producer is not None else []
+    inputs = interface_variables(consumer, "in") if consumer is not None else []
+    if producer is not None and consumer is not None:
+        pair = StagePair(producer, consumer, outputs, inputs, log, separable)
+        match_variables(pair)
+        check_builtin_varyings(pair)
+    interface: StageInterface = Interface(
+        producer.stage if producer is not None else None,
+        consumer.stage if consumer is not None else None,
+        *(outputs, inputs, limits, log, separable),
+    )
+    if interface.outputs or interface.inputs:
+        check_overlaps(interface.outputs, limits, log)
+        check_overlaps(interface.inputs, limits, log)
+        log.stop_on_error()
+        assign_slots(interface)
+    if producer is not None:
+        _record(variables[producer.stage], interface.outputs)
+    if consumer is not None:
+        _record(variables[consumer.stage], [port for port in interface.inputs if port.live])
+    return interface
+
+
+def _record(variables: StageVariables, ports: list[InterfaceVariable]) -> None:
+    for port in ports:
+        if port.member >= 0:
+            variables.members[port.declared, port.member] = port.var
+        else:
+            variables.variables[port.declared] = port.var
+
+
+def match_variables(interface: StagePair) -> None:
     by_name = {p.name: p for p in interface.outputs}
     by_location = {
-        (p.explicit, p.component, p.quals.patch): p for p in interface.outputs if p.explicit >= 0
+        (p.explicit, p.var.component, p.var.patch): p for p in interface.outputs if p.explicit >= 0
     }
     blocks = {p.block.name: p.block for p in interface.outputs if p.block is not None}
     checked: set[str] = set()
-    es = interface.consumer.language.es
+    es = interface.second.language.es
     for variable in interface.inputs:
         block = variable.block
         # In ES blocks match by name alone.
         unnamed = block is None or (block.name not in blocks and not es)
         if variable.explicit >= 0 and unnamed:
-            other = by_location.get((variable.explicit, variable.component, variable.quals.patch))
+            key = variable.explicit, variable.var.component, variable.var.patch
+            other = by_location.get(key)
             if other is not None and (other.block is None) != (block is None):
                 other = None
         else:
@@ -54,35 +108,31 @@ def match_variables(interface: StageInterface) -> None:
             compare_variables(interface, other, variable)
 
 
-def report_unmatched(interface: StageInterface, variable: InterfaceVariable) -> None:
-    assert interface.consumer is not None
-    assert interface.producer is not None
+def report_unmatched(interface: StagePair, variable: InterfaceVariable) -> None:
     if not variable.live:
         return
     interface.log.error(
-        f"input '{variable.label}' of the {interface.consumer.name} shader is not written by the "
-        f"{interface.producer.name} shader"
+        f"input '{variable.label}' of the {interface.second.name} shader is not written by the "
+        f"{interface.first.name} shader"
     )
 
 
 def compare_variables(
-    interface: StageInterface, out: InterfaceVariable, into: InterfaceVariable
+    interface: StagePair, out: InterfaceVariable, into: InterfaceVariable
 ) -> None:
-    assert interface.producer is not None
-    assert interface.consumer is not None
     log = interface.log
     a, b = out.shape, into.shape
     if merge_types(a, b) is None and not unsized_match(interface, a, b):
         log.error(
-            f"'{into.label}' is '{a}' in the {interface.producer.name} shader and '{b}' in the "
-            f"{interface.consumer.name} shader"
+            f"'{into.label}' is '{a}' in the {interface.first.name} shader and '{b}' in the "
+            f"{interface.second.name} shader"
         )
         return
-    lang = interface.consumer.language
+    lang = interface.second.language
     compare_qualifiers(interface, out.quals, into.quals, into.label, lang)
 
 
-def unsized_match(interface: StageInterface, a: Type, b: Type) -> bool:
+def unsized_match(interface: StagePair, a: Type, b: Type) -> bool:
     return (
         a.element is not None
         and a.element is b.element
@@ -91,7 +141,7 @@ def unsized_match(interface: StageInterface, a: Type, b: Type) -> bool:
 
 
 def compare_qualifiers(
-    interface: StageInterface, a: hir.Quals, b: hir.Quals, label: str, lang: Language
+    interface: StagePair, a: hir.Quals, b: hir.Quals, label: str, lang: Language
 ) -> None:
     log = interface.log
     x, y = a.interpolation or "smooth", b.interpolation or "smooth"
@@ -106,7 +156,7 @@ def compare_qualifiers(
         log.error(f"'{label}' is 'patch' in one stage only")
 
 
-def compare_blocks(interface: StageInterface, out: hir.Block, into: hir.Block) -> None:
+def compare_blocks(interface: StagePair, out: hir.Block, into: hir.Block) -> None:
     log, name = interface.log, into.name
     a, b = sized_block(out).fields, sized_block(into).fields
     if [f.name for f in a] != [f.name for f in b]:
@@ -119,22 +169,19 @@ def compare_blocks(interface: StageInterface, out: hir.Block, into: hir.Block) -
                 f"'{g.type}' in the next"
             )
             return
-        assert interface.consumer is not None
-        compare_qualifiers(interface, p, q, f"{name}.{f.name}", interface.consumer.language)
+        compare_qualifiers(interface, p, q, f"{name}.{f.name}", interface.second.language)
         for key in ("location", "component"):
             if p.layout.get(key, -1) != q.layout.get(key, -1):
                 log.error(f"member '{f.name}' of block '{name}' has two values of '{key}'")
-    assert interface.producer is not None
-    assert interface.consumer is not None
     assert out.instance is not None
     assert into.instance is not None
-    x = plain_dimensions(interface, interface.producer, out)
-    y = plain_dimensions(interface, interface.consumer, into)
+    x = plain_dimensions(interface, interface.first, out)
+    y = plain_dimensions(interface, interface.second, into)
     if x != y:
         log.error(f"block '{name}' has different array sizes in the two stages")
 
 
-def plain_dimensions(interface: StageInterface, unit: StageUnit, block: hir.Block) -> list[int]:
+def plain_dimensions(interface: StagePair, unit: StageUnit, block: hir.Block) -> list[int]:
     """The array dimensions of a block, without the per-vertex one."""
     assert block.instance is not None
     dims: list[int] = []

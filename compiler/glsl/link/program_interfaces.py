@@ -7,20 +7,19 @@ location.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from gallette.compiler.glsl.link.layout import leaves, sized_block
-from gallette.compiler.glsl.link.program import LinkedProgram, Varying
+from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage
-from gallette.compiler.nir.ir.queries import const_int, derefs_of
+from gallette.compiler.link.layout import leaves
+from gallette.compiler.link.program import Varying
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["builtin_resources", "declared_resources", "mark_references"]
+__all__ = ["builtin_resources", "declared_resources"]
 
 
 def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
@@ -74,57 +73,3 @@ def builtin_resources(
 def _builtin(name: str, type_: Type, stage: Stage, patch: bool = False) -> Varying:
     length = type_.length if type_.is_array else 0
     return Varying(name, type_.without_array, -1, length, stage, patch=patch)
-
-
-def mark_references(shaders: dict[Stage, Shader], program: LinkedProgram) -> None:
-    """Record the stages that reference each block, or element of an array of blocks, and each
-    member of a block without an instance name, which is a variable of its own.
-
-    Shaders are not optimised yet: what optimization removes is still referenced.
-    """
-    for mode, blocks, variables, before in (
-        (Mode.UBO, program.uniform_blocks, program.uniforms, 1),
-        (Mode.SSBO, program.storage_blocks, program.buffer_variables, 0),
-    ):
-        stages: dict[int, set[Stage]] = {}
-        of_members: dict[tuple[int, str], set[Stage]] = {}
-        for stage, shader in shaders.items() if blocks else ():
-            for deref in derefs_of(shader, mode):
-                if deref.form == "var" and deref.var is not None:
-                    first = deref.var.driver_location - before
-                    for element in _elements(deref, 0):
-                        stages.setdefault(first + element, set()).add(stage)
-                    for member in _members(deref):
-                        of_members.setdefault((first, member), set()).add(stage)
-        for i, block in enumerate(blocks):
-            blocks[i] = replace(block, stages=frozenset(stages.get(i, ())))
-            prefix = block.name.partition("[")[0] + "."
-            for k in block.members:
-                name = variables[k].name
-                if not name.startswith(prefix):
-                    key = i, re.split(r"[.\[]", name, maxsplit=1)[0]
-                    variables[k] = replace(variables[k], stages=frozenset(of_members.get(key, ())))
-
-
-def _members(deref: Deref) -> Iterator[str]:
-    """The members of a block that its uses select; the block is not an array."""
-    for use in deref.dest.uses:
-        at = use.parent
-        if isinstance(at, Deref) and at.form == "struct":
-            yield deref.type.fields[at.field].name
-
-
-def _elements(deref: Deref, first: int) -> Iterator[int]:
-    """The elements of an array of blocks that a deref may select, numbered through all
-    dimensions.
-    """
-    if deref.type.element is None:
-        yield first
-        return
-    for use in deref.dest.uses:
-        at = use.parent
-        if isinstance(at, Deref) and at.form == "array" and use is at.srcs[0]:
-            chosen = const_int(at.array_index.value)
-            choices = range(deref.type.length) if chosen is None else (chosen,)
-            for i in choices:
-                yield from _elements(at, first * deref.type.length + i)

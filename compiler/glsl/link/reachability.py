@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
-from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.link.log import LinkLog
 
 __all__ = ["reach"]
 

@@ -1,47 +1,32 @@
-"""Uniforms, blocks and atomic counters of a whole program.
-
-All stages share one storage: a uniform declared in several stages has one offset and one location.
-Each stage gets NIR variables with the offset; opaque uniforms get unit numbers, counted per stage.
-"""
+"""Uniforms of the stages: matched by name, compared, declared to the linker."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
-from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import (
-    Leaf,
-    counter,
-    counter_buffer,
-    leaves,
-    opaque_paths,
-    write_constant,
-)
-from gallette.compiler.glsl.link.program import LinkedProgram, SubroutineUniform
-from gallette.compiler.glsl.link.resource_limits import check_limits
+from gallette.compiler.glsl.link.blocks import declared_blocks
 from gallette.compiler.glsl.link.stage import merge_types, same_constant
-from gallette.compiler.glsl.link.subroutines import numbered
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
+from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS
+from gallette.compiler.link.layout import leaves
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkedProgram, SubroutineUniform
+from gallette.compiler.link.resources import ResourceTables, Uniform, dims_of
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.layout import align, explicit_type, size_align
+from gallette.compiler.nir.ir.layout import explicit_type
 from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["ResourceLinker"]
 
 _UNIFORM = Mode.UNIFORM
-_NO_HANDLES: frozenset[Base] = frozenset()
 
 
 @dataclass(slots=True)
@@ -57,24 +42,8 @@ class _Shared:
     init: hir.Value | None = None
 
 
-def _locations_of(type_: Type) -> int:
-    """The number of locations of a uniform: one per basic element."""
-    if type_.element is not None:
-        return type_.length * _locations_of(type_.element)
-    if type_.is_struct:
-        return sum(_locations_of(f.type) for f in type_.fields)
-    return 1
-
-
-@lru_cache(maxsize=1024)
-def _storage(type_: Type) -> tuple[Type, int, int, int]:
-    """The storage of a uniform: its type laid out, bytes, alignment, locations."""
-    size, alignment = size_align(type_)
-    return explicit_type(type_), size, max(alignment, 4), _locations_of(type_)
-
-
-class ResourceLinker(BlockLinker):
-    """Fills the resource tables of a program and the uniform variables of its stages."""
+class ResourceLinker:
+    """Declares the uniforms, blocks and counters of the stages, with NIR variables for each."""
 
     def __init__(
         self,
@@ -84,30 +53,32 @@ class ResourceLinker(BlockLinker):
         limits: Limits,
         log: LinkLog,
     ) -> None:
-        super().__init__(units, variables, program, limits, log)
-        self.textures = dict.fromkeys([u.stage for u in units], 0)
-        self.images = self.textures.copy()
-        self.storage = 0
-        self.initial: list[tuple[int, Type, Any]] = []
-        self.used_locations: dict[int, str] = {}
-        self.next_location = 0
+        self.units = units
+        self.variables = variables
+        self.program = program
+        self.limits = limits
+        self.log = log
+        self.with_blocks = [unit for unit in units if unit.blocks]
+        self.tables = ResourceTables(program, limits, log)
         self.subroutine_locations: dict[Stage, set[int]] = {}
         self.subroutines: dict[Stage, list[str]] = {}
-        self.counters: dict[int, list[int]] = {}
-        """buffer binding -> the atomic counters in it, as indices of uniforms"""
 
     def run(self) -> None:
-        shared = self.collect()
+        tables, shared = self.tables, self.collect()
         if self.with_blocks:
-            self.link_blocks("uniform")
-            self.link_blocks("buffer")
-        self.explicit_locations(shared)
+            for storage, mode in (("uniform", Mode.UBO), ("buffer", Mode.SSBO)):
+                found = declared_blocks(storage, self.with_blocks, self.variables, self.log)
+                tables.blocks(mode, found)
+        for item in shared:
+            location = item.layout.get("location", -1)
+            if location >= 0 and item.type.without_array.base is Base.SUBROUTINE:
+                self.reserve_subroutine(item, location)
+            elif location >= 0:
+                tables.reserve(item.name, item.type, location, bool(item.live))
         for item in shared:
             if item.live:
                 self.place(item)
-        if self.counters:
-            self.atomic_counters()
-        self.finish()
+        tables.finish()
 
     # -- collecting --------------------------------------------------------------------------
 
@@ -231,61 +202,17 @@ class ResourceLinker(BlockLinker):
                 )
             self.compare_members(name, member.type.without_array, one, other)
 
-    # -- locations ---------------------------------------------------------------------------
-
-    def explicit_locations(self, shared: list[_Shared]) -> None:
-        for item in shared:
-            location = item.layout.get("location", -1)
-            if location < 0:
-                continue
-            if item.type.without_array.base is Base.SUBROUTINE:
-                for unit in item.users:
-                    own = self.subroutine_locations.setdefault(unit.stage, set())
-                    wanted = set(range(location, location + max(1, item.type.array_elements)))
-                    if not own.isdisjoint(wanted):
-                        self.log.error(
-                            f"'{item.name}' shares location {min(own & wanted)} with another one"
-                        )
-                    own |= wanted
-                continue
-            for i in range(location, location + _locations_of(item.type)):
-                if self.used_locations.setdefault(i, item.name) != item.name:
-                    self.log.error(
-                        f"uniforms '{self.used_locations[i]}' and '{item.name}' share location {i}"
-                    )
-                if i >= self.limits.max_uniform_locations:
-                    self.log.error(f"location {i} of uniform '{item.name}' exceeds the limit")
-                    break
-                if not item.live:
-                    self.program.inactive_locations.add(i)
-
-    def take_locations(self, count: int) -> int:
-        """The first free run of `count` locations."""
-        start = self.next_location
-        if self.used_locations:
-            while any(start + i in self.used_locations for i in range(count)):
-                start += 1
-            if count == 1 or start == self.next_location:
-                self.next_location = start + count
-            for i in range(count):
-                self.used_locations[start + i] = ""
-            return start
-        self.next_location = start + count
-        return start
-
-    # -- placing -----------------------------------------------------------------------------
+    # -- declaring ---------------------------------------------------------------------------
 
     def place(self, item: _Shared) -> None:
-        """Assign storage, units and locations to a uniform that some stage uses."""
-        if item.type.holds_opaque:
-            base = item.type.without_array.base
-            if base is Base.SUBROUTINE:
-                self.place_subroutine(item)
-                return
-            if base is Base.ATOMIC_UINT:
-                self.place_counter(item)
-                return
-        self.place_plain(item)
+        """Declare a uniform that some stage uses."""
+        base = item.type.without_array.base
+        if base is Base.SUBROUTINE:
+            self.place_subroutine(item)
+        elif base is Base.ATOMIC_UINT:
+            self.place_counter(item)
+        else:
+            self.place_plain(item)
 
     def trim(self, item: _Shared) -> None:
         """Drop the elements of an array after the last one that is used, which are not active."""
@@ -304,40 +231,37 @@ class ResourceLinker(BlockLinker):
     def place_plain(self, item: _Shared) -> None:
         if not item.var.builtin:
             self.trim(item)
-        type_, size, alignment, locations = _storage(item.type)
-        offset = -1
-        handles = self.handles_of(item) if item.type.holds_opaque else _NO_HANDLES
-        if self.has_data(item.type, handles):
-            offset = align(self.storage, alignment)
-            self.storage = offset + size
-            if item.init is not None:
-                self.initial.append((offset, type_, constant_bits(type_, item.init)))
         builtin = item.var.builtin.startswith("state:")
-        opaque = self.opaque_variables(item, handles) if item.type.holds_opaque else {}
+        opaque = item.type.holds_opaque
+        handles = self.handles_of(item) if opaque else frozenset()
+        declared: dict[Stage, hir.Variable] = {}
+        own: dict[Stage, Variable] = {}
+        binding = item.layout.get("binding", -1)
+        name = item.name if builtin else ""
         for unit, var in item.users.items():
-            if unit.stage not in item.live or offset < 0:
-                continue
-            self.variables[unit.stage].variables[var] = Variable(
-                item.name,
-                t.stored_type(type_) if handles else type_,
-                _UNIFORM,
-                offset=offset,
-                builtin=item.name if builtin else "",
-                binding=item.layout.get("binding", -1),
-            )
-        location = item.layout.get("location", -1)
-        if location < 0 and not builtin:
-            location = self.take_locations(locations)
-        stages = frozenset(item.live)
-        for leaf in leaves(item.name, type_, max(offset, 0)):
-            self.add_uniform(item, leaf, location, opaque, stages, handles)
-            if not builtin:
-                location += max(1, leaf.array_size)
+            stage = unit.stage
+            if stage in item.live:
+                declared[stage] = var
+                nir = own[stage] = Variable(
+                    item.name, item.type, _UNIFORM, builtin=name, binding=binding
+                )
+                if opaque and item.type.without_array.is_opaque:
+                    image_qualifiers(nir, var)
 
-    def has_data(self, type_: Type, handles: frozenset[Base]) -> bool:
-        if not type_.holds_opaque:
-            return True
-        return any(not leaf.is_opaque or leaf.base in handles for leaf in type_.leaves())
+        def part(stage: Stage, fields: tuple[int, ...], type_: Type, label: str) -> Variable:
+            nir = Variable(label, type_, _UNIFORM, binding=binding)
+            image_qualifiers(nir, declared[stage])
+            self.variables[stage].opaque[declared[stage], fields] = nir
+            return nir
+
+        initial = None if item.init is None else constant_bits(item.type, item.init)
+        location = item.layout.get("location", -1)
+        self.tables.uniform(
+            Uniform(item.name, item.type, own, location, binding, initial, builtin, handles, part)
+        )
+        for stage, nir in own.items():
+            if nir.offset >= 0 or nir.driver_location >= 0:
+                self.variables[stage].variables[declared[stage]] = nir
 
     def handles_of(self, item: _Shared) -> frozenset[Base]:
         """The kinds of opaque uniforms in it that may be set to handles, and so have storage."""
@@ -350,70 +274,15 @@ class ResourceLinker(BlockLinker):
                     found.add(base)
         return frozenset(found)
 
-    def add_uniform(
-        self,
-        item: _Shared,
-        leaf: Leaf,
-        location: int,
-        opaque: dict[tuple[int, ...], dict[Stage, int]],
-        stages: frozenset[Stage],
-        handles: frozenset[Base],
-    ) -> None:
-        kind = leaf.type
-        indices: dict[Stage, int] = {}
-        binding = -1
-        is_handle = kind.base in handles
-        if kind.is_opaque:
-            if not is_handle:
-                indices = {s: first + leaf.flat for s, first in opaque[leaf.fields].items()}
-            if "binding" in item.layout:
-                binding = item.layout["binding"] + leaf.flat
-        self.program.uniforms.append(
-            leaf.uniform(
-                stages,
-                location=location,
-                units=indices,
-                binding=binding,
-                builtin=location < 0,
-                is_handle=is_handle,
-            )
-        )
-
-    def opaque_variables(
-        self, item: _Shared, handles: frozenset[Base]
-    ) -> dict[tuple[int, ...], dict[Stage, int]]:
-        """Unit numbers and NIR variables for samplers and images, also inside structures."""
-        found: dict[tuple[int, ...], dict[Stage, int]] = {}
-        for fields, type_, label in opaque_paths(item.type, item.name):
-            element = type_.without_array
-            if element.base in handles:
-                continue
-            count = type_.array_elements
-            firsts: dict[Stage, int] = {}
-            for unit, var in item.users.items():
-                stage = unit.stage
-                if stage not in item.live:
-                    continue
-                counter = self.images if element.is_image else self.textures
-                first = counter[stage]
-                counter[stage] += count
-                firsts[stage] = first
-                nir = Variable(
-                    label,
-                    type_,
-                    Mode.UNIFORM,
-                    driver_location=first,
-                    binding=item.layout.get("binding", -1),
-                    access=access_flags(var.quals.memory),
-                    image_format=next(iter(var.quals.flags & IMAGE_FORMATS), ""),
+    def reserve_subroutine(self, item: _Shared, location: int) -> None:
+        for unit in item.users:
+            own = self.subroutine_locations.setdefault(unit.stage, set())
+            wanted = set(range(location, location + max(1, item.type.array_elements)))
+            if not own.isdisjoint(wanted):
+                self.log.error(
+                    f"'{item.name}' shares location {min(own & wanted)} with another one"
                 )
-                stage_variables = self.variables[stage]
-                if fields:
-                    stage_variables.opaque[var, fields] = nir
-                else:
-                    stage_variables.variables[var] = nir
-            found[fields] = firsts
-        return found
+            own |= wanted
 
     def place_subroutine(self, item: _Shared) -> None:
         """Store a subroutine uniform as the index of the chosen function."""
@@ -423,8 +292,7 @@ class ResourceLinker(BlockLinker):
         for length in reversed(dims_of(item.type)):
             kind = t.array(kind, length)
         type_ = explicit_type(kind)
-        offset = align(self.storage, 16)
-        self.storage = offset + 16 * count
+        offset = self.tables.store(16 * count, 16)
         nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
         self.variables[unit.stage].variables[var] = nir
         names = self.program.subroutines[unit.stage] = self.subroutines[unit.stage]
@@ -434,7 +302,7 @@ class ResourceLinker(BlockLinker):
         compatible = tuple(i for i, name in enumerate(names) if name in suited)
         if compatible:
             for i in range(count):
-                self.initial.append((offset + 16 * i, t.UINT, (compatible[0],)))
+                self.tables.initial.append((offset + 16 * i, t.UINT, (compatible[0],)))
         location = item.layout.get("location", -1)
         taken = self.subroutine_locations.setdefault(unit.stage, set())
         if location < 0:
@@ -458,33 +326,30 @@ class ResourceLinker(BlockLinker):
             )
 
     def place_counter(self, item: _Shared) -> None:
-        binding = item.layout.get("binding", 0)
-        offset = item.layout.get("offset", 0)
-        self.counters.setdefault(binding, []).append(len(self.program.uniforms))
+        binding, offset = item.layout.get("binding", 0), item.layout.get("offset", 0)
         for unit, var in item.users.items():
             nir = Variable(item.name, item.type, _UNIFORM, binding=binding, offset=offset)
             self.variables[unit.stage].variables[var] = nir
-        self.program.uniforms.append(
-            counter(item.name, item.type, binding, offset, frozenset(item.live))
-        )
+        self.tables.counter(item.name, item.type, binding, offset, frozenset(item.live))
 
-    # -- completion --------------------------------------------------------------------------------
 
-    def atomic_counters(self) -> None:
-        for binding, indices in sorted(self.counters.items()):
-            group = [self.program.uniforms[i] for i in indices]
-            ranges = sorted((u.offset, u.offset + 4 * max(1, u.array_size), u.name) for u in group)
-            for (_, end, a), (begin, _, b) in itertools.pairwise(ranges):
-                if begin < end:
-                    self.log.error(f"atomic counters '{a}' and '{b}' overlap")
-            buffer = counter_buffer(binding, indices, self.program.uniforms)
-            self.program.atomic_buffers.append(buffer)
+def image_qualifiers(nir: Variable, var: hir.Variable) -> None:
+    """Set what an image's variable says of its access and format."""
+    nir.access = access_flags(var.quals.memory)
+    nir.image_format = next(iter(var.quals.flags & IMAGE_FORMATS), "")
 
-    def finish(self) -> None:
-        program, limits = self.program, self.limits
-        program.default_block_size = align(self.storage, 16)
-        data = bytearray(program.default_block_size)
-        for offset, type_, bits in self.initial:
-            write_constant(data, offset, type_, bits)
-        program.default_block_initial = bytes(data)
-        check_limits(program, self.textures, self.images, limits, self.log)
+
+def numbered(functions: list[hir.Function], log: LinkLog) -> list[str]:
+    """The names of subroutines by their index; empty where no subroutine has the index."""
+    names: dict[int, str] = {}
+    for function in functions:
+        index = function.subroutine_index
+        if index in names:
+            log.error(f"'{names[index]}' and '{function.name}' have the same index")
+        elif index >= 0:
+            names[index] = function.name
+    free = (i for i in itertools.count() if i not in names)
+    for function in functions:
+        if function.subroutine_index < 0:
+            names[next(free)] = function.name
+    return [names.get(i, "") for i in range(max(names, default=-1) + 1)]

@@ -9,10 +9,10 @@ from gallette.compiler.glsl.check.call_graph import find_recursion
 from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.declarations import Declarations
-from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.reachability import reach
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.values import constant_bits
+from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type

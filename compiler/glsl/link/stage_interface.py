@@ -4,75 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import sized_block
+from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.unit import StageUnit
-from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.slots import Interface, Port
+from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["InterfaceVariable", "StageInterface", "interface_variables", "is_per_vertex"]
+__all__ = [
+    "InterfaceVariable",
+    "StageInterface",
+    "StagePair",
+    "interface_variables",
+    "is_per_vertex",
+]
 
 
-@dataclass(slots=True, eq=False)
-class InterfaceVariable:
+@dataclass(slots=True, eq=False, kw_only=True)
+class InterfaceVariable(Port):
     """One user-declared input or output, or one member of an interface block."""
 
     name: str
     """`name`, or `Block.member` for matching blocks"""
-    var: hir.Variable
+    declared: hir.Variable
     """the variable, or the block's instance"""
     member: int
     quals: hir.Quals
-    type: Type
-    """including the per-vertex dimension"""
-    per_vertex: bool
     block: hir.Block | None = None
-    live: bool = False
-    location: int = -1
-    captured: bool = False
-    partner: InterfaceVariable | None = None
-    label: str = ""
-    packed: int = -1
-    """its first component after packing, counted from that of the first varying"""
-
-    @property
-    def shape(self) -> Type:
-        """The type of one vertex's value."""
-        if self.per_vertex and self.type.element is not None:
-            return self.type.element
-        return self.type
-
-    @property
-    def explicit(self) -> int:
-        return self.quals.layout.get("location", -1)
-
-    @property
-    def component(self) -> int:
-        if self.packed >= 0:
-            return self.packed % 4
-        return self.quals.layout.get("component", 0)
-
-    @property
-    def packing_class(self) -> tuple[object, ...]:
-        """Varyings with equal packing class may share a slot, since they are interpolated alike."""
-        leaves = self.shape.leaves()
-        flat = self.quals.interpolation == "flat" or any(
-            leaf.is_integer or leaf.has_handle or leaf.bit_size == 64 for leaf in leaves
-        )
-        how = "flat" if flat else self.quals.interpolation or "smooth"
-        return (how, self.quals.centroid, self.quals.sample, self.quals.layout.get("stream", 0))
-
-    @property
-    def slots(self) -> int:
-        """The number of slots it occupies, from `location` on."""
-        if self.packed >= 0:
-            return (self.component + self.shape.words + 3) // 4
-        return self.shape.slots()
 
 
 def is_per_vertex(unit: StageUnit, quals: hir.Quals) -> bool:
@@ -90,17 +52,18 @@ def interface_variables(
     found: list[InterfaceVariable] = []
     for var in unit.globals.values():
         if var.quals.storage == storage and var.block is None:
+            per_vertex = is_per_vertex(unit, var.quals) and var.type.is_array
             found.append(
                 InterfaceVariable(
+                    _variable(var.name, var.type, var.quals, per_vertex),
+                    var.type,
+                    var.quals.layout.get("location", -1),
+                    var in unit.live,
+                    var.name in captured,
                     name=var.name,
-                    label=var.name,
-                    var=var,
+                    declared=var,
                     member=-1,
                     quals=var.quals,
-                    type=var.type,
-                    per_vertex=is_per_vertex(unit, var.quals) and var.type.is_array,
-                    live=var in unit.live,
-                    captured=var.name in captured,
                 )
             )
     for (kind, _), block in unit.blocks.items():
@@ -132,28 +95,47 @@ def _block_ports(
         name = f"{block.name}.{f.name}"
         label = name if block.instance_name else f.name
         yield InterfaceVariable(
+            _variable(label, type_, quals, is_per_vertex(unit, block.quals) and bool(dims)),
+            type_,
+            quals.layout.get("location", -1),
+            (block.members[i] if block.members else instance) in unit.live,
+            bool({label, label.partition(".")[0], name} & captured),
             name=name,
-            label=label,
-            var=instance,
+            declared=instance,
             member=i,
             quals=quals,
-            type=type_,
-            per_vertex=is_per_vertex(unit, block.quals) and bool(dims),
             block=block,
-            live=(block.members[i] if block.members else instance) in unit.live,
-            captured=bool({label, label.partition(".")[0], name} & captured),
         )
 
 
-@dataclass(slots=True, eq=False)
-class StageInterface:
-    """The interface between two neighbouring stages, or between one stage and fixed function."""
+def _variable(name: str, type_: Type, quals: hir.Quals, per_vertex: bool) -> Variable:
+    """The NIR variable of an input or output, without its slot."""
+    return Variable(
+        name,
+        t.stored_type(type_),
+        Mode.SHADER_IN if quals.storage == "in" else Mode.SHADER_OUT,
+        component=quals.layout.get("component", 0),
+        interpolation=quals.interpolation or "none",
+        centroid=quals.centroid,
+        sample=quals.sample,
+        patch=quals.patch,
+        invariant=quals.invariant,
+        precise=quals.precise,
+        stream=quals.layout.get("stream", 0),
+        per_vertex=per_vertex,
+    )
 
-    producer: StageUnit | None
-    consumer: StageUnit | None
+
+StageInterface: TypeAlias = Interface[InterfaceVariable]
+
+
+@dataclass(slots=True, eq=False)
+class StagePair:
+    """Two neighbouring stages, with what one hands to the other."""
+
+    first: StageUnit
+    second: StageUnit
     outputs: list[InterfaceVariable]
     inputs: list[InterfaceVariable]
-    variables: dict[Stage, StageVariables]
-    limits: Limits
     log: LinkLog
     separable: bool

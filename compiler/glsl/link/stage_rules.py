@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.glsl.qualifiers import PRIMITIVES
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkOptions
+from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 
@@ -17,13 +18,6 @@ __all__ = ["check_program", "check_stage"]
 
 _PER_VERTEX = frozenset(("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance"))
 _COMPUTE, _TESS_CTRL, _TESS_EVAL = Stage.COMPUTE, Stage.TESS_CTRL, Stage.TESS_EVAL
-_NEEDS = (
-    (Stage.GEOMETRY, Stage.VERTEX, "a geometry shader needs a vertex"),
-    (_TESS_EVAL, Stage.VERTEX, "a tessellation evaluation shader needs a vertex"),
-    (_TESS_CTRL, Stage.VERTEX, "a tessellation control shader needs a vertex"),
-    (_TESS_CTRL, _TESS_EVAL, "a tessellation control shader needs a tessellation evaluation"),
-)
-"""the stages that require another stage, unless the program is separable"""
 
 
 def check_program(
@@ -44,13 +38,9 @@ def check_program(
             for stage in (Stage.VERTEX, Stage.FRAGMENT):
                 if stage not in units:
                     log.error(f"the program has no {stage.value} shader")
-    if len(units) > 1 and _COMPUTE in units:
-        log.error("a compute shader cannot be linked with other stages")
+    check_stages(units.keys(), options.separable, log)
     if options.separable:
         return
-    for stage, other, needs in _NEEDS:
-        if stage in units and other not in units:
-            log.error(f"{needs} shader")
     if es and _TESS_EVAL in units and _TESS_CTRL not in units:
         log.error("a tessellation evaluation shader needs a tessellation control shader")
     if Stage.VERTEX in units:

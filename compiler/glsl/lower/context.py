@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.lower.values import Value, constant_bits, store
+from gallette.compiler.glsl.qualifiers import PRIMITIVES
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import (
     Access,

@@ -10,55 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gallette.compiler.glsl.availability import BUFFER_BLOCKS, COMPUTE, GPU_SHADER5, INTEGERS
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.lexer import PLAIN_PIECE, Token, lex_piece
+from gallette.compiler.glsl.qualifiers import KEYWORDS
 from gallette.compiler.glsl.typenames import TYPE_AVAILABILITY
 
 __all__ = ["classify", "plain_words"]
 
-_MEMORY = (
-    "420 es310 ARB_shader_image_load_store ARB_shader_storage_buffer_object "
-    "EXT_shader_image_load_store"
-)
-_TESS = "400 ARB_tessellation_shader es320 EXT_tessellation_shader OES_tessellation_shader"
-_QUALIFIERS = {
-    "const": "*",
-    "in": "*",
-    "out": "*",
-    "inout": "*",
-    "uniform": "*",
-    "attribute": "110-410 compat es100-es100",
-    "varying": "110-410 compat es100-es100",
-    "centroid": "120 es300 EXT_gpu_shader4",
-    "flat": INTEGERS,
-    "smooth": "130 es300",
-    "noperspective": "130 EXT_gpu_shader4 NV_shader_noperspective_interpolation",
-    "invariant": "120 es",
-    "precise": GPU_SHADER5,
-    "sample": "400 ARB_gpu_shader5 es320 OES_shader_multisample_interpolation",
-    "patch": _TESS,
-    "coherent": _MEMORY,
-    "volatile": _MEMORY,
-    "restrict": _MEMORY,
-    "readonly": _MEMORY,
-    "writeonly": _MEMORY,
-    "buffer": BUFFER_BLOCKS,
-    "shared": COMPUTE,
-    "highp": "130 es",
-    "mediump": "130 es",
-    "lowp": "130 es",
-    "subroutine": "400 ARB_shader_subroutine",
-    "layout": "140 es300 ARB_uniform_buffer_object ARB_explicit_attrib_location "
-    "ARB_explicit_uniform_location ARB_fragment_coord_conventions ARB_shading_language_420pack "
-    "ARB_conservative_depth AMD_conservative_depth ARB_separate_shader_objects "
-    "ARB_gpu_shader5 ARB_tessellation_shader ARB_shader_atomic_counters ARB_compute_shader "
-    "ARB_shader_image_load_store ARB_shader_storage_buffer_object ARB_enhanced_layouts "
-    "ARB_bindless_texture EXT_shader_image_load_store EXT_shader_framebuffer_fetch "
-    "EXT_shader_framebuffer_fetch_non_coherent ARB_geometry_shader4 "
-    "NV_viewport_array2 ARB_fragment_shader_interlock NV_fragment_shader_interlock",
-}
 _STATEMENTS = {
     "break": "*",
     "continue": "*",
@@ -125,7 +84,7 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
             for word in words.split():
                 table[word] = "reserved"
     table.update({word: word for word, when in _STATEMENTS.items() if lang.has(when)})
-    for word, when in _QUALIFIERS.items():
+    for word, when in KEYWORDS.items():
         if lang.has(when):
             table[word] = "qual"
     for word, when in TYPE_AVAILABILITY.items():

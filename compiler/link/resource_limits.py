@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.program import LinkedProgram
+from gallette.compiler.link.limits import Limits
+from gallette.compiler.link.log import LinkLog
+from gallette.compiler.link.program import LinkedProgram
 from gallette.compiler.nir.ir import Stage
 
 __all__ = ["check_limits"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
 
-from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
+from gallette.compiler.link.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.compiler.nir.ir.types import Type

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.link.program import AtomicBuffer, Uniform
+from gallette.compiler.link.program import AtomicBuffer, Uniform
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import (
     STD140,
@@ -24,13 +23,13 @@ from gallette.compiler.nir.ir.types import Field, Type
 
 __all__ = [
     "Leaf",
-    "block_layout",
     "block_leaves",
+    "block_size",
     "counter",
     "counter_buffer",
+    "laid_out",
     "leaves",
     "opaque_paths",
-    "sized_block",
     "write_constant",
 ]
 
@@ -198,35 +197,8 @@ def block_leaves(type_: Type, mode: Mode) -> Iterator[Leaf]:
             yield leaf
 
 
-def sized_block(block: hir.Block) -> Type:
-    """The block's type with its implicitly sized members sized."""
-    fields: list[Field] = []
-    last = len(block.type.fields) - 1
-    for i, f in enumerate(block.type.fields):
-        type_ = f.type
-        if type_.is_unsized_array and type_.element is not None:
-            highest = block.member_quals[i].max_index
-            if block.members:
-                highest = max(highest, block.members[i].max_index)
-                type_ = block.members[i].type
-            runtime = block.quals.storage == "buffer" and i == last
-            if type_.is_unsized_array and not runtime and type_.element is not None:
-                type_ = t.array(type_.element, max(1, highest + 1))
-        fields.append(f if type_ is f.type else replace(f, type=type_))
-    return t.interface(block.type.name, fields, block.type.packing, block.type.row_major)
-
-
-def block_layout(block: hir.Block) -> tuple[Type, int]:
-    """The block's type with every offset and stride, and its size in bytes."""
-    block_align = block.quals.layout.get("align", 1)
-    places = [
-        (q.layout.get("offset", -1), q.layout.get("align", block_align)) for q in block.member_quals
-    ]
-    return _laid_out(sized_block(block), tuple(places))
-
-
 @lru_cache(maxsize=256)
-def _laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, int]:
+def laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, int]:
     """The layout of a type; `places` are offset (-1: after the previous member) and minimal
     alignment.
     """
@@ -239,6 +211,12 @@ def _laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, i
         start = align(offset if start < 0 else start, max(alignment, least))
         fields.append(replace(f, type=explicit_type(f.type, rule, row_major), offset=start))
         offset = start + size
-    laid_out = t.interface(plain.name, fields, plain.packing, plain.row_major)
-    # Every implementation rounds the size up to a vec4, even where the rule does not.
-    return laid_out, align(max(offset, explicit_size(laid_out), 1), 16)
+    whole = t.interface(plain.name, fields, plain.packing, plain.row_major)
+    return whole, block_size(whole, offset)
+
+
+def block_size(type_: Type, least: int = 1) -> int:
+    """The size of a block with a layout: every implementation rounds it up to a vec4, even where
+    the rule does not.
+    """
+    return align(max(least, explicit_size(type_), 1), 16)
