@@ -285,7 +285,7 @@ class Captures(Fuzzer[bytes]):
     def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
         super().__init__(options, prepared)
         self.found: list[Seed] = prepared
-        self._ways = [False, True]  # of a file that somebody names: it is replayed and looked at
+        self._ways = [False, True]  # of a file that is given: it is replayed and looked at
         self._folder = tempfile.TemporaryDirectory()
         self._path = Path(self._folder.name) / "mutant.gcap"
         self._zeros, memory.zeros = memory.zeros, _zeros
