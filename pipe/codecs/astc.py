@@ -25,7 +25,6 @@ Bytes = npt.NDArray[np.uint8]
 Words = tuple[Array, Array]  # the low and the high 64 bits of blocks
 
 _TEXELS = 1 << 18  # decoded at a time
-
 _MAGENTA = np.array([255, 0, 255, 255])
 # The levels of a range, its plain bits, and whether a trit (3) or quint (5) is above them.
 _RANGES = (
@@ -46,9 +45,8 @@ def _sequence_bits(count: int, levels: int) -> int:
 @cache
 def _digits(digit: int) -> Array:
     """Decode the shared bits to digits: `[place, code]`."""
-    if digit == 3:
-        return np.array([_trits(code) for code in range(256)], np.int32).T.copy()
-    return np.array([_quints(code) for code in range(128)], np.int32).T.copy()
+    decode, codes = (_trits, 256) if digit == 3 else (_quints, 128)
+    return np.array([decode(code) for code in range(codes)], np.int32).T.copy()
 
 
 def _trits(code: int) -> tuple[int, ...]:
@@ -183,8 +181,7 @@ def _value(number: int, levels: int, plain: int, digit: int, weights: bool) -> i
         letters = {chr(97 + i): low >> i & 1 for i in range(plain)}
         mixed = sum(letters.get(c, 0) << i for i, c in enumerate(reversed(pattern)))
         flip = (1 << (size + 1)) - 1 if low & 1 else 0
-        value = (high * scale + mixed) ^ flip
-        value = flip & (1 << (size - 1)) | value >> 2
+        value = flip & (1 << (size - 1)) | ((high * scale + mixed) ^ flip) >> 2
     return value + (weights and value > 32)
 
 
@@ -272,7 +269,6 @@ def _void_extents(words: Words, which: Array, out: Array) -> None:
 
 # -- colours ---------------------------------------------------------------------------------------
 
-
 # The numbers that the first and the last end point of a mode consist of, with constants after
 # them, and what is done with them: (l)uminance and its range, (o)ffsets, (s)cale, (c)ontraction.
 _FULL, _STILL, _NONE = range(100, 103)  # 255; the same as an offset of nothing; 0
@@ -352,7 +348,6 @@ def _pairs(mode: Array, ends: Array) -> Array:
 
 
 # -- texels ----------------------------------------------------------------------------------------
-
 
 _LANES = np.array(0x1000100010001, np.uint64)  # a one in each of four 16-bit channels
 
