@@ -291,12 +291,16 @@ def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
 
 
 def sample_positions(ctx: Context) -> tuple[tuple[float, float], ...]:
-    """The sample positions of the draw framebuffer."""
+    """The sample positions of the draw framebuffer. In windows they are mirrored, as on Mesa, whose
+    windows begin at the top: antialiased edges there have the same pixels.
+    """
     draw = ctx.framebuffers.draw
     if draw.programmable_locations:
         return tuple(draw.sample_locations.get(i, (0.5, 0.5)) for i in range(draw.samples))
     patterns = ctx.caps.sample_positions
-    return next((p for p in patterns if len(p) == draw.samples), ((0.5, 0.5),) * draw.samples)
+    found = next((p for p in patterns if len(p) == draw.samples), ((0.5, 0.5),) * draw.samples)
+    mirrored = draw.is_window and ctx.caps.sample_locations
+    return tuple((x, 1.0 - y) for x, y in found) if mirrored else found
 
 
 @entry

@@ -150,7 +150,8 @@ def _sample_mask(ctx: Context) -> None:
     ctx.pipe.set_sample_mask(effective_sample_mask(ctx))
     s, samples = ctx.raster, ctx.pipe_framebuffer.samples
     if ctx.caps.sample_locations:
-        chosen = ctx.framebuffers.draw.programmable_locations and samples > 1
+        draw = ctx.framebuffers.draw
+        chosen = (draw.programmable_locations or draw.is_window) and samples > 1
         ctx.pipe.set_sample_locations(sample_positions(ctx) if chosen else ())
     wanted = 1
     if s.sample_shading_enabled and samples > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
 
 from .helpers import errors, pixels, program
 
@@ -159,3 +161,62 @@ def test_a_window_of_several_samples_is_read(format: str) -> None:
     assert errors(gl) == []
     gl.use_program(0)
     gl.release()
+
+
+SAMPLED = """#version 430
+uniform int which;
+in vec2 at;
+out vec4 color;
+void main() {
+    color = vec4(gl_SamplePosition, fract(interpolateAtSample(at, which) * 8.0));
+}"""
+PASSED = """#version 430
+uniform vec2 corners[3];
+out vec2 at;
+void main() {
+    at = corners[gl_VertexID] / 16.0;
+    gl_Position = vec4(at - 1.0, 0.0, 1.0);
+}"""
+
+
+def _window(gl: GLInterface) -> Any:
+    """The resolved picture of the window."""
+    fbo = target(gl, 0)
+    area = (0, 0, SIZE, SIZE)
+    gl.bind_framebuffer(GL.READ_FRAMEBUFFER, 0)
+    gl.blit_framebuffer(*area, *area, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    seen = pixels(gl, SIZE, SIZE).astype(int)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    return seen
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_samples_of_a_window_are_where_the_native_gl_has_them(driver: str) -> None:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    seen = []
+    for create in (native_context, partial(create_context, driver)):
+        gl: Any = create(version=(4, 3), size=(SIZE, SIZE), samples=4)
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        places = [gl.get_multisamplefv(GL.SAMPLE_POSITION, i) for i in range(4)]
+        used = program(gl, PASSED, SAMPLED)
+        gl.use_program(used)
+        gl.uniform2fv(gl.get_uniform_location(used, "corners"), 3, CORNERS.astype(np.float32))
+        gl.enable(GL.SAMPLE_MASK)
+        gl.clear_color(0, 0, 0, 0)
+        pictures = []
+        for sample in range(4):  # of the others nothing is in the mean
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.sample_maski(0, 1 << sample)
+            gl.uniform1i(gl.get_uniform_location(used, "which"), sample)
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+            pictures.append(_window(gl))
+        seen.append((np.array(places), np.array(pictures)))
+        assert errors(gl) == []
+        gl.release()
+    (their_places, theirs), (places, ours) = seen
+    assert np.array_equal(places, their_places)
+    assert (ours.max(axis=(1, 2)) > 0).all()
+    assert np.abs(ours - theirs).max() <= 1
