@@ -445,7 +445,7 @@ def _encodes(ctx: Context) -> bool:
     """Whether any colour that is drawn may be encoded as sRGB."""
     framebuffer = ctx.framebuffers.draw
     drawn = [framebuffer.color(name) for name in framebuffer.draw_buffers if name != GL.NONE]
-    return any(a is not None and a.place() is not None and a.encoded.is_srgb for a in drawn)
+    return any(a is not None and a.place() is not None and a.format.is_srgb for a in drawn)
 
 
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})

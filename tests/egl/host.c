@@ -213,7 +213,7 @@ static int run(const char *what) {
         printf("%d %x %d ", pixel[0], gl_error(), get_string(0x1F00) != NULL);
         void (*late)(void) = get_proc("glFinish");  /* glvnd has one of its own */
         if (late) late();
-        printf("%d\n", make_current(display, NULL, NULL, NULL));
+        printf("%d\n", make_current(display, NULL, NULL, NULL) != 0);
     }
     if (!strcmp(what, "contexts")) {  /* forty contexts, and what each of the later ones leaves */
         int good = 0;

@@ -28,7 +28,7 @@ PROCESSES = [
         "fork": "0 51",  # the child draws, and so does the parent
         "interrupt": "2 51 1 102",  # SIGINT ends a child; the program's own handler hears it
     },
-    {"finalized": "51 9 0 0 0"},  # calls after Python's end do nothing
+    {"finalized": "51 9 0 0 1"},  # calls after Python's end do nothing, but contexts become current
 ]
 
 
