@@ -79,7 +79,7 @@ def check_special(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -
 def check_interpolant(c: Checker, arg: hir.Expr, node: s.Call) -> None:
     at = arg
     while isinstance(at, (hir.IndexRef, hir.FieldRef, hir.Swizzle)):
-        if isinstance(at, hir.Swizzle) and not c.lang.has("440 es320"):
+        if isinstance(at, hir.Swizzle) and not c.lang.has("440"):
             raise c.abort("the interpolant cannot be swizzled", node.args[0])
         at = at.base
     if not isinstance(at, hir.VarRef) or at.var.quals.storage != "in" or at.var.kind == "param":
