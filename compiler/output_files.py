@@ -86,25 +86,40 @@ class OutputStream:
         self.path = path
         self.error = ""
         self._file: BinaryIO | None = open(path, "wb")  # noqa: SIM115 - closed in `close`
+        self._process = os.getpid()
+
+    def _open(self) -> BinaryIO | None:
+        """The file, if it can be written. A forked child leaves it to its parent, with what the
+        buffer has: written by both it would be there twice.
+        """
+        if self._file is not None and os.getpid() != self._process:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.fileno())
+            self._file.close()
+            self._file = None
+        return self._file
 
     @property
     def closed(self) -> bool:
-        return self._file is None
+        return self._open() is None
 
     def write(self, data: bytes) -> None:
-        if self._file is not None:
+        file = self._open()
+        if file is not None:
             with self._noting():
-                self._file.write(data)
+                file.write(data)
 
     def flush(self) -> None:
-        if self._file is not None:
+        file = self._open()
+        if file is not None:
             with self._noting():
-                self._file.flush()
+                file.flush()
 
     def close(self) -> None:
-        if self._file is not None:
+        file = self._open()
+        if file is not None:
             with self._noting():
-                self._file.close()
+                file.close()
             self._file = None
 
     @contextlib.contextmanager

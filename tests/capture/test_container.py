@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,26 @@ def written(path: Path, records: list[Any], blobs: list[bytes] | None = None) ->
     writer.close()
     writer.close()  # again is no harm
     return names
+
+
+def test_a_forked_child_writes_nothing(tmp_path: Path) -> None:
+    """Programs fork, and what the child has recorded or inherited is not the parent's."""
+    writer = CaptureWriter(tmp_path / "a", HEADER)
+    writer.blob(b"inherited")
+    writer.record(["before"])
+    child = os.fork()
+    if not child:
+        try:
+            writer.record(["in the child"])
+            writer.close()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0) == (child, 0)
+    writer.record(["after"])
+    writer.close()
+    reader = CaptureReader(tmp_path / "a")
+    assert (list(reader.records()), reader.complete) == ([["before"], ["after"]], True)
+    assert reader.blob(content_hash(b"inherited")) == b"inherited"
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 3 * BATCH // 40])
