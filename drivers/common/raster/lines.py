@@ -56,8 +56,8 @@ def lengthened(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Batch]:
     So all values are interpolated between the ends of the rectangle, as on llvmpipe.
     """
     count = len(batch.corners)
-    made = vertices.take(np.concatenate((batch.corners.T.reshape(-1), batch.provoking)))
-    window = vertices.window.take(np.concatenate((batch.corners.T.reshape(-1), batch.provoking)), 1)
+    used = np.concatenate((batch.corners.T.reshape(-1), batch.provoking))
+    made, window = vertices.take(used), vertices.window.take(used, 1)
     ends = window[:2, : 2 * count].reshape(2, 2, count)  # axis, end, line
     step = ends[:, 1] - ends[:, 0]
     with np.errstate(all="ignore"):
