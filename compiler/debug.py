@@ -10,15 +10,15 @@ from __future__ import annotations
 import difflib
 import os
 import threading
-from dataclasses import dataclass
 from functools import lru_cache
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "hold", "is_set", "release"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DebugFlag:
     """One flag: `area:name`, whether it takes a value (and which), and what it does."""
 

@@ -4,12 +4,12 @@ page *Environment variables* are written. A test compares it with what the sourc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["VARIABLES", "Variable"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Variable:
     """An environment variable: the tool or person that sets it, its values, and its effect."""
 

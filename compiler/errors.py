@@ -8,7 +8,8 @@ import order because every layer raises these errors.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = [
     "CompileError",
@@ -29,7 +30,7 @@ class GalletteError(Exception):
     """Base of all intended errors; the text is meant for the user."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Span:
     """A range of source text: 1-based line and column, `end_column` exclusive, on one line."""
 

@@ -7,12 +7,12 @@ The requirement is equal coverage, pixel for pixel, and at most one step of 8 bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pictures import grey_range, to_rgb8
 from gallette.render import Rendering
 from gallette.scenes.common import Pass
@@ -23,7 +23,7 @@ Image = npt.NDArray[Any]
 CLOSE_ENOUGH = 0.999
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PassDiff:
     """One pass on both sides. Differences are in steps of 1/255."""
 
@@ -54,7 +54,7 @@ class PassDiff:
         return "close" if self.ok else "different"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class SceneDiff:
     """A scene on both sides."""
 

@@ -19,10 +19,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 
 __all__ = ["AREAS", "Area", "measure", "report", "watching"]
@@ -69,7 +69,7 @@ _BEYOND: dict[str, dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Area:
     """One table: its rows, and those that tests used."""
 

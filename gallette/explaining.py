@@ -8,12 +8,12 @@ variants, and the log says which key field forced each.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
@@ -51,7 +51,7 @@ _SECTIONS = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class VariantStory:
     """One variant: the key, the reason it was built, its second round, its code."""
 
@@ -67,7 +67,7 @@ class VariantStory:
     marked_code: str = ""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ShaderStory:
     """How one stage compiles. Texts of passes have the source line of each instruction: `//@12`."""
 
@@ -96,7 +96,7 @@ class ShaderStory:
         return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Explanation:
     """The whole explanation of one file."""
 

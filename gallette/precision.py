@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.glsl.lower.math import lower_math
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.modes import Stage
@@ -50,7 +50,7 @@ MACHINES: dict[str, Machine] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Function:
     """A function of GLSL: its value in float64, and which arguments it is measured at."""
 
@@ -105,7 +105,7 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Call:
     """The part of a call that the rows of GLSL's table read."""
 
@@ -141,7 +141,7 @@ def _build(b: Builder, name: str, args: list[Def]) -> Def:
     return cast(Def, found[0])
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Precision:
     """Errors of many results, in ULP."""
 

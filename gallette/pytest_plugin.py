@@ -18,11 +18,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     import moderngl
@@ -105,7 +106,7 @@ def gallette_driver(request: pytest.FixtureRequest) -> str:
 # -- contexts --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Wanted:
     """The arguments of the marker `gallette`."""
 
@@ -186,7 +187,7 @@ def gallette_gl(
 # -- programs --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ProgramRun:
     """How a program ended, and the frames that it showed."""
 

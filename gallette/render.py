@@ -17,7 +17,6 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,14 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.scenes.common import Pass
 
 __all__ = ["Rendering", "load_passes", "render_on_cluster", "render_scenes", "save_passes"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Rendering:
     """The results of one driver: passes per scene, errors per scene, its name."""
 

@@ -12,11 +12,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.piglit_subset import known
 from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.history import Costs
@@ -29,7 +29,7 @@ from gallette.terminal import console
 __all__ = ["Job", "check_driver", "judge_run", "known_failures", "known_list", "run_job"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Job:
     """The tests to run, and how."""
 

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.output_files import write_whole
 from gallette.pictures import grey_range, to_rgb8
 from gallette.piglit_subset.environment import child_command, child_environment
@@ -31,7 +31,7 @@ MAX_PICTURES = 64
 Image = npt.NDArray[Any]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Caused:
     """An OpenGL call, and the pipe calls made in it."""
 
@@ -40,7 +40,7 @@ class Caused:
     calls: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Event:
     """One call that draws: its arguments in words, the bound state, and the state changed before
     it.
@@ -63,7 +63,7 @@ class Event:
         return f"call {self.number}, draw {self.draw}"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TraceStory:
     """A traced run."""
 
@@ -233,7 +233,7 @@ def _shortened(text: str, most: int = 160) -> str:
 # -- the child ------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Seen:
     """The records made after calls that draw, by the number of the call."""
 

@@ -7,9 +7,10 @@ tracker lowers that feature in NIR before the driver sees the shader ("caps deci
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Caps", "describe_caps"]
@@ -19,7 +20,7 @@ def _cap(default: Any, doc: str) -> Any:
     return field(default=default, metadata={"doc": doc})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Caps:
     """The capabilities of one screen."""
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from inspect import Signature, signature
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["Call", "calls", "complete_class"]
 
 _VERBS = "create|bind|delete|destroy|set|begin|end|get|clear|launch|render"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Call:
     """A method of an interface: `bind_sampler_states` does `bind` to a `sampler_state`."""
 

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
+
 __all__ = ["ASTC_FOOTPRINTS", "FORMATS", "Channel", "Format", "format_named"]
 
 Array = npt.NDArray[Any]
@@ -26,7 +28,7 @@ Array = npt.NDArray[Any]
 _TYPES = ("UNORM", "SNORM", "UINT", "SINT", "USCALED", "SSCALED", "FLOAT", "SRGB", "FIXED")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Channel:
     """One channel: its letter (R G B A L I X Z S), bits, position in the block, numeric type."""
 

@@ -19,16 +19,17 @@ in the order in which a key's class declares its fields.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from enum import Enum
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.run.pass_runner import PassSpec
 
 from .enums import CompareFunc
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Lowering:
     """A switch and the pass that lowers it."""
 

@@ -8,13 +8,13 @@ resources so that a destroyed context can name those it leaked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .enums import Bind, MapFlags, Target, Usage
 from .formats import Format
@@ -27,7 +27,7 @@ class LeakError(GalletteError):
     """A context was destroyed while shaders or resources made through it were still alive."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ResourceDesc:
     """The description of a resource. Of a buffer only `width` (bytes) counts; `array_size` counts
     cube faces.
@@ -118,7 +118,7 @@ def level_extent(desc: ResourceDesc, level: int) -> tuple[int, int, int]:
     return width, height, desc.array_size
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Transfer:
     """A mapped region: `data[z, row, byte]` (uint8; rows of blocks), `data[0, 0]` for buffers.
 

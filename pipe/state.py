@@ -6,8 +6,10 @@ variant key is a handful of their fields. Defaults are GL's defaults.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .enums import (
     BlendFactor,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 _IDENTITY_SWIZZLE = (Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Box:
     """A region of one mipmap level (layers and cube faces count as z); buffers use x and width."""
 
@@ -46,7 +48,7 @@ class Box:
     depth: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class RenderTargetBlend:
     """Blending of one colour buffer; `colormask` has bit 0 for red to bit 3 for alpha."""
 
@@ -60,7 +62,7 @@ class RenderTargetBlend:
     colormask: int = 0xF
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class BlendState:
     """Blending of all colour buffers: `rt[0]` applies to every buffer unless `independent`."""
 
@@ -77,7 +79,7 @@ class BlendState:
         return self.rt[index] if self.independent else self.rt[0]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class RasterizerState:
     """State between the vertex shader and the fragment shader, except viewports."""
 
@@ -125,7 +127,7 @@ class RasterizerState:
     rasterizer_discard: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StencilState:
     """Stencil test of one face; `set_stencil_ref` sets the reference value."""
 
@@ -138,7 +140,7 @@ class StencilState:
     writemask: int = 0xFF
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DepthStencilAlphaState:
     """Depth, stencil (front, back) and alpha tests; `stencil[1]` applies only when enabled."""
 
@@ -154,7 +156,7 @@ class DepthStencilAlphaState:
     alpha_ref_value: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SamplerState:
     """How a texture is filtered and wrapped."""
 
@@ -176,7 +178,7 @@ class SamplerState:
     reduction: Reduction = Reduction.MEAN
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SamplerView:
     """A texture as shaders see it: a format, a range of levels and layers, a swizzle."""
 
@@ -193,7 +195,7 @@ class SamplerView:
     sample_stencil: bool = False  # reads stencil (as uint) of a depth-stencil format
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ImageView:
     """One level of a texture (or a buffer range) for image load, store and atomics."""
 
@@ -208,7 +210,7 @@ class ImageView:
     buffer_size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Surface:
     """One level and a range of layers of a texture as a render target."""
 
@@ -219,7 +221,7 @@ class Surface:
     last_layer: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FramebufferState:
     """Render targets; `cbufs` may have holes (None)."""
 
@@ -241,7 +243,7 @@ class FramebufferState:
         return 8 if color.format.is_byte_color else 16
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ViewportState:
     """A viewport: window = ndc * scale + translate, per axis."""
 
@@ -249,7 +251,7 @@ class ViewportState:
     translate: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ScissorState:
     """A rectangle of pixels, maximum exclusive."""
 
@@ -259,7 +261,7 @@ class ScissorState:
     maxy: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexElement:
     """One attribute: where in which vertex buffer, in which format, how often it advances."""
 
@@ -270,7 +272,7 @@ class VertexElement:
     dual_slot: bool = False  # a 64-bit attribute of three or four components
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexBuffer:
     """A buffer range vertex elements read from; stride 0 repeats one value."""
 
@@ -279,7 +281,7 @@ class VertexBuffer:
     stride: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ShaderBuffer:
     """A range of a buffer bound for shader storage (or as an atomic counter buffer)."""
 
@@ -288,7 +290,7 @@ class ShaderBuffer:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StreamOutput:
     """One captured varying: `components` values of an output slot to a buffer offset."""
 
@@ -300,7 +302,7 @@ class StreamOutput:
     stream: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StreamOutputInfo:
     """The captured outputs of the last vertex stage, and each buffer's stride in bytes."""
 
@@ -308,7 +310,7 @@ class StreamOutputInfo:
     strides: tuple[int, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class StreamOutputTarget:
     """A buffer range to capture into; the driver updates `written`, the bytes captured so far."""
 
@@ -319,7 +321,7 @@ class StreamOutputTarget:
     stride: int = 0  # bytes of a captured vertex, set by the driver
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class IndirectInfo:
     """Draw parameters in a buffer."""
 
@@ -331,7 +333,7 @@ class IndirectInfo:
     count_offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DrawInfo:
     """One draw call. `index_size` 0 means not indexed; `start` counts vertices or indices."""
 
@@ -367,14 +369,14 @@ _START = _MEMBERS["start"].__set__
 _MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.values()]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class BufferWrite:
     """A write to a buffer, between the draws of a series."""
 
     buffer: Resource
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TextureWrite:
     """A write of texels, as they are stored, to a box of a level, between the draws of a series."""
 
@@ -383,7 +385,7 @@ class TextureWrite:
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class QueryChange:
     """The begin or end of a query of samples, between the draws of a series; they alternate."""
 
@@ -391,7 +393,7 @@ class QueryChange:
     begins: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ClearCall:
     """A clear of parts of attachments with all channels and bits, between the draws of a series."""
 
@@ -403,7 +405,7 @@ class ClearCall:
     scissor: ScissorState | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ComputeInfo:
     """A compute launch."""
 
@@ -412,7 +414,7 @@ class ComputeInfo:
     indirect: IndirectInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class BlitInfo:
     """A copy that may scale, flip (negative width or height in a box), convert and resolve."""
 

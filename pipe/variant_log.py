@@ -5,12 +5,13 @@ latest events.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["VariantEvent", "VariantLog"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VariantEvent:
     """One line of the variant log: a shader needed a variant that did not exist."""
 

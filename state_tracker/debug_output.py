@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_value
@@ -36,7 +36,7 @@ _TYPES = frozenset(range(GL.DEBUG_TYPE_ERROR, GL.DEBUG_TYPE_OTHER + 1)) | frozen
 _APPLICATION = frozenset((GL.DEBUG_SOURCE_APPLICATION, GL.DEBUG_SOURCE_THIRD_PARTY))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DebugMessage:
     """One message."""
 

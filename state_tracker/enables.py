@@ -5,9 +5,9 @@ flags.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import EVERY_BUFFER
 from gallette.state_tracker.entry_points.enums import GL
@@ -27,7 +27,7 @@ ReadAt = Callable[["Context", int], bool]
 WriteAt = Callable[["Context", int, bool], None]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Switch:
     """A capability that is not one flag: how it is read and set."""
 

@@ -7,10 +7,10 @@ must not be false or 0, or one of `CONDITIONS`; the first context version follow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.functions import DATA
 from gallette.state_tracker.topics import lines_of_topics, table_lines
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Extension", "extension_table", "extensions_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Extension:
     """One extension: where it may be listed, and its requirements."""
 

@@ -7,9 +7,9 @@ is bound; glGen*, glCreate*, glIs* and glDelete* and the kind's labels follow fr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.errors import invalid_value
 from gallette.state_tracker.entry_points.memory import Pointer, read_names
 from gallette.state_tracker.entry_points.registry import register
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LABELLED", "Kind", "objects"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Kind:
     """Where the objects of one kind are stored, and how they are created and deleted."""
 

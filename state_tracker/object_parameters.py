@@ -7,9 +7,9 @@ own parameters follow from `parameters.txt`, whose kinds of values these rows us
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
@@ -26,7 +26,7 @@ __all__ = ["ObjectParameter", "object_parameters"]
 Values = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ObjectParameter:
     """One parameter of an object."""
 

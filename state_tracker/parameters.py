@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.topics import lines_of_topics, table_lines
@@ -37,7 +37,7 @@ PROFILES: dict[str, frozenset[str]] = {
 """what a word of a column `for` means; OpenGL ES 1 is the compatibility profile in small"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Parameter:
     """One line of the table."""
 

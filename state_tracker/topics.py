@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -37,7 +38,7 @@ __all__ = ["TOPICS", "Topic", "lines_of_topics", "table_lines"]
 FOLDER = Path(__file__).with_name("optional")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Topic:
     """A line of the table: the topic's folder, and the topic that it needs, if any."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["AssemblyError", "Instruction", "Operand", "Program", "Target"]
 
@@ -17,7 +17,7 @@ class AssemblyError(Exception):
         super().__init__(f"line {line}, char {column}: error: {message}")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Operand:
     """A source: a temporary, attribute, parameter or array element, swizzled and negated."""
 
@@ -29,7 +29,7 @@ class Operand:
     relative: str = ""  # address register with component
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Target:
     """A destination with its write mask."""
 
@@ -38,7 +38,7 @@ class Target:
     mask: str = "xyzw"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Instruction:
     """One instruction; texture instructions have a unit and a target."""
 
@@ -51,7 +51,7 @@ class Instruction:
     position: int = 0
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Program:
     """A parsed program."""
 

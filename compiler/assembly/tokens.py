@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gallette.compiler.assembly.program import AssemblyError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["Token", "Tokens"]
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Token:
     kind: str
     text: str

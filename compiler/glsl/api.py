@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
@@ -13,6 +12,7 @@ from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
@@ -26,14 +26,14 @@ __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
 _WORDS = {stage: stage.value for stage in Stage}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class CompileOptions(Settings):
     """The dialect and limits of a context."""
 
     limits: Limits = DEFAULT_LIMITS
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class CompiledShader:
     """The result of compiling one shader; NIR is built when a program is linked."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 
 from gallette.compiler import debug
@@ -26,6 +26,7 @@ from gallette.compiler.glsl.api import (
     compile_shader,
     link_program,
 )
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
@@ -34,7 +35,7 @@ from gallette.compiler.nir.text.lazy_shader import LazyShader
 __all__ = ["CachedShader", "compile_cached", "link_cached"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class CachedShader(CompiledShader):
     """A compiled shader with its key, which can be compiled again."""
 

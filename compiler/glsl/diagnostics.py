@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gallette.compiler.errors import Span, caret_message
 from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 
@@ -31,7 +31,7 @@ class TooManyErrors(Abort):
     """Control flow: enough errors have been reported."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Diagnostic:
     """One message; `str()` is its lines in the info log."""
 

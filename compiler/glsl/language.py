@@ -10,7 +10,7 @@ checked with `lang.has("130 es300 EXT_gpu_shader4")`. The words are alternatives
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["DESKTOP_VERSIONS", "ES_VERSIONS", "EXTENSIONS", "IMPLIED", "Language"]
 
@@ -117,7 +117,7 @@ _MOST_LANGUAGES = 256
 _ANSWERS: dict[tuple[int, bool, bool, frozenset[str]], dict[str, bool]] = {}
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Language:
     """One dialect; mutable only while the preprocessor processes `#version` and `#extension`."""
 

@@ -7,15 +7,14 @@ error, as specified.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["LAXITIES", "Laxity", "grant"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Laxity:
     """A row of the table: the feature, a shader that uses it, and the reason for accepting it."""
 

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkOptions
@@ -17,7 +17,7 @@ from gallette.compiler.nir.link.feedback import StreamOutput, StreamVarying, Tar
 __all__ = ["Capture", "declared_feedback", "named_feedback"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Capture:
     """An output with a declared place in a buffer."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.program import AtomicBuffer, Uniform
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import (
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Leaf:
     """One enumerable part of a uniform: a basic type or an array of one."""
 

@@ -6,12 +6,12 @@ tracker fills in the limits of its driver's caps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Limits:
     """Named as the GL queries, in snake case."""
 

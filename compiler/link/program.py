@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar, dataclass_transform
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
@@ -36,7 +37,7 @@ def _row(cls: Class) -> Class:
     The type checker enforces that; at run time plain dataclasses are faster to create than frozen
     ones.
     """
-    return dataclass(slots=True, unsafe_hash=True)(cls)  # type: ignore[return-value]
+    return lazy_dataclass(unsafe_hash=True)(cls)
 
 
 @_row
@@ -91,7 +92,7 @@ class Uniform:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class UniformBlock:
     """A uniform or storage block; each element of an array of blocks is one."""
 
@@ -104,7 +105,7 @@ class UniformBlock:
     nir_index: dict[Stage, int]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class AtomicBuffer:
     """The atomic counters of one binding."""
 
@@ -157,7 +158,7 @@ class Varying:
     """the block, or the array of blocks, or the structure that it is a part of"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SubroutineUniform:
     """A subroutine uniform: its functions by subroutine index, and where its choice is stored."""
 
@@ -169,7 +170,7 @@ class SubroutineUniform:
     compatible: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ProgramInfo:
     """Facts about the whole program; those of one shader are in its own `info`."""
 
@@ -181,7 +182,7 @@ class ProgramInfo:
     """whether any shader may use textures and images by handle"""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class LinkedProgram:
     """The result of linking; it owns one reference to each of `shaders`."""
 

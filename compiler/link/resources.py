@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.link.layout import (
     block_leaves,
     counter,
@@ -36,7 +36,7 @@ Part = Callable[[Stage, tuple[int, ...], Type, str], Variable | None]
 """makes the variable of an opaque member in a stage: stage, path of members, type, name"""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Uniform:
     """A uniform of the default block, as its stages declare it."""
 
@@ -55,7 +55,7 @@ class Uniform:
     """separates samplers and images from a structure"""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Block:
     """A uniform or storage block, as its stages declare it."""
 
@@ -106,7 +106,7 @@ def _instances(name: str, dims: list[int]) -> list[str]:
     return labels
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ResourceTables:
     """Fills the resource tables of a program, and the places in its NIR variables."""
 

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import Varying
@@ -20,7 +20,7 @@ __all__ = ["Interface", "Port", "assign_slots", "check_overlaps"]
 _MAX_VARYINGS = 32
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Port:
     """An input or output of a stage, or of one member of a block, as the stage declares it."""
 
@@ -79,7 +79,7 @@ class Port:
 P = TypeVar("P", bound=Port)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Interface(Generic[P]):
     """The interface between two neighbouring stages, or between one stage and fixed function."""
 

@@ -7,10 +7,10 @@ they are numbered in order of appearance unless `keep_numbers` is set.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 from gallette.compiler.errors import InputError, Span
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.spirv.grammar import Instr, OperandSpec, grammar
 from gallette.compiler.spirv.literals import parse_number
 from gallette.compiler.spirv.module import MAX_BOUND, Instruction, Module, words_of
@@ -22,14 +22,14 @@ _TOKEN = re.compile(r'[ \t\r\f\v]*(;[^\n]*|\n|"(?:[^"\\]|\\[\s\S])*"|=|[^\s=;"]+
 _VERSION = re.compile(r";\s*Version:\s*1\.([0-6])\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Token:
     text: str
     offset: int
     first: bool
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Assembler:
     text: str
     file: str

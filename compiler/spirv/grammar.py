@@ -6,9 +6,10 @@ Reader, writer, assembler, disassembler and validator are derived from one table
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = [
     "EnumKind",
@@ -25,7 +26,7 @@ __all__ = [
 MAGIC = 0x07230203
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class OperandSpec:
     """One operand: its kind, `?` (optional) or `*` (repeated), and its name."""
 
@@ -34,7 +35,7 @@ class OperandSpec:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Instr:
     """One core or extended instruction."""
 
@@ -51,7 +52,7 @@ class Instr:
     """The minimum number of operand words."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Enumerant:
     """A member of an enum, with the operands that follow it."""
 
@@ -61,7 +62,7 @@ class Enumerant:
     parameters: tuple[OperandSpec, ...]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class EnumKind:
     """An operand kind whose values have names; of several names for a value the first is shown."""
 
@@ -90,7 +91,7 @@ class EnumKind:
         return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ExtendedSet:
     """A set of extended instructions."""
 
@@ -99,7 +100,7 @@ class ExtendedSet:
     by_name: dict[str, Instr] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Grammar:
     """The whole table."""
 

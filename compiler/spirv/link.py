@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.ends import assign_attributes, assign_fragment_outputs
 from gallette.compiler.link.feedback import Capture, declared_feedback
 from gallette.compiler.link.finish import finish_program
@@ -37,7 +38,7 @@ from gallette.compiler.spirv.read.translate import read_entry
 __all__ = ["SpirvShader", "link_spirv"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SpirvShader:
     """A specialised module: its entry point, and the constants' values by `SpecId`."""
 

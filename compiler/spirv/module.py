@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from array import array
-from dataclasses import dataclass, field
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.gc_pause import gc_paused
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.spirv.grammar import MAGIC, Instr, grammar
 
 __all__ = ["Instruction", "Module", "SpirvError", "read_module", "text_of", "words_of"]
@@ -69,7 +69,7 @@ class Instruction:
         return f"<{self.name} {' '.join(map(str, self.words))}>"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Module:
     """A header and the instructions in their order."""
 

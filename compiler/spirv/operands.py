@@ -7,9 +7,9 @@ instruction belongs to the set that its first operand imported. `Context` record
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.spirv.grammar import Instr, OperandSpec, grammar, opcode
 from gallette.compiler.spirv.module import Instruction, text_of
 
@@ -41,7 +41,7 @@ class Operand(NamedTuple):
     type: NumberType = WORD
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Context:
     """Facts about ids that affect how operands are decoded."""
 

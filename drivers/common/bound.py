@@ -5,12 +5,13 @@ lives as long as the state.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import (
@@ -87,7 +88,7 @@ class ConstantBuffer:
         return self._data
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class StageBindings:
     """Bindings of one shader stage; `revision` changes with every binding except constant
     block 0.
@@ -110,7 +111,7 @@ class StageBindings:
         return None if cso is None else cso.state
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Parameter:
     """A row of the table of parameters: how draws depend on one."""
 
@@ -126,7 +127,7 @@ def _row(**says: bool) -> dict[str, Parameter]:
     return {"parameter": Parameter(**says)}
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Bound:
     """The state that a draw depends on, apart from the draw itself.
 

@@ -9,12 +9,12 @@ its reader.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.work import Work
 
 __all__ = [
@@ -158,7 +158,7 @@ class ImageUnit(Protocol):
     def size(self) -> list[Value]: ...
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ShaderResources:
     """The resources bound to one stage for one draw."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.settings import TRUSTED
@@ -12,7 +12,7 @@ from gallette.pipe.settings import TRUSTED
 __all__ = ["SharedOptions"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SharedOptions:
     """Options of a screen; GALLETTE_DEBUG changes the defaults of some.
 

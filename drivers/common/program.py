@@ -17,12 +17,12 @@ Returned values are *read-only*: they may alias the inputs, a constant or each o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import (
     ComputeLanes,
@@ -83,7 +83,7 @@ lane's emissions happen in list order.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class InputUse:
     """One component a shader reads: a vertex element's or a varying's.
 
@@ -122,7 +122,7 @@ def textures_from(first: int) -> range:
     return range(FIRST_HANDLE + 1 if first >= FIRST_HANDLE else FIRST_HANDLE)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ProgramFacts:
     """Facts about a program that are known without running it."""
 
@@ -162,7 +162,7 @@ class ProgramFacts:
         )
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class FragmentOutputs:
     """What one chunk of fragments produced.
 

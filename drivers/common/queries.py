@@ -10,12 +10,13 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pipe.enums import QueryType
 
 __all__ = [
@@ -37,7 +38,7 @@ STREAMS = 4
 """Vertex streams a geometry shader can emit to."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class StreamCounters:
     """Primitives of one vertex stream: all, those captured, and those that did not fit."""
 
@@ -59,7 +60,7 @@ class SampleCounter(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Counters:
     """The counts of a context so far."""
 
@@ -133,7 +134,7 @@ class Moment(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Samples:
     """A moment for queries that read only the number of samples."""
 
@@ -270,7 +271,7 @@ _STATISTICS = {
 }
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Query:
     """A query object. `begin` may be None: a timestamp has only an end."""
 
@@ -330,7 +331,7 @@ _OCCLUSION = (
 _STATS = (QueryType.PIPELINE_STATISTICS,)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class RenderCondition:
     """Draw only if the query's result is non-zero, or zero when inverted."""
 

@@ -7,9 +7,10 @@ would make no difference: a wrong blend factor needs blending.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import (
     BlendFactor,
     BlendFunc,
@@ -40,7 +41,7 @@ from gallette.pipe.state import (
 __all__ = ["FAULTS", "Fault"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Fault:
     """One mistake. `on` is a piece of state, or `draw`, `clear`, `blit`: the call itself."""
 

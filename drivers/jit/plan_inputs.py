@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource, is_words
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
@@ -28,7 +29,7 @@ _SYSTEM = ("vertex_id", "instance_id")
 _FOREVER = (1 << 31) - 1
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Converted:
     """Inputs whose values are converted from the contents of a buffer."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.splitting import (
@@ -50,7 +51,7 @@ _MOST_KEPT, _MOST_BYTES = 1024, 1 << 26
 """Limits on the streams and rows that are kept for later draws."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Stream:
     """The triangles of a part of a draw and their vertices, numbered from its first vertex."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from gallette.compiler.disk_cache import DiskCache, shared_cache
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.options import SharedOptions
@@ -31,7 +31,7 @@ __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
 _MOST_BYTES = 64 << 20  # of object files
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):
     """The options of a jit screen; GALLETTE_DEBUG changes the defaults."""
 

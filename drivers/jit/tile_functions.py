@@ -9,12 +9,12 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
@@ -53,7 +53,7 @@ Array = npt.NDArray[Any]
 _MOST_DERIVED = 64
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TileFunction:
     """A compiled tile function."""
 

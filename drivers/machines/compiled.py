@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Shader
 from gallette.drivers.machines.selection.core import MessageSelector
 from gallette.drivers.machines.simulator.executable import Executable, ExecutableFacts
@@ -23,7 +23,7 @@ _COLUMN = 72
 Selection = TypeVar("Selection", bound=MessageSelector)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Compiled(Generic[Machine, Selection, CodeOf]):
     """A shader as machine code."""
 

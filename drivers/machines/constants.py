@@ -5,12 +5,12 @@ uniform words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.lanes import ShaderResources
 
 __all__ = ["PLANE", "ConstantSlot", "constant_bytes"]
@@ -19,7 +19,7 @@ PLANE = 1 << 20
 """Slots of this block and above are user clip planes."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ConstantSlot:
     """The contents of one word of the constant registers: a literal, or a word of a uniform
     block.

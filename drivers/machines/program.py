@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.lanes import (
@@ -48,7 +48,7 @@ CHUNK = 1 << 15
 """Lanes of a launch: enough to amortise what Python spends on an instruction."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Counters:
     """The counts of a machine since it was created."""
 

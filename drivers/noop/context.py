@@ -8,10 +8,10 @@ arguments and returns None.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.memory.resource import HostResource, copy_region, transfer_map
 from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.enums import MapFlags, QueryType
@@ -30,7 +30,7 @@ class ContractError(GalletteError):
     """The caller broke a rule of the pipe interface."""
 
 
-@dataclass(eq=False, slots=True)
+@lazy_dataclass(eq=False)
 class NoopHandle:
     """A state object: its kind (`blend_state`), the state it was created from, and whether it is
     alive.

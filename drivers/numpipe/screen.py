@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.options import SharedOptions
 from gallette.drivers.common.screen import HostScreen
 
@@ -15,7 +15,7 @@ from .variants.compiler import ShaderCompiler
 __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):
     """The options of a numpipe screen; GALLETTE_DEBUG changes the defaults."""
 

@@ -6,12 +6,12 @@ lists that restart are cut at the restart index. Any other restart index becomes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
 from gallette.drivers.common.vertex.stream import indices_of
 from gallette.pipe.enums import Primitive
@@ -36,7 +36,7 @@ _TYPES = {1: 1000265000, 2: 0, 4: 1}  # VkIndexType by bytes
 _ASSEMBLED = {1: Primitive.POINTS, 2: Primitive.LINES, 3: Primitive.TRIANGLES}
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Indexed:
     """The indices of a draw: in the application's `buffer`, or converted to `data` of 32 bits."""
 

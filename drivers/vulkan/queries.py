@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import time
-from dataclasses import dataclass, field
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pipe.enums import QueryType
 
 from .api.binding import byref
@@ -88,7 +88,7 @@ class Segment:
             self.pool.free.append(self.number)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class VulkanQuery:
     """A query object."""
 

@@ -14,13 +14,13 @@ import ctypes
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import (
@@ -56,7 +56,7 @@ _FIRST = 4
 """The word of a draw's row that is its first vertex or index."""
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Recorded:
     """A draw that can be repeated."""
 

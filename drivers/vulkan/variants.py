@@ -7,10 +7,11 @@ read but not written has to be a constant in Vulkan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
@@ -42,7 +43,7 @@ _FOLDS = {
 _RED: tuple[int, ...] = (0, 1, 2, 3)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VulkanVertexKey(VertexKey):
     """The key of vertex, tessellation and geometry shaders."""
 
@@ -51,11 +52,11 @@ class VulkanVertexKey(VertexKey):
     clip_points: bool = steers(False, "points beside the view are to be dropped")
     snap_points: bool = steers(False, "positions of points are rounded as OpenGL does it")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
-    stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
+    stream_output: StreamOutputInfo | None = steers(None, "what is captured")
     lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VulkanFragmentKey(FragmentKey):
     """The key of fragment shaders."""
 
@@ -67,7 +68,7 @@ class VulkanFragmentKey(FragmentKey):
     lookups: tuple[Any, ...] = steers((), "what lookups do that Vulkan does not")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ComputeKey:
     """The key of compute shaders."""
 
@@ -116,7 +117,7 @@ class VulkanCompiler(VariantCompiler[Any, Program]):
         return "" if code.module is None else disassemble(code.module)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Selection:
     """The programs of a draw in the order of their stages, and what is rasterized."""
 

@@ -22,12 +22,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.cf import Block, Body, If, Node, walk
 from gallette.compiler.nir.ir.instrs import Alu, Tex
 from gallette.compiler.nir.ir.modes import Stage
@@ -48,7 +49,7 @@ _INVOCATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Rates:
     """What the machine does in a second."""
 
@@ -56,7 +57,7 @@ class Rates:
     operations: float
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FrameWork:
     """What a frame must do."""
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.taps import PipeCall, tap, untap
 
 __all__ = ["FrameMemory", "memory"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FrameMemory:
     """Memory in bytes."""
 

@@ -11,17 +11,17 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.benchmarks.memory import FrameMemory
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 
 __all__ = ["Side", "measure"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Side:
     """One driver's process, and its replies."""
 

@@ -7,7 +7,6 @@ draw's pixels may be beyond it, by default a thousandth; with tolerance 0 every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ import numpy as np
 
 from gallette.capture.snapshot import Snapshots, start_snapshots
 from gallette.capture.story import Call, Capture, open_capture
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["AttachmentDiff", "CaptureDiff", "DrawDiff", "compare_snapshots", "diff_capture"]
 
 SHARE = 0.001
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class AttachmentDiff:
     """One attachment on both sides after one call."""
 
@@ -34,7 +34,7 @@ class AttachmentDiff:
     theirs: tuple[float, ...]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class DrawDiff:
     """A call after which the two sides differ."""
 
@@ -42,7 +42,7 @@ class DrawDiff:
     attachments: list[AttachmentDiff] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class CaptureDiff:
     """All differences; `first` is the first call that differs."""
 

@@ -17,7 +17,6 @@ import ctypes
 import itertools
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from gallette.capture.memory import Arena
 from gallette.capture.records import as_passed
 from gallette.capture.story import Call, Capture, Event, Step, open_capture
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pipe.loader import create_screen
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Kind, Param
@@ -50,7 +50,7 @@ _READS = ("ReadPixels", "ReadnPixels", "GetTexImage", "GetTextureImage", "GetnTe
           "GetTextureSubImage", "GetBufferSubData", "GetNamedBufferSubData")  # fmt: skip
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Replayed:
     """The result of a replay: images that were read again, and whether they have the same bits."""
 
@@ -65,7 +65,7 @@ class Replayed:
         return not self.different and not self.errors
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Program:
     """A capture's record of a linked program, and its locations in this GL."""
 

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from gallette.capture.container import CaptureError, content_hash
 from gallette.capture.replay import Replayer
 from gallette.capture.story import Call, Target, open_capture
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.state_tracker.entry_points.enums import GL
 
@@ -34,7 +34,7 @@ _PACK = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Snapshots:
     """The pictures after every drawing call: call number -> attachment -> picture (bottom row
     first).
@@ -238,7 +238,7 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     return seen
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Pending:
     """A process that takes snapshots."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gallette.capture.container import CaptureError, CaptureReader
 from gallette.capture.records import Misfit, check_call, check_event
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 
@@ -42,7 +42,7 @@ def draws(name: str) -> bool:
     return name.startswith(_DRAWING) and not name.startswith(_NOT)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Target:
     """The framebuffer that a call drew to: its size and the formats of its attachments."""
 
@@ -53,7 +53,7 @@ class Target:
     depth: str | None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Call:
     """One GL call; `number` counts calls from 1."""
 
@@ -119,7 +119,7 @@ def _word(type: str, name: str, value: Any, primitive: bool, stars: int) -> str:
     return str(value)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Event:
     """A record that is not a call: `kind` without its `@`, and the call that follows it."""
 
@@ -131,7 +131,7 @@ class Event:
 Step = Call | Event
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Capture:
     """A whole capture."""
 

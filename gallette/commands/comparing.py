@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.golden import Goldens, Tolerance
 from gallette.golden.reports import write_json, write_page
 from gallette.piglit_subset.junit import Case, write_cases
@@ -39,7 +39,7 @@ def talking(options: argparse.Namespace) -> Console:
     return out
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Checked:
     """A program's pictures, compared with its folder of golden images."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from gallette.capture.differ import CaptureDiff
 from gallette.commands.comparing import compare_goldens, report_goldens, talking, tolerance_option
 from gallette.compare import PassDiff, SceneDiff, compare
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.output_files import write_whole
 from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
@@ -32,7 +32,7 @@ from gallette.terminal import console, counted, progress_bar, table
 __all__ = ["DiffReport", "print_diffs", "run", "run_diffs"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class DiffReport:
     """The results of a comparison, for the reports."""
 

@@ -6,9 +6,10 @@ import argparse
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Command", "declare", "natural", "read_commands", "seconds"]
 
@@ -17,7 +18,7 @@ _VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+|\{\w+\}))?(?P<often>[?*+!]?)
 _NAME = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Command:
     """One command, or an action of it: its module, its line in the list, what its help shows.
 

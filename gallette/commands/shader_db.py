@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.analysis.pressure import register_pressure
@@ -37,7 +38,7 @@ _STAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Counts:
     """The costs of one stage of one program."""
 

@@ -7,13 +7,13 @@ grid, and copies the results back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compute.images import Image
@@ -38,7 +38,7 @@ Size = tuple[int, int, int]
 STAGE = Stage.COMPUTE
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Launch:
     """One launch: bytes of constant blocks, arrays by buffer, atomic counters by binding, images
     and textures by unit."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["MAX_LOCAL", "Local"]
 
 MAX_LOCAL = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Local:
     """An argument that is memory of the workgroup, of this many bytes."""
 

@@ -14,7 +14,6 @@ counters, images, samplers, then uniforms; or by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.program import LinkedProgram, LinkOptions, Uniform
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
@@ -53,7 +53,7 @@ _LOOKUP = SamplerState(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ShaderArgument:
     """An argument: `kind` is storage, block, counters, image, sampler or uniform; `index` is its
     place.

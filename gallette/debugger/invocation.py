@@ -10,13 +10,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.debugger.environment import DrawEnvironment
 from gallette.debugger.output import trace_output
@@ -86,7 +86,7 @@ def _declared(source: list[str]) -> list[str]:
 # -- fragments -----------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Examiner:
     """Traces fragments of a pixel as they are shaded, and keeps the latest requested one."""
 

@@ -7,8 +7,10 @@ The records are plain data: the terminal and the web page show the same records.
 from __future__ import annotations
 
 import struct
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Line", "Session", "Step", "Watched", "number"]
 
@@ -28,7 +30,7 @@ def number(raw: int, kind: str, bits: int) -> float | int | bool:
     return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Line:
     """One instruction: its text, its source line, and the name of its result. After the shader the
     line is -1, and `section` names the operation that the instruction is part of.
@@ -42,7 +44,7 @@ class Line:
     section: str = ""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Step:
     """One executed instruction: its number, its result (raw bits per lane), and the lanes that
     ran.
@@ -57,7 +59,7 @@ Lookup = list[tuple[Any, list[Any]]]
 """Routines, and their arguments for all lanes."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Watched:
     """A variable at a step: a value per component, None where the value is unknown."""
 
@@ -66,7 +68,7 @@ class Watched:
     assigned: int  # source line, 0 where ways joined
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Session:
     """The execution of one invocation: step through `steps`."""
 

@@ -5,7 +5,6 @@ The server draws: all glyphs side by side into one pixmap of one bit, which is r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,13 +12,14 @@ import numpy.typing as npt
 from Xlib import X
 from Xlib import error as xerror
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
 
 __all__ = ["Glyph", "glyphs"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Glyph:
     """A bitmap (top row first), its origin in it, and the distance to the next glyph."""
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.golden.pictures import Picture
 from gallette.golden.tolerance import Tolerance
 
 __all__ = ["Comparison", "compare_pictures", "flip_error"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Comparison:
     """The result of comparing a picture with its golden.
 

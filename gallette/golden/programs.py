@@ -8,9 +8,9 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.egl.starting import prepared
 
 __all__ = ["Finished", "run_program"]
@@ -19,7 +19,7 @@ _GRACE = 5.0
 """Seconds that a program has to end after it was asked to."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Finished:
     """How a program ended, and the frames it showed."""
 

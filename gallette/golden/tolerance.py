@@ -5,18 +5,18 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["FILE", "Tolerance", "read_tolerances"]
 
 FILE = "tolerances.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Tolerance:
     """The condition for a picture to pass.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Fragment", "History", "PixelEvent", "Stored", "Test"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Stored:
     """The contents of the pixel in one attachment: the texel's bytes, and their values."""
 
@@ -19,7 +20,7 @@ class Stored:
         return "(" + ", ".join(f"{v:.6g}" for v in self.value) + ")"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Test:
     """One test of a fragment: its operands in words, and the verdict."""
 
@@ -31,7 +32,7 @@ class Test:
         return f"{self.name} {self.operands}: {'passes' if self.passed else 'fails'}"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Fragment:
     """One fragment of the pixel, or one that was not generated, with the reason in `verdict`."""
 
@@ -49,7 +50,7 @@ class Fragment:
     stores: list[str] = field(default_factory=list)  # what its shader wrote to images and buffers
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PixelEvent:
     """One call of the pipe that could touch the pixel: a clear, draw, blit, copy or upload."""
 
@@ -81,7 +82,7 @@ class PixelEvent:
         return bool(self.changed or self.fragments or self.missing or self.call != "draw_vbo")
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class History:
     """The history of pixel (x, y) of a target's framebuffers; y counts upwards, as in OpenGL."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.state_tracker.entry_points.enums import GL
 
@@ -37,7 +37,7 @@ _MODES = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class UserSettings:
     """The user's settings: the clock, the pointer, a picture for each sampler by name."""
 

@@ -12,12 +12,13 @@ import json
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.run.pass_runner import recording
 from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector import drawing
@@ -46,7 +47,7 @@ def errors_of(log: str) -> list[list[Any]]:
     return [[m[1].replace(" ", "_"), int(m[2]), int(m[3]), m[4]] for m in _ERROR.finditer(log)]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Setting:
     """The settings that affect how the shaders are compiled; there is a context for each."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from html import escape
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.cf import Block, If, Loop, Node
 from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, LoadConst, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -86,7 +86,7 @@ def data_flow(shader: Shader) -> str:
     return _svg(parts, widest + 24, len(rows) * 58.0, words)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Box:
     """A rectangle with lines of text: (source line, text)."""
 

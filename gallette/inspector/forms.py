@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.inspector.flow_graph import control_flow, data_flow
@@ -20,7 +20,7 @@ from gallette.inspector.programs import compiled_for, marked_code
 __all__ = ["FORMS", "form_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Form:
     """A form of a shader: its title in the menu, the driver that makes it ("" is the one that
     draws), and the function that extracts it from a variant and the driver's listing.

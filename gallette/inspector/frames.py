@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.capture.container import content_hash
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Compared", "Draw", "Frame", "Mesh", "Texture"]
 
 Picture = npt.NDArray[Any]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Mesh:
     """A draw's primitives before and after the vertex shader."""
 
@@ -26,7 +27,7 @@ class Mesh:
     total: int  # primitives there are, if not all are kept
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Texture:
     """A texture a stage can sample."""
 
@@ -38,7 +39,7 @@ class Texture:
     picture: str  # content hash, "" if it cannot be shown
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Compared:
     """The corresponding draw of another run."""
 
@@ -48,7 +49,7 @@ class Compared:
     unlike: list[tuple[str, str, str]] = field(default_factory=list)  # what, here, there
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Draw:
     """One call that draws, clears, copies or computes."""
 
@@ -76,7 +77,7 @@ class Draw:
     compared: Compared | None = None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Frame:
     """A whole run."""
 

@@ -6,11 +6,11 @@ import difflib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
@@ -55,7 +55,7 @@ def _lines_from_comments(lines: list[str]) -> list[int]:
     return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Way:
     """One stage: its source, every pass that changed it, and the driver's output."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.algebraic.pattern import (
     Const,
     Expr,
@@ -72,7 +72,7 @@ RULES: tuple[tuple[str, tuple[Any, ...], str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Counterexample:
     """Operands for which the two sides differ, and what each computes."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.lessons.text import Lesson, read_lesson, run_lesson
 
 __all__ = ["CHAPTERS", "LESSONS", "chapters", "neighbours", "page", "write_course"]
@@ -95,7 +95,7 @@ def _error_text(progress: Callable[[str], None], name: str) -> Callable[[str], N
     return lambda text: progress(f"{name}: {text}")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Written:
     """A page of the course: the lesson, the file, or the reason that there is none."""
 

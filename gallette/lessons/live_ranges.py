@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.drivers.machines.simd.backend.liveness import LiveRanges
 from gallette.drivers.machines.simd.backend.register_map import register_map
@@ -25,7 +25,7 @@ SETTINGS: dict[str, LiveRanges] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Cost:
     """The costs of a setting over a corpus."""
 

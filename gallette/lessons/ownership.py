@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import clone_shader, mutable
 from gallette.compiler.nir.ir.ownership import COUNTERS
 from gallette.compiler.nir.ir.shader import Shader
@@ -35,7 +35,7 @@ FRAMES: dict[str, tuple[VariantKey, ...]] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Tally:
     """The costs of one model."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = [
     "Block",
@@ -33,7 +34,7 @@ __all__ = [
 _FIGURE = re.compile(r"[-+]?[\d.,]+( ?[%\w/]+){0,3}$")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Prose:
     """Markdown text: paragraphs, lists, headings."""
 
@@ -41,7 +42,7 @@ class Prose:
     kind: str = "prose"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Code:
     """A block of code: source, NIR or generated code."""
 
@@ -56,7 +57,7 @@ class Code:
         return self.text.count("\n") > 32
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Diff:
     """Two texts as a line diff."""
 
@@ -66,7 +67,7 @@ class Diff:
     kind: str = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Table:
     """A table of figures; the first column names the row."""
 
@@ -86,7 +87,7 @@ class Table:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Pictures:
     """Pictures with captions (8-bit RGB, top row first)."""
 
@@ -94,7 +95,7 @@ class Pictures:
     kind: str = "pictures"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Drawing:
     """A line drawing: SVG for the page (colours by its classes), words for the terminal."""
 
@@ -104,7 +105,7 @@ class Drawing:
     kind: str = "drawing"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Control:
     """A setting of the reader's, and the results of the run for each value: (label, blocks).
 
@@ -121,7 +122,7 @@ class Control:
     kind: str = "control"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Try:
     """Commands to try, with what to look for."""
 
@@ -129,7 +130,7 @@ class Try:
     kind: str = "try"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Question:
     """A question with its answer. With choices it is a prediction, and the reader chooses one.
 
@@ -157,7 +158,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Page:
     """A lesson being built; `progress` is called with the current step."""
 

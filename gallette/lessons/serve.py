@@ -11,13 +11,13 @@ import json
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.inspector.server import LocalHandler, serve_until_interrupted
 from gallette.lessons.course import LESSONS
 from gallette.lessons.page import Page
@@ -37,7 +37,7 @@ _POLICY = (
 )
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Made:
     """A page, or its progress."""
 

@@ -27,11 +27,11 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.lessons import figures
 from gallette.lessons.page import Page, Question, Try, shown
 
@@ -45,7 +45,7 @@ class LessonError(GalletteError):
     """A lesson's text has an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Part:
     """A piece of a lesson's text: prose (no `info`) or the contents of a fence."""
 
@@ -54,7 +54,7 @@ class Part:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Lesson:
     """The text of a lesson."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.run.optimize import OptimizeOptions
 from gallette.drivers.machines.tiler.backend.scoreboard import Barriers
 from gallette.drivers.machines.tiler.compile import BackendOptions, Compiled, compile_shader
@@ -26,7 +26,7 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Cost:
     """The costs of a setting over a corpus."""
 

@@ -8,8 +8,8 @@ of other runners (piglit's own) have no such places and stay text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.piglit_subset.results import Entry
 
 __all__ = ["Finding", "findings"]
@@ -26,7 +26,7 @@ _VALUE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Finding:
     """One problem, with its line of the test file."""
 

@@ -13,7 +13,6 @@ import base64
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.results import ORDER, Entry, Run
 from gallette.piglit_subset.summary import Change, Summary, pass_rate, version_of
@@ -39,7 +39,7 @@ _REASON = 240
 Known = Callable[[str], dict[str, str]]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Side:
     """A test in one run."""
 
@@ -49,7 +49,7 @@ class Side:
     findings: list[Finding]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TestPage:
     """The contents of one test's page."""
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = [
     "BENCHMARKS",
@@ -47,7 +48,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Pass:
     """One picture of a scene: colour (rows bottom up, RGBA, 8-bit or float) and coverage."""
 
@@ -61,7 +62,7 @@ Render = Callable[[Any, tuple[int, int]], Iterator[Pass]]
 Prepare = Callable[[Any, tuple[int, int]], Callable[[], None]]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Scene:
     """A registered scene.
 

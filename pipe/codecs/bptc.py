@@ -9,13 +9,14 @@ subset (at its *anchor*) omits its top bit, which is always zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -82,7 +83,7 @@ class _Bits:
 # -- BC7 -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Mode:
     """A mode of BC7: the numbers of subsets and the bits of each field."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import BlendState, RenderTargetBlend
@@ -73,7 +73,7 @@ BUFFERS = 8
 EVERY_BUFFER = (1 << BUFFERS) - 1
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Blend:
     """Blending of one colour buffer, in GL's enums (`FragmentState.blend_enabled` holds the
     enables).

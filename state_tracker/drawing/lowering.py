@@ -10,9 +10,9 @@ is cloned.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage, mutable
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -34,7 +34,7 @@ State = TypeVar("State", RasterizerState, DepthStencilAlphaState)
 __all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class LoweringKey:
     """The state a shader is lowered for; the default lowers nothing."""
 
@@ -46,10 +46,10 @@ class LoweringKey:
     saturate_r: int = lowered("saturate_r")
     clip_planes: int = lowered("clip_planes")
     clamp_color: bool = lowered("clamp_color")
-    alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
+    alpha_func: CompareFunc = lowered("alpha_func")
     edge_flags: bool = lowered_by(False, "edge flags are passed on", "pass_edge_flag")
     alpha_bits: int = lowered("alpha_bits")
-    input_moves: Moves = lowered_by(  # noqa: RUF009
+    input_moves: Moves = lowered_by(
         (), "(own slot, slot written) of inputs of a program linked apart", "move_inputs", "slots"
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.state import StencilState
 from gallette.state_tracker.dirty import Dirty
@@ -30,7 +30,7 @@ STENCIL_OPS: dict[int, StencilOp] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Stencil:
     """The stencil test of one face, in GL's names."""
 

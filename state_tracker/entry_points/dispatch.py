@@ -12,13 +12,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.errors import GLError, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
@@ -173,7 +173,7 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]
         return np.array([0 if v is None else v for v in items], dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Facts:
     """Facts shared by a function's methods in all contexts, computed once."""
 

@@ -18,11 +18,12 @@ import ctypes
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["CTYPES", "FUNCTIONS", "Function", "Kind", "Param", "method_name"]
 
@@ -81,7 +82,7 @@ class Kind(Enum):
 _OUTPUTS = {Kind.OUT_SCALAR, Kind.OUT_ARRAY, Kind.OUT_STRING, Kind.OUT_RAW, Kind.WRITTEN}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Param:
     """One parameter: `type` without the GL prefix, `const` and stars."""
 
@@ -96,7 +97,7 @@ class Param:
         return ctypes.c_void_p if self.stars else CTYPES[self.type]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Function:
     """One entry point: its C name without `gl`, Python name, signature and where it exists."""
 

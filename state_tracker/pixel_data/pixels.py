@@ -6,8 +6,7 @@ pixel-store state (alignment, row length, skips) gives the beginning of each row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = [
@@ -69,7 +68,7 @@ PLAIN_TYPES: dict[int, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Packed:
     """All components in one word: their `bits` in order; with `low_first` the first is
     the lowest.
@@ -121,7 +120,7 @@ def pixel_bytes(format: int, type: int) -> int:
     return len(COMPONENTS[format]) * _TYPE_SIZES[type]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class PackState:
     """GL_PACK_* or GL_UNPACK_*: the layout of images in client memory or a pixel buffer."""
 
@@ -155,7 +154,7 @@ class PackState:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ImageLayout:
     """Byte counts: offset of the first pixel, row stride, image stride, row size, the end."""
 

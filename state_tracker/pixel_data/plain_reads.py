@@ -10,12 +10,12 @@ general path.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.formats import Channel, Format
@@ -78,7 +78,7 @@ def in_order(rows: Bytes, stored: Format, order: Order) -> Bytes:
     return out
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class PlainRead:
     """The location of texels that are read unchanged, and the parameters of that read."""
 

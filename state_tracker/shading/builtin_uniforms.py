@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.shading.uniform_storage import element_count
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _OURS: dict[tuple[str, str], Getter] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Field:
     """Gets an attribute of an object of the context: of a light, for example."""
 
@@ -57,7 +57,7 @@ class Field:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Place:
     """An element of a built-in uniform in the default block of a program."""
 
@@ -66,7 +66,7 @@ class Place:
     get: Getter
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Places:
     """Elements whose values come from one object, or a single one."""
 

@@ -6,10 +6,10 @@ and locations all follow from the list of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl import Varying
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.layout import align
 from gallette.state_tracker.entry_points.enums import GL
@@ -55,7 +55,7 @@ _SUBROUTINE_UNIFORMS: dict[int, Stage] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Resource:
     """One active resource; `values` by property."""
 

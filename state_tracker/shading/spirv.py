@@ -5,10 +5,11 @@ The SPIR-V compiler is imported on first use: most programs do not need it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SpirvState", "link_binaries"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class SpirvState:
     """The module of a shader object, if any, and its specialisation."""
 

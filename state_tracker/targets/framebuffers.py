@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
@@ -32,7 +32,7 @@ __all__ = ["Attachment", "Framebuffer", "FramebufferBindings", "WindowFramebuffe
 DEPTH, STENCIL = "depth", "stencil"
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Attachment:
     """One attached image: a renderbuffer, or a level (face, layer) of a texture."""
 

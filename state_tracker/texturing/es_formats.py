@@ -8,9 +8,9 @@ type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class EsFormat:
     """A row of the table; the first type is that of the stored texels."""
 

@@ -13,9 +13,9 @@ unit's own handle, which is not visible to applications.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.texturing.images import ImageUnit
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ UNIT_SERIAL = 0xFFFFFFFF
 """The high word of handles that stand for units."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TextureHandle:
     """A texture with its own sampler state, or with a sampler object's."""
 
@@ -42,7 +42,7 @@ class TextureHandle:
         return self.value & 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class ImageHandle:
     """A level of a texture, or one layer of it, in a format."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Reduction, Wrap
 from gallette.pipe.state import SamplerState
 from gallette.state_tracker.entry_points.enums import GL
@@ -47,7 +47,7 @@ MAG_FILTERS: dict[int, Filter] = {GL.NEAREST: Filter.NEAREST, GL.LINEAR: Filter.
 _RECT_WRAPS = frozenset((Wrap.CLAMP, Wrap.CLAMP_TO_EDGE, Wrap.CLAMP_TO_BORDER))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class SamplerParams:
     """The state of a sampler. `state()` is the derived pipe state, cached until a parameter
     changes.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.color_clamp import queried_color
 from gallette.state_tracker.entry_points.enums import GL
@@ -138,7 +138,7 @@ def active_texture(ctx: Context, texture: int) -> None:
 # -- parameters ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TextureParameter:
     """A parameter of textures that a topic adds, with its extension."""
 
@@ -207,7 +207,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
     ctx.dirty |= Dirty.TEXTURES
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Row:
     """A parameter of one value: the texture's field, its values as in parameters.txt."""
 

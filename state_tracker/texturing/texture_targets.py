@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import Target
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
@@ -28,7 +28,7 @@ Triple = tuple[int, int, int]
 CUBE_FACES: tuple[int, ...] = tuple(GL.TEXTURE_CUBE_MAP_POSITIVE_X + i for i in range(6))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TargetInfo:
     """One texture target. `dimensions` is the N of glTexImageND (0: no such call)."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.codecs import can_encode
 from gallette.pipe.enums import Bind, Swizzle, Target
 from gallette.pipe.formats import FORMATS, Format
@@ -67,7 +67,7 @@ _MOST_GUESSED = 1 << 28
 """Texels of a guessed base level: a small level may be defined first, and alone."""
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class TexImage:
     """One image (level of a face) as the application defined it."""
 

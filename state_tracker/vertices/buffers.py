@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import Bind, MapFlags, Target, Usage
 from gallette.pipe.formats import format_named
 from gallette.pipe.resource import Resource, ResourceDesc, Transfer
@@ -78,7 +78,7 @@ HOLDERS = (
 )
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Mapping:
     """A mapped range of a buffer."""
 
@@ -251,7 +251,7 @@ def _map_flags(access: int) -> MapFlags:
     return flags
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class IndexedBinding:
     """One indexed binding point; size 0 means the whole buffer, whatever its size."""
 

@@ -10,12 +10,12 @@ buffer is deleted or unbound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -50,7 +50,7 @@ SLOTS = len(VertAttrib)
 GENERIC0 = int(VertAttrib.GENERIC0)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Attrib:
     """One attribute's format and the source of its data."""
 
@@ -72,7 +72,7 @@ class Attrib:
         return int(GL.BGRA) if self.bgra else self.size
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class VertexBinding:
     """The location of the data of one or more attributes."""
 

@@ -11,12 +11,12 @@ that the application updates, for which it keeps what it has derived, and which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.enums import Bind, Target, Usage
 from gallette.pipe.formats import FORMATS, Format
@@ -47,7 +47,7 @@ buffer if it is written while draws are pending, so larger copies have a buffer 
 """
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ClientRows:
     """Client arrays with one divisor, and the rows of the buffer that they are copied to."""
 
@@ -77,7 +77,7 @@ class ClientRows:
 _ALIGNMENT = 8  # of arrays in a row: the largest component is a double
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Layout:
     """The pipe layout of one vertex array object for one set of program inputs."""
 

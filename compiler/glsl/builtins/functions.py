@@ -7,19 +7,19 @@ dozen of the thousands of overloads; it is cached per name, filtered per languag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["Overload", "builtin_names", "overloads"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Overload:
     """One signature of a built-in function."""
 

@@ -7,7 +7,6 @@ too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from gallette.compiler.glsl.availability import CLIP_DISTANCES, CULL_DISTANCES
 from gallette.compiler.glsl.builtins.limits import CONSTANTS
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
@@ -22,7 +22,7 @@ from gallette.compiler.nir.ir.types import Field, Type
 __all__ = ["STRUCTS", "BuiltinVariable", "constant", "lookup", "names", "per_vertex_fields"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class BuiltinVariable:
     """The declaration of one built-in variable."""
 

@@ -8,7 +8,6 @@ The rules are functions `rule(c, node)` in the other modules of this package, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
@@ -20,6 +19,7 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
 from gallette.compiler.glsl.typenames import TYPE_NAMES
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class FunctionSet:
     """All functions of one name, also by signature."""
 

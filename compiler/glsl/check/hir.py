@@ -14,10 +14,11 @@ column), one value per element or member for arrays and structs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.types import Type
 
 Value = tuple[Any, ...]
@@ -32,10 +33,10 @@ def node(cls: Class) -> Class:
     The type checker enforces that; at run time plain dataclasses are faster to create than frozen
     ones.
     """
-    return dataclass(slots=True, eq=False)(cls)  # type: ignore[return-value]
+    return lazy_dataclass(eq=False)(cls)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Quals:
     """Qualifiers of a variable, block or member after checking."""
 
@@ -59,7 +60,7 @@ class Quals:
     """highest constant index of an implicitly sized member of a block with an instance name"""
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Variable:
     """A variable of any kind, identified by object identity."""
 
@@ -91,7 +92,7 @@ class Variable:
     redeclared: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Block:
     """An interface block."""
 
@@ -109,7 +110,7 @@ class Block:
     builtin: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Function:
     """A function signature, with its body once defined."""
 
@@ -397,7 +398,7 @@ class Return(Stmt):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Shader:
     """One checked shader: part of a `CompiledShader`, and the linker's input."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.compiler.glsl.check import hir
@@ -11,13 +10,14 @@ from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["REDECLARATIONS", "redeclare_builtin", "redeclare_variable", "requalify"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Redeclaration:
     """How a built-in variable may be redeclared."""
 

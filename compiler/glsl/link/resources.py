@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
@@ -14,6 +13,7 @@ from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.link.layout import leaves
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
@@ -29,7 +29,7 @@ __all__ = ["ResourceLinker"]
 _UNIFORM = Mode.UNIFORM
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Shared:
     """One uniform of the program, across stages."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.blocks import sized_block
 from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.slots import Interface, Port
 from gallette.compiler.nir.ir import Mode, Stage, Variable
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@lazy_dataclass(eq=False, kw_only=True)
 class InterfaceVariable(Port):
     """One user-declared input or output, or one member of an interface block."""
 
@@ -129,7 +129,7 @@ def _variable(name: str, type_: Type, quals: hir.Quals, per_vertex: bool) -> Var
 StageInterface: TypeAlias = Interface[InterfaceVariable]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class StagePair:
     """Two neighbouring stages, with what one hands to the other."""
 

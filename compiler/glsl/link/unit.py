@@ -4,17 +4,17 @@ linker.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 
 __all__ = ["StageUnit"]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class StageUnit:
     """All shaders of one stage as one."""
 

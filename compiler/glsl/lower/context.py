@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.glsl.qualifiers import PRIMITIVES
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import (
     Access,
@@ -28,7 +28,7 @@ from gallette.compiler.nir.ir.types import Type, stored_type
 __all__ = ["Frame", "Lowering", "StageFacts", "StageVariables"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class StageVariables:
     """The NIR variables that the linker created for one stage, by their declarations."""
 
@@ -60,7 +60,7 @@ def access_flags(memory: frozenset[str]) -> Access:
     return flags
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class StageFacts:
     """Immutable facts about a stage that lowering needs besides its variables."""
 
@@ -75,7 +75,7 @@ class StageFacts:
     """whether samplers and images may be values (ARB_bindless_texture)"""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Frame:
     """The function being lowered."""
 

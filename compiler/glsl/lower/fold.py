@@ -9,7 +9,6 @@ at run time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
 from gallette.compiler.glsl.lower.math import is_numeric, lower_math
 from gallette.compiler.glsl.lower.values import vector_bits
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Src, Stage, Undef
 from gallette.compiler.nir.ir import types as t
@@ -76,7 +76,7 @@ def _columns(type_: Type, bits: Bits) -> list[Bits]:
     return [bits]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Plan:
     """The steps that compute an expression for operands of some types, whatever their values.
 

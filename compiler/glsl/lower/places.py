@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
 from gallette.compiler.glsl.lower.values import Value, store
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.io.units import unit_of
 from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
@@ -16,7 +15,7 @@ from gallette.compiler.nir.ir.types import Type
 __all__ = ["Place", "PlaceLowering"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Place:
     """Memory, and the selected part of it."""
 

@@ -8,12 +8,12 @@ see plain lookups.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim, Type
@@ -28,7 +28,7 @@ _NAME = re.compile(
 _RESULT = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Call:
     """A texture call being lowered."""
 

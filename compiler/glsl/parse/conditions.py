@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.glsl.diagnostics import Abort, Log
 from gallette.compiler.glsl.parse.lexer import Token
 from gallette.compiler.glsl.parse.macros import Expander
 from gallette.compiler.glsl.parse.pp_expression import evaluate
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["Conditions"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Condition:
     loc: int
     active: bool

@@ -7,11 +7,10 @@ disabled is *painted*: it never expands again. That is C's rule, without recursi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.parse.lexer import Token, tokenize
 from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["Expander", "Macro"]
 
@@ -22,7 +21,7 @@ MAX_PASTED = 1024
 """the longest token that `##` may make, in characters"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Macro:
     """A `#define`; `params` is None for an object-like macro. Builtin ones cannot be changed."""
 

@@ -6,8 +6,6 @@ complete when the preprocessor is done. Comments are removed by the lexer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.conditions import Conditions
@@ -16,6 +14,7 @@ from gallette.compiler.glsl.parse.keywords import plain_words
 from gallette.compiler.glsl.parse.lexer import Token, tokenize
 from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Macro
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.work_limits import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 
 __all__ = ["Preprocessed", "preprocess"]
@@ -39,7 +38,7 @@ _DIRECTIVES = [
 ]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Preprocessed:
     """The tokens, and the results of directives."""
 

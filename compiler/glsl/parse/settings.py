@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gallette.compiler.debug import is_set
 from gallette.compiler.glsl.language import ES_MINIMUM, EXTENSIONS, Language
 from gallette.compiler.glsl.parse.macros import Macro
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Dialect", "Settings", "builtin_macros", "is_supported"]
 
@@ -21,7 +21,7 @@ def _without_prefix(names: frozenset[str]) -> frozenset[str]:
 Dialect = tuple[str, int, int, frozenset[str] | None, bool]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Settings:
     """The parameters of a compile that the context determines."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.errors import Span
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["SourceMap"]
 
@@ -27,7 +27,7 @@ def _first(entry: tuple[Any, ...]) -> int:
     return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _File:
     base: int
     name: str

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Node:
     """Base of all nodes."""
 
@@ -22,19 +22,19 @@ class Expr(Node):
     __slots__ = ()
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Name(Expr):
     name: str
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Literal(Expr):
     kind: str
     """type keyword: int, uint, float, double, bool, int64_t, uint64_t"""
     value: int | float | bool
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Unary(Expr):
     """`op` is + - ! ~ ++ -- or, after the operand, p++ p--."""
 
@@ -42,14 +42,14 @@ class Unary(Expr):
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Binary(Expr):
     op: str
     left: Expr
     right: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Assign(Expr):
     """`op` is "=", "+=", ..."""
 
@@ -58,32 +58,32 @@ class Assign(Expr):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Conditional(Expr):
     condition: Expr
     then: Expr
     otherwise: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Comma(Expr):
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Index(Expr):
     base: Expr
     index: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Member(Expr):
     base: Expr
     name: str
     name_loc: int
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class TypeRef(Expr):
     """A type as written: keyword or struct name, or a struct definition, and array dimensions."""
 
@@ -92,7 +92,7 @@ class TypeRef(Expr):
     dims: list[Expr | None]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Call(Expr):
     """A call or constructor; a Member callee is a method, an Index an array of subroutines."""
 
@@ -100,18 +100,18 @@ class Call(Expr):
     args: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class InitList(Expr):
     items: list[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class LayoutId(Node):
     name: str
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Qualifiers(Node):
     """Qualifier words in order, layout identifiers, and `subroutine(types)`."""
 
@@ -124,7 +124,7 @@ class Qualifiers(Node):
         return any(w == word for w, _ in self.words)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Declarator(Node):
     name: str
     dims: list[Expr | None]
@@ -137,7 +137,7 @@ class Stmt(Node):
     __slots__ = ()
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Declaration(Stmt):
     """`quals type a, b[2] = ...;`. Without a type: `invariant a, b;` or `layout(...) in;`."""
 
@@ -146,13 +146,13 @@ class Declaration(Stmt):
     declarators: list[Declarator]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class StructDef(Node):
     name: str
     members: list[Declaration]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class BlockDecl(Stmt):
     """An interface block."""
 
@@ -162,7 +162,7 @@ class BlockDecl(Stmt):
     instance: Declarator | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Param(Node):
     quals: Qualifiers
     type: TypeRef
@@ -170,7 +170,7 @@ class Param(Node):
     dims: list[Expr | None]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class FunctionDecl(Stmt):
     quals: Qualifiers
     type: TypeRef
@@ -180,30 +180,30 @@ class FunctionDecl(Stmt):
     body: Compound | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Precision(Stmt):
     precision: str
     type: TypeRef
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Compound(Stmt):
     body: list[Stmt]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class ExprStmt(Stmt):
     expr: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class If(Stmt):
     condition: Expr
     then: Stmt
     otherwise: Stmt | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class For(Stmt):
     init: Stmt | None
     condition: Expr | Declaration | None
@@ -211,32 +211,32 @@ class For(Stmt):
     body: Stmt
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class While(Stmt):
     condition: Expr | Declaration
     body: Stmt
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class DoWhile(Stmt):
     body: Stmt
     condition: Expr
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Switch(Stmt):
     selector: Expr
     body: list[Stmt]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Case(Stmt):
     """`value` None is `default`."""
 
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Jump(Stmt):
     """break, continue, return, discard, demote."""
 
@@ -244,7 +244,7 @@ class Jump(Stmt):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Unit(Node):
     """A whole shader."""
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.algebraic.options import RuleGroup
 from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
 from gallette.compiler.nir.algebraic.values import Number
@@ -50,7 +50,7 @@ class RuleError(Exception):
     """A malformed rule: a bug in the table, reported with the rule."""
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Var:
     """A variable: slot `index` of the match state."""
 
@@ -64,7 +64,7 @@ class Var:
     size: Any = 0
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Const:
     """A literal; `base` is the base type of its operand."""
 
@@ -73,7 +73,7 @@ class Const:
     size: Any = 0
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Expr:
     """An operation. `flip` is its bit in the mask of swapped sources, or 0."""
 

@@ -8,8 +8,7 @@ step, comparison and type without special cases. The result is a `LoopInfo`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.cf import Block, If, Loop, enclosing_loop, walk
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import Alu, Jump, LoadConst, Phi
@@ -19,7 +18,7 @@ MAX_TRIPS = 512
 _MAX_DEPTH = 24
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Terminator:
     """An `if` at the top level of the loop with a side that is only a break."""
 
@@ -27,7 +26,7 @@ class Terminator:
     breaks_on: bool
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class LoopInfo:
     """The result for a loop; `trip_count` is the number of complete iterations before the exit."""
 

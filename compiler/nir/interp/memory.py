@@ -9,12 +9,13 @@ others. Accesses out of range read zero and write nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.interp.environment import Array, Environment, Result
 from gallette.compiler.nir.ir.instrs import Deref
@@ -40,7 +41,7 @@ def slot_count(type: Type) -> int:
     return max(type.components, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Leaf:
     """One scalar of a variable: interface slot and component, byte offset, and bit size."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.modes import Mode, Stage
@@ -36,7 +36,7 @@ FRAGMENT_SYSTEM: dict[int, str] = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Place:
     """The target of an access: slots after the variable's location, component, vertex."""
 

@@ -8,14 +8,14 @@ has the *generic* format.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Mode
 
 __all__ = ["FORMATS", "AddressFormat", "AddressModel"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class AddressFormat:
     """One representation of a pointer."""
 
@@ -40,7 +40,7 @@ SPACES = {Mode.GLOBAL: 0, Mode.SHARED: 1, Mode.FUNCTION_TEMP: 2}
 """The space of a generic pointer: top two bits of `generic62`, first component of `fat`."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class AddressModel:
     """A driver's table *mode -> format*, and the format of pointers of several modes."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ShaderInfo:
     """A summary of a shader; `gather_info` computes the first group, the rest is declared."""
 

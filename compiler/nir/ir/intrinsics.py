@@ -14,9 +14,10 @@ shader).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 # The kind of each index (how it is spelled in text) and its default.
 INDICES: dict[str, tuple[str, Any]] = {
@@ -62,7 +63,7 @@ ATOMIC_OPS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class IntrinsicInfo:
     """One row of the table: `srcs` are (name, components) with 0 components for "as many as
     needed".

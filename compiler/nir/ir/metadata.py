@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -35,7 +36,7 @@ class Metadata(enum.IntFlag):
     __and__ = __rand__ = int.__and__  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Analysis:
     """How one fact is computed, from which others, and (for `check`) how it is compared."""
 

@@ -23,16 +23,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import semantics as sem
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class AluType:
     """Type of a source or result: `base` is float, int, uint or bool; `bits` 0 means any size."""
 
@@ -63,7 +63,7 @@ def alu_type(text: str) -> AluType:
     return AluType(m[1], bits)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Opcode:
     """One row of the table. `input_sizes`/`output_size` are component counts, 0 meaning per
     component.

@@ -7,15 +7,17 @@ can say how many clones a frame cost and which shaders are still alive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 from weakref import ref
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class OwnershipCounters:
     """Totals since the last `reset`; `live` shaders are those with a positive reference count."""
 
@@ -31,7 +33,7 @@ class OwnershipCounters:
         self.refs = self.unrefs = self.destroyed = 0
 
     def snapshot(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 COUNTERS = OwnershipCounters()

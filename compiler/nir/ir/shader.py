@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.cf import Block, Body, blocks_in, list_blocks
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.metadata import Metadata, compute
@@ -21,7 +21,7 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Function:
     """A named function; `impl` is None for a declaration.
 

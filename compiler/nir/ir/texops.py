@@ -6,7 +6,7 @@ speculated, whether its coordinates are a sampler's, which sources it has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 TEX_SRCS: dict[str, tuple[str, str]] = {
     "coord": ("", "texture coordinates, the array layer last"),
@@ -33,7 +33,7 @@ a handle is added to it. Below are the units, so that a unit can be passed as a 
 _HANDLES = frozenset({"texture_deref", "sampler_deref", "texture_offset", "sampler_offset"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TexOp:
     """One operation.
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 
 class Base(enum.Enum):
@@ -129,7 +131,7 @@ _UNSIGNED = frozenset({Base.UINT, Base.UINT8, Base.UINT16, Base.UINT64})
 _HANDLES = frozenset({Base.SAMPLER, Base.TEXTURE, Base.IMAGE, Base.ATOMIC_UINT, Base.SUBROUTINE})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Field:
     """A member of a struct or interface block, with its qualifiers."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.modes import Access, Mode
 from gallette.compiler.nir.ir.types import Type
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Variable:
     """A named piece of storage.
 
@@ -68,7 +69,7 @@ class Variable:
 _FIELDS = tuple(field.name for field in fields(Variable))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Parameter:
     """A function parameter: a value, or (with `is_deref`) a pointer to a variable of `type`."""
 

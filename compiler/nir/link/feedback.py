@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.types import VOID, Type
 
 __all__ = ["StreamOutput", "StreamVarying", "Target", "captured", "targets"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StreamVarying:
     """One captured run of components, or all components of a captured name."""
 
@@ -33,7 +33,7 @@ class StreamVarying:
         return self.type is VOID
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StreamOutput:
     """The outputs that transform feedback captures."""
 
@@ -45,7 +45,7 @@ class StreamOutput:
     """as named by the application, gaps included"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Target:
     """A value that can be captured by its name: a leaf of an output, or an array of leaves."""
 

@@ -15,9 +15,9 @@ pass `lower_special_functions` computes the others from these.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["FUNCTIONS", "Machine"]
 
@@ -31,7 +31,7 @@ LOWERED: tuple[str, ...] = (
 FUNCTIONS: frozenset[str] = frozenset((*FIRST, *LOWERED))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Machine:
     """The `FUNCTIONS` that a back end can emit, and the accuracy of the others."""
 

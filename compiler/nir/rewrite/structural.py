@@ -8,9 +8,9 @@ instruction.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.io.slots import slot_enum
 from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.fold import fold_alu
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StructuralRule:
     """A rule implemented by a function, which returns whether it changed anything."""
 

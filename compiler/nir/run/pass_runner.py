@@ -17,13 +17,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError, ValidationError, print_message
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.check.metadata import check_metadata
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -34,7 +34,7 @@ PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
 PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class PassInfo:
     """A registered pass: the metadata it preserves, and whether results stay bitwise equal."""
 
@@ -143,7 +143,7 @@ def all_passes() -> dict[str, PassInfo]:
     return dict(sorted(PASSES.items()))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PassRecord:
     """The record of one run of a pass."""
 
@@ -165,7 +165,7 @@ class PassRecord:
         return self.instrs_after - self.instrs_before
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PassLog:
     """Collects records; with `texts` also the shader before and after each pass with progress."""
 

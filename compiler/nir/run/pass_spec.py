@@ -8,10 +8,11 @@ type of its default: a word for a string, true or false, a number, modes joined 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
@@ -21,7 +22,7 @@ from gallette.compiler.nir.text.lexer import Tokens
 __all__ = ["Step", "parse_passes"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Step:
     """One pass to run; calling it returns whether the shader changed."""
 

@@ -6,9 +6,9 @@ into one struct each; everything else is a variable of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import STD140, STD430
@@ -51,7 +51,7 @@ _SIZED = {Stage.TESS_EVAL: "TessellationPointSize", Stage.GEOMETRY: "GeometryPoi
 _FIRST_FIXED = 48  # locations from here on represent slots that only GL has
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Place:
     """A variable's id and storage class, its `member` if it is in a gathered block, and whether its
     type is explicit.

@@ -7,10 +7,10 @@ depend on its language.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl.lower.math import FORMULAS, ldexp, lower_math
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
@@ -41,7 +41,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Call:
     """The part of a call that the rows of GLSL's table read."""
 

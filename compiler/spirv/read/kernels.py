@@ -8,8 +8,8 @@ Memory layout is that of OpenCL C.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
@@ -40,7 +40,7 @@ MOST_BYTES = 4096
 """the largest structure passed by value, in bytes"""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Argument:
     """One argument of a kernel: `kind` is global, local, image, sampler or value.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.spirv.grammar import opcode
@@ -25,7 +25,7 @@ __all__ = [
 Data: TypeAlias = "tuple[Any, ...]"
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class SpvType:
     """A type of the module; `nir` is its NIR type."""
 
@@ -46,7 +46,7 @@ class SpvType:
         return self.element
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Constant:
     """A constant; `undefined` if its bits are arbitrary."""
 
@@ -55,7 +55,7 @@ class Constant:
     undefined: bool = False
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Block:
     """A basic block: its instructions, merge instruction and terminator."""
 
@@ -89,7 +89,7 @@ _SWITCH = opcode("OpSwitch")
 _TARGETS = {opcode("OpBranch"): (0,), opcode("OpBranchConditional"): (1, 2)}
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class FunctionCode:
     """A function of the module."""
 
@@ -105,7 +105,7 @@ class FunctionCode:
     """Whether a loop got a new header (see `irreducible`)."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class EntryPoint:
     """An entry point and its execution modes."""
 

@@ -8,9 +8,9 @@ objects that NIR represents differently: interface blocks, built-ins, atomic cou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.types import Type
@@ -35,7 +35,7 @@ def as_def(b: Builder, index: Index, bits: int = 32) -> Def:
     return b.imm_int(index, bits) if isinstance(index, int) else index
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Handle:
     """A texture, sampler, image or combination: derefs of the variables."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
@@ -58,7 +58,7 @@ _ACCESS = {
 }
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Facts:
     """Decorations of a variable or of one member of its block."""
 

@@ -8,12 +8,12 @@ the lane changes and after every `EndPrimitive`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.lanes import Value
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def corner_at(value: Value, corners: Ints, index: Value, lanes: Array | None) ->
     return found
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Expanded:
     """The vertices a geometry shader emitted, and the strips they form."""
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import MERGED_STAGES, ConstantBuffer
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
@@ -85,7 +86,7 @@ class _Distinct(Generic[Thing]):
         return first, np.array(of_each, np.uint16).take(self.which)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Differ:
     """The distinct snapshots and calls of draws."""
 
@@ -97,7 +98,7 @@ class _Differ:
         return cls(_Distinct(list(map(_SNAPSHOT, entries))), _Distinct(list(map(_INFO, entries))))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class MergedDraws:
     """Draws that are executed as one, with their numbers in the batch, in order."""
 

@@ -12,11 +12,12 @@ Shaders that need derivatives run on 2x2 quads; then quads take the place of pix
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
 from gallette.drivers.common.output.order import Scratch, real_lanes, visible
@@ -44,7 +45,7 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Covered:
     """The pixels that some primitives cover, as the rasterizer reports them."""
 
@@ -64,7 +65,7 @@ class CoverageSink(FragmentSink):
         self.found.append(Covered(spans, source, info))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Group:
     """Merged draws: their numbers in the batch, and their primitives."""
 
@@ -97,7 +98,7 @@ Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint16]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Sheet:
     """The pixels that primitives of a group cover."""
 

@@ -7,12 +7,13 @@ joined with its resources until its stage's bindings change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.drivers.common.bound import Bound, StageBindings
@@ -43,7 +44,7 @@ differ between draws, and block 0.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Selection:
     """The variants that serve one combination of state."""
 

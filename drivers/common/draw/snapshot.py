@@ -9,12 +9,13 @@ forgotten when one of them is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import (
     MERGED_STAGES,
@@ -344,7 +345,7 @@ class Snapshot:
 _MOST_STARTS = 4096
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class PreparedDraw:
     """A small draw that was submitted before: its snapshot and its call, to be drawn again."""
 

@@ -9,12 +9,13 @@ each draw starts at other vertices; such draws become instances of one draw (see
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import MERGED_STAGES, Bound, ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
@@ -141,7 +142,7 @@ def buffer_of(contents: bytes, like: ResourceDesc) -> HostResource:
     return HostResource(desc, lambda resource: None, [data.reshape(1, 1, -1)])
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Stream:
     """Draws with one snapshot that read versions of a buffer."""
 

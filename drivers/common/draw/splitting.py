@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.lanes import VertexLanes
 from gallette.drivers.common.program import BoundProgram, Outputs, ProgramFacts
@@ -132,7 +133,7 @@ _FEW = 1 << 10
 """Up to so many primitives their numbers are kept."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Primitives:
     """Primitives between two stages: vertices, and the corners of each primitive."""
 
@@ -151,7 +152,7 @@ def lanes_at_once(facts: ProgramFacts) -> int:
     return min(MOST_LANES, max(LEAST_LANES, _PART_BYTES // (4 * components + 64)))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Assembly:
     """A part of a draw before its vertices are shaded."""
 
@@ -271,7 +272,7 @@ CALL_VALUES = frozenset({"base_vertex", "draw_id"})
 """What vertices know of their draw's call."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Piece:
     """One of several draws: its stream of lanes, the runs in that, and vertices after the lanes."""
 

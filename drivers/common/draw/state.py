@@ -8,12 +8,12 @@ vertex buffers, capture targets). Draw functions are given a `DrawState` and kno
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
@@ -77,7 +77,7 @@ class Recorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FixedState:
     """Data that follows from the bound state objects."""
 
@@ -88,7 +88,7 @@ class FixedState:
     stream_output: StreamOutputInfo | None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DrawState:
     """Everything a draw needs besides the call itself."""
 

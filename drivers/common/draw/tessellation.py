@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.emissions import corner_at
@@ -267,7 +267,7 @@ def _evaluated(
     return Primitives(new, primitives, provoking, identity[numbers].take(points.owner))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Points:
     """The points that some patches are subdivided into, patch after patch."""
 

@@ -11,10 +11,10 @@ precedence over x and x over y.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 from gallette.pipe.enums import Wrap
@@ -46,7 +46,7 @@ _LARGEST = 1073741824.0
 """Coordinates beyond it are moved inside, where they are whole numbers of 32 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Axis:
     """How one axis is wrapped: the mode, whether extents are powers of two, units of `s`."""
 

@@ -8,8 +8,8 @@ and 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 from gallette.pipe.enums import BlendFactor, BlendFunc
@@ -43,7 +43,7 @@ DIRECT = {
 """The colour (of the four in `Colors`) that a factor reads, and whether only its alpha."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Colors:
     """The colours that are blended, or from which factors are computed."""
 

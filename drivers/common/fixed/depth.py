@@ -7,9 +7,9 @@ float depth is its own bit pattern (depths are never negative).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 from gallette.pipe.enums import CompareFunc, StencilOp
@@ -22,7 +22,7 @@ from .routine import Routine, routine
 __all__ = ["DepthKey", "depth_code", "stencil_test", "tested"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DepthKey:
     """The depth and stencil buffer, and the tests against it."""
 

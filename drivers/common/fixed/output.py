@@ -7,9 +7,10 @@ many texels at once call `merged` for what remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 from gallette.pipe.enums import LogicOp
@@ -23,7 +24,7 @@ from .routine import Routine, routine
 __all__ = ["ColorKey", "merged", "stored"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ColorKey:
     """The state that determines what happens to a colour before it is stored."""
 

@@ -9,10 +9,10 @@ compiles. `shader` is the code as it was built, for printers and debuggers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, Intrinsic, LoadConst, Stage
 from gallette.compiler.nir.ir.opcodes import Opcode
@@ -24,7 +24,7 @@ from gallette.compiler.nir.ir.variables import Parameter
 __all__ = ["Routine", "Step", "remove_unused", "routine"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Step:
     """One operation on scalars: an opcode, or a load from the constant table of this name.
 
@@ -37,7 +37,7 @@ class Step:
     bits: int  # of the result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Routine:
     """A pure function."""
 

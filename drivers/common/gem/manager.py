@@ -9,10 +9,11 @@ right one, unless user space presumed it correctly, which is what makes relocati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .objects import BufferObject, CreateExtension, described
 from .regions import KIB, MIB, GemError, Pool, Region
@@ -24,7 +25,7 @@ __all__ = ["ExecObject", "ExecReport", "Manager", "Relocation"]
 Bytes = npt.NDArray[np.uint8]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Relocation:
     """The address of `target` plus `delta` is stored at `offset` of the listed object, in 64 bits.
 
@@ -37,7 +38,7 @@ class Relocation:
     presumed: int = -1
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ExecObject:
     """An object used by an execution; a pinned object gives its address."""
 
@@ -46,7 +47,7 @@ class ExecObject:
     relocations: list[Relocation] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ExecReport:
     """The work that an execution required."""
 

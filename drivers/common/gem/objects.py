@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .regions import GemError, Region, rounded
 
@@ -17,19 +18,19 @@ Bytes = npt.NDArray[np.uint8]
 PAT_ENTRIES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class MemoryRegions:
     """The regions an object may be placed in, in order of preference."""
 
     regions: tuple[Region, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Protected:
     """Marks an object that only protected contexts may use."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SetPat:
     """How the device caches the object: an index into the page attribute table."""
 
@@ -39,7 +40,7 @@ class SetPat:
 CreateExtension: TypeAlias = MemoryRegions | Protected | SetPat
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class BufferObject:
     """One object; `size` is the requested size rounded up to whole pages."""
 

@@ -10,9 +10,8 @@ not refuse it either; the walker then misreads the entries:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from gallette.compiler.errors import ResetError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .regions import KIB, MIB, Region
 
@@ -37,7 +36,7 @@ class PageFaultError(ResetError):
         self.level = level
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Table:
     """A page table, with the page-size bit of its directory entry."""
 

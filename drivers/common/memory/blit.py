@@ -8,12 +8,12 @@ round exactly as sampling does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.texture.unit import Unit
 from gallette.pipe.codecs import (
     pack_depth,
@@ -53,7 +53,7 @@ LINEAR_SAMPLER = SamplerState(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Span:
     """Destination pixels `start..stop` along one axis, and the source coordinate of each."""
 

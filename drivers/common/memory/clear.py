@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.codecs import clear_texel, texel_layout
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.formats import Channel, Format
@@ -43,7 +43,7 @@ def _window(rect: ScissorState | None) -> tuple[slice, slice, slice]:
     return _EVERYTHING, rows, slice(max(rect.minx, 0), max(rect.maxx, 0))
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ClearValues:
     """The values attachments are cleared to, and a mask of the bits to clear."""
 
@@ -54,7 +54,7 @@ class ClearValues:
     stencil_mask: int = 0xFF
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Texel:
     """The cleared value of a surface's texels, and the bits that a clear keeps."""
 

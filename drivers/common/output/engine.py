@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
@@ -95,7 +95,7 @@ class Strategy(enum.Enum):
     tested in order, then the survivors are shaded."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class FragmentRun(FragmentSink):
     """The fragments of one draw: an engine and the program to run (a `FragmentSink`)."""
 

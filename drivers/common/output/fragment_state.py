@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.program import BoundProgram, ProgramFacts
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import DepthStencilAlphaState
@@ -18,7 +18,7 @@ from .depth import DepthTarget
 __all__ = ["FragmentShader", "FragmentState", "SeveralPrograms"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SeveralPrograms:
     """The programs of merged draws: the same code with different textures."""
 
@@ -27,7 +27,7 @@ class SeveralPrograms:
     begins: Sequence[Callable[[], None]]  # called before each of them runs
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentShader:
     """The fragment program with its resources; None if the draw has no fragment shader."""
 
@@ -36,7 +36,7 @@ class FragmentShader:
     several: SeveralPrograms | None = None  # `program` is the first of them
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentState:
     """The state of draws that the engine needs, apart from what their shaders read."""
 

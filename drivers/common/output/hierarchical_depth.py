@@ -10,12 +10,12 @@ the span fails. Results are the same, since only fragments that would have faile
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.raster.fragments import pieces
 from gallette.drivers.common.raster.interpolate import Plane, PlaneSource
 from gallette.drivers.common.raster.spans import Spans
@@ -142,7 +142,7 @@ class DepthBlocks:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Table:
     """The extremes of runs of blocks: `[level, row, column]`, with runs of two to the power of
     `level`.

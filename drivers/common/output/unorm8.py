@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.blending import DIRECT, INVERSE
 from gallette.pipe.enums import BlendFactor, BlendFunc
@@ -103,7 +103,7 @@ def can_fold(state: RenderTargetBlend) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Folded:
     """The words that lanes add, and the factor of the destination (None: 1)."""
 

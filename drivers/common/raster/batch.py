@@ -5,12 +5,12 @@ that lines and points become, and sinks of fragments.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
@@ -32,7 +32,7 @@ Rectangles = Callable[[PlaneSource, PrimitiveInfo], Ints]
 """Returns the rectangle of each primitive: first column and row, past the last ones, `[4, n]`."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Batch:
     """Primitives of one size before clipping: vertex numbers, in drawing order."""
 
@@ -75,7 +75,7 @@ def first_of_each(groups: Ints) -> Bools:
     return begun
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class RasterContext:
     """The state that all batches of draws with the same bound state share."""
 

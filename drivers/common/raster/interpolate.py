@@ -9,12 +9,12 @@ A plane is computed when a shader first reads its component.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.vertex.masks import every
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 
@@ -45,7 +45,7 @@ def fused(a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> Floa
     return np.asarray(product, np.float32)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PlaneSource:
     """The primitives of one kind in one batch, and the planes computed so far.
 

@@ -12,11 +12,12 @@ side; their coverage is computed in `drivers.common.fixed.lines`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.lines import line_frame
 from gallette.drivers.common.vertex.vertices import Floats, VertexSet
@@ -38,7 +39,7 @@ CENTER = sample_pattern(1)
 """Where smooth lines are sampled."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Major:
     """Lines in terms of their longer axis: `u` along it, `v` across."""
 

@@ -32,8 +32,9 @@ Doubles = npt.NDArray[np.float64]
 MASK = np.uint16
 """The type of sample masks."""
 
-_EVERY_MASK = np.arange(1 << 16, dtype="<u2").view(np.uint8).reshape(-1, 2)
-COUNTS: npt.NDArray[np.int64] = np.unpackbits(_EVERY_MASK, axis=1).sum(axis=1, dtype=np.int64)
+COUNTS: npt.NDArray[np.int64] = np.zeros(1, np.int64)
+for _ in range(16):
+    COUNTS = np.concatenate((COUNTS, COUNTS + 1))
 """How many samples a mask has."""
 
 

@@ -9,12 +9,12 @@ x and y in whole pixels. Samples exactly on an edge belong to the primitive on o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
@@ -44,7 +44,7 @@ FAR = 2.0**60  # larger than any difference of corners
 _FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Rect:
     """The pixels that may be drawn: framebuffer and scissor; maximum exclusive."""
 
@@ -71,7 +71,7 @@ class Rect:
         return self.x1 <= self.x0 or self.y1 <= self.y0
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Edges:
     """Convex primitives: `a x + b y + c > 0` per edge (first axis), and the rows they may touch."""
 

@@ -7,13 +7,13 @@ proportional to rows plus fragments, never to bounding boxes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.masks import ends_of, every, where
 
@@ -27,7 +27,7 @@ _ROWS = 1 << 15
 """Rows whose bounds are computed at a time, so that temporaries fit a cache."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Spans:
     """Runs of covered pixels: `primitive`, row `y`, first column `x`, `length` (never 0)."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -42,7 +42,7 @@ Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class DepthOffset:
     """The value of a unit of depth offset: a constant, or (float depth) a step that depends on the
     exponent.
@@ -52,7 +52,7 @@ class DepthOffset:
     is_float: bool = False
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Faced:
     """Triangles that remain after culling, all of them clockwise (y up)."""
 

@@ -10,11 +10,11 @@ spans (`batch.ScissorSink`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.vertex.vertices import Ints, OwnViewports, VertexSet
 from gallette.pipe.state import FramebufferState, ScissorState, ViewportState
@@ -35,7 +35,7 @@ def depth_range(viewport: ViewportState, halfz: bool) -> tuple[float, float]:
     return min(near, translate + scale), max(near, translate + scale)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Viewports:
     """Viewports, scissor rectangles and (with depth clamping) depth ranges, by index."""
 

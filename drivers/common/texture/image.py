@@ -13,7 +13,6 @@ after the resource was written.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import OutOfMemoryError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.storage import MAX_RESOURCE_BYTES, level_offsets
 from gallette.pipe.codecs import (
@@ -76,7 +76,7 @@ class PayingCopy:
         return self._resource.derive(self._key, self._make)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Image:
     """The texels of a view. `texels()` is called at every use, since copies may be remade."""
 

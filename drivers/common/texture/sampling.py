@@ -11,10 +11,10 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeVar
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.fixed import addressing, levels
 from gallette.drivers.common.fixed.addressing import Axis, Taps
 from gallette.drivers.common.fixed.filtering import array_layer, compared, mean_of_others, mix
@@ -33,7 +33,7 @@ _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_
 _PROBED = (Target.TEXTURE_2D, Target.TEXTURE_2D_ARRAY)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Filtering:
     """What a view and a sampler determine, apart from texels and numbers."""
 
@@ -92,7 +92,7 @@ class Filtering:
         return self.same_filters or op == "tex"
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Lookup(Generic[T]):
     """The sources of a texture operation."""
 
@@ -111,7 +111,7 @@ class Lookup(Generic[T]):
     """Whether lanes come in quads, from which the level of detail is derived."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Place(Generic[T]):
     """Where lanes sample: filtered coordinates, offsets, layer or face, level, and the reference
     value of a comparison.

@@ -9,10 +9,10 @@ removed or replaced may make more of the shader dead.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from gallette.compiler import debug
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
@@ -38,7 +38,7 @@ clones the shader at once, and again for every variant.
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class LoweringOptions:
     """How a screen wants its shaders lowered.
 

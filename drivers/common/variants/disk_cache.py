@@ -15,13 +15,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gallette.compiler import debug
 from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of
 
@@ -33,7 +33,7 @@ __all__ = ["VariantDiskCache"]
 Emitted = TypeVar("Emitted")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VariantDiskCache:
     """One driver's part of the cache, for the options of one screen."""
 

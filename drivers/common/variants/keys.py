@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.variants import standard
 from gallette.pipe.keys import lowered, lowered_by
 
@@ -24,20 +24,20 @@ def _merged_blocks() -> Any:
     return lowered_by((), doc, "constants_per_draw", "blocks")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexKey(standard.VertexKey):
     """The state besides its NIR that a vertex (or geometry) shader's code depends on."""
 
-    inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
+    inlined_uniforms: Inlined = lowered("inlined_uniforms")
     merged: int = _merged()
     merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentKey(standard.FragmentKey):
     """The state besides its NIR that a fragment shader's code depends on."""
 
-    inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
+    inlined_uniforms: Inlined = lowered("inlined_uniforms")
     merged: int = _merged()
     merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
 

@@ -6,8 +6,8 @@ A key field that cannot matter keeps its default, so that changing the state mak
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
@@ -32,7 +32,7 @@ _KEPT_BY_DEPTH_ONLY = frozenset(
 _FIRST_COLORS = frozenset({FragResult.COLOR, FragResult.DATA0})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ShaderReads:
     """Facts about one shader, after the first round of lowering."""
 

@@ -11,7 +11,6 @@ option `ownership` demonstrates two other schemes.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError, print_message
 from gallette.compiler.gc_pause import gc_paused
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of, reading
@@ -43,7 +43,7 @@ MOST_VARIANTS = 256
 """The number of variants kept per shader; the least recently used one is dropped first."""
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Variant(Generic[Key, Code]):
     """One variant of a shader, its key, and the reason it was built."""
 

@@ -7,9 +7,9 @@ derives only what it needs. A field that cannot matter to the shader keeps its d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import CompareFunc, Primitive, Wrap
 from gallette.pipe.keys import lowered, steers
 from gallette.pipe.state import (
@@ -24,7 +24,7 @@ from .reads import ShaderReads
 __all__ = ["FragmentKey", "VertexKey"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexKey:
     """The state besides its NIR that the code of a vertex (or geometry, ...) shader depends on."""
 
@@ -48,7 +48,7 @@ class VertexKey:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentKey:
     """The state besides its NIR that the code of a fragment shader depends on."""
 
@@ -58,7 +58,7 @@ class FragmentKey:
     saturate_t: int = lowered("saturate_t")
     saturate_r: int = lowered("saturate_r")
     clamp_color: bool = lowered("clamp_color")
-    alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
+    alpha_func: CompareFunc = lowered("alpha_func")
     alpha_bits: int = lowered("alpha_bits")
     depth_only: bool = lowered("depth_only", "no colour buffer is written: drop the colours")
     flat_colors: bool = steers(False, "colour varyings take the provoking vertex's value")

@@ -15,12 +15,12 @@ and those of patches (`patch_*`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.enums import Primitive
 
 from .vertices import Ints
@@ -48,7 +48,7 @@ _REMEMBERED = 1024
 """Streams of up to this many vertices are assembled once per mode and length."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Runs:
     """Parts of the vertex stream between restarts."""
 
@@ -60,7 +60,7 @@ class Runs:
         return cls(np.zeros(1, np.int64), np.full(1, count))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Assembled:
     """Primitives of one kind: `corners[n, k]` positions in the stream; k = 1, 2 or 3."""
 
@@ -98,7 +98,7 @@ _Corners = tuple[Ints | int, ...]
 _Rule = Callable[[Ints, Ints, bool], _Corners]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Mode:
     """How one mode is assembled: primitives in a run of L, and their corners.
 

@@ -8,12 +8,12 @@ replaces each corner by none, one or two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pipe.state import RasterizerState
 
 from .masks import ends_of, every, some, where
@@ -31,7 +31,7 @@ _FRONT_AND_BEHIND = np.uint32(16 | 32)
 _FIRST_DISTANCE = np.uint32(1 << 6)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ClipPlanes:
     """The enabled planes: number -> signed distance of every vertex, computed when first read."""
 
@@ -114,7 +114,7 @@ def _codes_of_box(clip: Floats, sides: bool) -> Codes:
     return codes if sides else codes & _FRONT_AND_BEHIND
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ClipContext:
     """The data from which clipping creates vertices."""
 
@@ -124,7 +124,7 @@ class ClipContext:
     linear: frozenset[int]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Polygons:
     """Polygons with concatenated corners: arrays by corner, and arrays by polygon."""
 

@@ -8,13 +8,14 @@ buffer read as zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.codecs import texel_layout, unpack_planes
@@ -29,7 +30,7 @@ Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
 __all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource", "is_words"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class VertexSource:
     """Which vertices to fetch: unique vertex numbers (a range when `ids` is None), per instance."""
 
@@ -294,7 +295,7 @@ class Supplier(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Gathered:
     """The vertex buffers of draws merged into instances."""
 

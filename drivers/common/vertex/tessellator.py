@@ -11,10 +11,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 __all__ = ["MAX_LEVEL", "Domain", "subdivide"]
 
@@ -28,7 +29,7 @@ _ONE = 1 << 16
 MAX_LEVEL = 64
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Domain:
     """A subdivided patch: `points[n, 3]` and primitives as rows of point numbers."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.state import ViewportState
 
@@ -30,7 +30,7 @@ INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMI
 _DEFAULTS = (_ZERO, _ZERO, _ZERO, _ONE)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class OwnViewports:
     """A viewport for every vertex: scale and translation, `[3, n]` each."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import mmap
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite
@@ -19,13 +18,14 @@ from llvmlite.binding import ffi
 
 from gallette.compiler import debug
 from gallette.compiler.errors import OutOfMemoryError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .text import has_too_many_variables, is_cut
 
 __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Machine:
     """The processor that code is compiled for."""
 

@@ -7,9 +7,9 @@ lanes each; `drivers.jit.calls` answers it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Tex
 from gallette.drivers.common.program import textures_from
 
@@ -24,7 +24,7 @@ __all__ = ["CallingStage", "CornerSite", "OffsetSite", "TextureSite"]
 _WRITING = frozenset({"image_store", "image_atomic", "image_atomic_swap"})
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TextureSite:
     """A callback for a texture operation."""
 
@@ -38,7 +38,7 @@ class TextureSite:
     mixed: bool = False  # the texture's number is the first argument
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class CornerSite:
     """A callback for a varying of a vertex whose number is dynamic."""
 
@@ -46,7 +46,7 @@ class CornerSite:
     component: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class OffsetSite:
     """A callback for a varying interpolated elsewhere in the pixel."""
 

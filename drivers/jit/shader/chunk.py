@@ -10,8 +10,8 @@ barriers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
@@ -44,7 +44,7 @@ _MODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Input:
     """An array the function reads, and which of the `lanes`' methods makes it.
 

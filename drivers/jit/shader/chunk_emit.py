@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
 
@@ -32,7 +32,7 @@ _LONG = 1 << 10
 """Units of work from which all groups of a chunk may take longer than a few milliseconds."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class ChunkCode:
     """The module of a chunk function, and what its caller must provide."""
 

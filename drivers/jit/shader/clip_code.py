@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from ..llvm.engine import Function, compile_module
 from ..llvm.text import Builder, Var
@@ -77,7 +78,7 @@ def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
     return b.load_at(ctx, index, t)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Polygon:
     """A polygon that is being clipped: its corners in memory, and their number."""
 

@@ -11,9 +11,8 @@ Every loop iteration counts as work, so that no shader runs for ever (see `Emitt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.analysis.divergence import analyse_divergence
 from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Src
 from gallette.compiler.nir.ir.cf import next_block, prev_block, walk
@@ -37,7 +36,7 @@ def emit_body(e: Emitter) -> None:
     Flow(e).run()
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class LoopState:
     """A loop during translation."""
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.analysis.divergence import analyse_divergence
 from gallette.compiler.nir.ir import Block, Body, Def, If, Intrinsic, Jump, Loop, Phi, Src
 from gallette.compiler.nir.ir.cf import (
@@ -43,7 +43,7 @@ _OUTSIDE = -1
 """In place of a segment's number: between segments."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Segment:
     """Instructions, and ifs and loops without a barrier, that run one after the other."""
 
@@ -52,7 +52,7 @@ class _Segment:
     items: list[Instr | If | Loop] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Branch:
     """An if that contains segments."""
 
@@ -61,7 +61,7 @@ class _Branch:
     other: list[_Step]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Round:
     """A loop that contains segments."""
 
@@ -69,7 +69,7 @@ class _Round:
     steps: list[_Step]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Leave:
     """A jump out of such a loop, or to its next iteration."""
 

@@ -7,9 +7,8 @@ lane. Loads outside return zero, and stores outside are dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
 from gallette.compiler.nir.ir.types import Type
 
@@ -26,7 +25,7 @@ small stacks.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class LocalArray:
     """Rows of `t`, one element per lane, from row `first` of the memory at `pointer`; without a
     pointer it is `size` bytes from `offset` on in the call's memory.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Src, Tex
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Dim
@@ -73,7 +74,7 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
     return [variable.get() for variable in variables]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Number:
     """The unit that an instruction selects: a constant, or (`moving`) a dynamic index."""
 

@@ -7,9 +7,8 @@ code is compiled for are accessed by the shared image units, through callbacks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.types import Dim, image_coordinates
 
@@ -35,7 +34,7 @@ def _offset(instr: Intrinsic) -> Src:
     return instr.srcs[instr.info.src_index("offset")]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Range:
     """A bound range of memory."""
 
@@ -156,7 +155,7 @@ def _buffer_size(e: Emitter, instr: Intrinsic) -> None:
 # -- images --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ImageSite:
     """A callback for an image: its operation, and the layout of its arguments."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import enum
 import weakref
-from dataclasses import dataclass
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.sampling import Filtering
 from gallette.drivers.common.texture.unit import Unit
@@ -54,7 +54,7 @@ UNBOUNDED = (-1000.0, 1000.0)
 """The least and the greatest level of detail of a sampler that OpenGL begins with."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ImageKey:
     """How texels are decoded."""
 
@@ -67,7 +67,7 @@ class ImageKey:
         return cls(image.format, tuple(image.swizzle), image.stencil)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TexelsKey:
     """Texels read and written with integer coordinates."""
 
@@ -75,7 +75,7 @@ class TexelsKey:
     image: ImageKey
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TextureKey:
     """One texture unit."""
 

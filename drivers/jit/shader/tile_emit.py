@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.fixed.depth import DepthKey, depth_code, tested
@@ -38,7 +38,7 @@ from .tile_keys import TileKey
 __all__ = ["TileCode", "emit_tiles"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TileCode:
     """The module of a tile function, and what its caller must provide."""
 
@@ -62,7 +62,7 @@ _RECORD = 256
 _MOST = 1 << 30  # units counted at once
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Edge:
     """An edge's function: its value for every sample at the tile's corner, and its increments."""
 

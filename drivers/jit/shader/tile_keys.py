@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.fixed.depth import DepthKey
 from gallette.drivers.common.fixed.output import ColorKey
 from gallette.pipe.formats import Format
@@ -14,7 +14,7 @@ from .texture_keys import TexelsKey, UnitKey
 __all__ = ["TRIANGLES", "ImageUnitKey", "Kind", "TileKey", "can_store", "is_wide"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ImageUnitKey:
     """One image unit."""
 
@@ -35,7 +35,7 @@ class Kind(NamedTuple):
 TRIANGLES = Kind(3)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TileKey:
     """A tile function."""
 

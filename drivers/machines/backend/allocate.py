@@ -6,10 +6,10 @@ register for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .code import Code, CodeOf, Instr, renamed
 from .colouring import colour, victims
@@ -20,7 +20,7 @@ __all__ = ["Allocation", "allocate"]
 _ROUNDS = 60
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Allocation(Generic[CodeOf]):
     """The result of allocation: the place of each virtual register."""
 

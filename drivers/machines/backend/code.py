@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.constants import ConstantSlot
 from gallette.drivers.machines.isa.instruction import Instruction
 
@@ -23,7 +23,7 @@ __all__ = ["Block", "Code", "CodeOf", "Instr", "blocks_of", "reader_counts", "re
 Instr = TypeVar("Instr", bound=Instruction)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Block:
     """A straight run of instructions, and its live registers (bit masks)."""
 

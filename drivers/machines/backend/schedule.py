@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Generic
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.isa.instruction import Instruction
 from gallette.drivers.machines.isa.messages import LIVE_FLAG, only_reads, sees_live_pixels
 
@@ -29,7 +29,7 @@ MOST = 1200
 """Longer blocks stay as they are: finding dependences is not free."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Node(Generic[Instr]):
     """An instruction, its predecessors, and the minimum cycles between them."""
 
@@ -39,7 +39,7 @@ class Node(Generic[Instr]):
     path: int = 0  # cycles to the end of the block
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Timing:
     """The cycles of a block, and the stall before each of its instructions."""
 

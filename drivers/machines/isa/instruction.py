@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, dataclass, field, fields
+from dataclasses import InitVar, fields
 from typing import Any, ClassVar, NamedTuple, Self
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 __all__ = ["Instruction", "Message", "Opcode"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Opcode:
     """One row of an opcode table."""
 
@@ -44,7 +46,7 @@ class Message(NamedTuple):
     end: bool = False  # the thread ends
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Instruction(ABC):
     """One instruction."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .fields import Field
 
@@ -19,7 +20,7 @@ __all__ = ["Form", "Format", "Slot", "Token", "Word", "items_of"]
 _ITEM = re.compile(r"(\w+)(?:=(\d+)|\((\w+)\)|:(\d+))(?:@(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Form:
     """The possible operands at some place: a layout for each register file.
 
@@ -31,7 +32,7 @@ class Form:
     style: str = "operand"  # how it is written
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Format:
     """How some instructions are encoded, and what follows their name in assembly.
 
@@ -43,7 +44,7 @@ class Format:
     once: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Token:
     """A field and its place in a word; one with a fixed value takes no bits."""
 
@@ -61,7 +62,7 @@ class Token:
         return code
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Slot:
     """An operand of a format."""
 

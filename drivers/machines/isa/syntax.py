@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .fields import Field
 
 __all__ = ["Syntax"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Group:
     """The contents of brackets, or the whole template."""
 
@@ -29,7 +30,7 @@ class _Group:
         return next(part for part in self.parts if isinstance(part, _Value))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Value:
     """A field, or a flag with its text."""
 

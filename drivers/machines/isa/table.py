@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gallette.compiler.errors import InputError, Span
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .fields import Choice, Field, Text
 from .instruction import Instruction, Message, Opcode
@@ -32,7 +32,7 @@ _PLACES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, kw_only=True)
 class Description(Generic[Instr]):
     """The declarations of a machine."""
 

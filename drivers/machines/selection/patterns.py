@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Alu
 from gallette.compiler.nir.ir.opcodes import OPCODES
 
@@ -30,7 +30,7 @@ __all__ = ["Leaf", "Pattern", "parts_wanted", "pattern_table"]
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Leaf:
     """An operand of the opcode, or a number."""
 
@@ -41,7 +41,7 @@ class Leaf:
     placed: bool = False  # in a register
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Pattern:
     """An instruction, or a `method` of the selector. Without a name it is its only operand."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader
 from gallette.drivers.machines import compiled
 from gallette.drivers.machines.backend.allocate import Allocation, allocate
@@ -22,7 +21,7 @@ from .simulator.executable import Executable
 __all__ = ["BackendOptions", "Compiled", "compile_shader"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class BackendOptions:
     """Options of the back end."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, get_args
 
 from gallette.compiler import debug
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.gem.regions import MIB
 from gallette.drivers.common.memory.resource import HostResource
@@ -29,7 +30,7 @@ from .memory import DeviceMemory, SimdContext
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):
     """The options of a simd screen; GALLETTE_DEBUG changes the defaults.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.work import ShaderBudgetError
 from gallette.drivers.machines.isa.instruction import Instruction
 from gallette.drivers.machines.isa.messages import Place
@@ -39,7 +39,7 @@ def first_waiting(m: Threads, next: int) -> int:
     return min(m.waiting, default=DONE)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Block:
     """A basic block."""
 
@@ -50,7 +50,7 @@ class Block:
     stop: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@lazy_dataclass(frozen=True, kw_only=True)
 class ExecutableFacts:
     """Facts about a program that a launch needs, besides its instructions."""
 

@@ -8,11 +8,10 @@ every primitive in its range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.raster.batch import Batch, RasterContext
 from gallette.drivers.common.raster.points import point_sizes
 from gallette.drivers.common.raster.setup import Rect
@@ -28,7 +27,7 @@ _MARGIN = 2.0
 """Pixels a primitive may extend beyond its corners: by snapping, diamonds, whole pixels."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Grid:
     """Tiles of a framebuffer, all of one size (those at the edges are cut off)."""
 
@@ -63,7 +62,7 @@ class Grid:
         return Rect(x, y, right, top)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Ranges:
     """Per primitive, the first and last bin along both axes; none if last < first."""
 

@@ -6,8 +6,7 @@ The table is recomputed from tile memory after each batch that wrote depths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
 from gallette.drivers.common.output.hierarchical_depth import DepthBlocks, can_be_hidden
 from gallette.drivers.common.raster.batch import FragmentSink
@@ -18,7 +17,7 @@ from gallette.drivers.common.raster.spans import Spans
 __all__ = ["CoarseSink"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class CoarseSink(FragmentSink):
     """Drops hidden spans, and passes the others to the fragment engine."""
 

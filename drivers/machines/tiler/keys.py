@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.variants import keys
 from gallette.pipe.keys import lowered_by, steers
 
 __all__ = ["FragmentKey", "VariantKey", "VertexKey"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexKey(keys.VertexKey):
     """The state besides its NIR that a vertex shader's code depends on."""
 
@@ -19,7 +18,7 @@ class VertexKey(keys.VertexKey):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentKey(keys.FragmentKey):
     """The state besides its NIR that a fragment shader's code depends on."""
 

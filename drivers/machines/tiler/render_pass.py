@@ -9,12 +9,13 @@ need are shaded for each.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.draw.pipeline import batch_of
@@ -45,7 +46,7 @@ __all__ = ["PassReport", "RenderPass", "TileReport"]
 Ints = npt.NDArray[np.intp]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TileReport:
     """The costs of one tile."""
 
@@ -70,7 +71,7 @@ class TileReport:
         return self.loaded + self.stored + self.resolved
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class PassReport:
     """What a render pass did, tile by tile."""
 
@@ -88,7 +89,7 @@ class PassReport:
         return sum(tile.moved for tile in self.tiles)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Draw:
     """A recorded draw."""
 

@@ -8,8 +8,9 @@ written to it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.memory.blit import blit
 from gallette.drivers.common.raster.setup import Rect
 from gallette.pipe.state import BlitInfo, Box, FramebufferState, Surface
@@ -17,7 +18,7 @@ from gallette.pipe.state import BlitInfo, Box, FramebufferState, Surface
 __all__ = ["Resolve", "resolve_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Resolve:
     """A blit, and the on-chip attachment that it reads instead of the one in memory."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from gallette.compiler import debug
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.drivers.common.options import SharedOptions
@@ -37,7 +38,7 @@ REGISTER_CAPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):
     """The options of a tiler screen; GALLETTE_DEBUG changes some defaults."""
 

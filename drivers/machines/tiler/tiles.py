@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import create_resource, surface_texels
 from gallette.drivers.common.raster.setup import Rect
@@ -23,7 +24,7 @@ _LEDGER = ResourceLedger()
 """A ledger for tiles, which are not visible as resources."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Clear:
     """A clear of whole attachments that has not been executed yet."""
 
@@ -56,7 +57,7 @@ def pixel_bytes(framebuffer: FramebufferState) -> int:
     )
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TileMemory:
     """The memory of one tile, reused for all tiles."""
 

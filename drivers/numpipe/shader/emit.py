@@ -10,7 +10,7 @@ Straight-line operations are in `emit_ops`, ifs here, loops in `emit_loops`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .emit_loops import LoopEmitter
 from .lane_ir import BreakOp, ContinueOp, IfOp, LaneValue, LoopOp, Op, Region
@@ -20,7 +20,7 @@ from .walking import has_jump, touches_memory
 __all__ = ["Emitter"]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Join:
     """One result of a divergent if: which of its two values exists only for the lanes of
     one side.

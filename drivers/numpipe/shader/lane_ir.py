@@ -8,9 +8,9 @@ operations, `IfOp`s and `LoopOp`s; NIR's phis are attached to those (`joins` of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Variable
 
 __all__ = [
@@ -194,7 +194,7 @@ class LaneArray:
         self.votes: dict[str, int] = {}
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class LaneProgram:
     """A whole shader as a lane program, with the facts that translation has found."""
 

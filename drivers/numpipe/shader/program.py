@@ -10,12 +10,13 @@ import functools
 import marshal
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.drivers.common.lanes import (
@@ -107,7 +108,7 @@ def _finished(made: _Made) -> CompiledShader:
     return CompiledShader(made, namespace["run"])
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Made:
     """The results of code generation, before any context uses them."""
 

@@ -7,12 +7,12 @@ return zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.lanes import ComputeLanes
 from gallette.drivers.common.storage import buffer_load
 
@@ -21,7 +21,7 @@ __all__ = ["SharedMemory", "shared", "shared_index", "shared_load"]
 Array = npt.NDArray[Any]
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class SharedMemory:
     """The memory of a chunk's workgroups, passed instead of the resources.
 

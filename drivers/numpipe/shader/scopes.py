@@ -9,15 +9,16 @@ array.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .lane_ir import LaneValue, LoopOp, Region
 
 __all__ = ["Register", "RegisterFile", "Scope"]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Register:
     """A name bound to an array; `owned` ones may be overwritten when their value is dead."""
 
@@ -27,7 +28,7 @@ class Register:
     region: Region  # where the name is first bound; it may be unbound outside
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Scope:
     """A set of lanes in the generated code."""
 

@@ -12,9 +12,9 @@ element, which costs nothing:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 
 from .lane_ir import LaneValue, LoopOp, Op, Region
@@ -29,7 +29,7 @@ _WORD = (1 << 32) - 1
 _MOST_TERMS, _MOST_STEPS = 4, 16
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class SharedLoad:
     """Loads elements of a size at element numbers; `further` bytes on, if that is constant."""
 
@@ -37,7 +37,7 @@ class SharedLoad:
     further: int | None = None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Sum:
     """A 32-bit sum: a constant, and values with factors, by whether they differ between lanes."""
 

@@ -8,9 +8,9 @@ and its result is unused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic
 from gallette.compiler.nir.ir.types import Dim, image_coordinates
 
@@ -26,7 +26,7 @@ ATOMIC_BUFFERS = 16
 """Shader buffer slots below are storage blocks; atomic counter buffer n is this plus n."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class StorageOp:
     """The parameters of a storage operation besides its sources.
 

@@ -7,10 +7,10 @@ packed name their channels from the highest bits in Vulkan, from the lowest in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.vulkan.api.binding import constant
 from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS, Format
 
@@ -38,7 +38,7 @@ _COMPONENTS = {"0": 1, "1": 2, "R": 3, "G": 4, "B": 5, "A": 6}
 """VkComponentSwizzle by letter."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VulkanFormat:
     """A format as the device stores it; `swizzle` has the sources of a view's R, G, B and A."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.vulkan.api.binding import make
 from gallette.drivers.vulkan.device.device import Device
@@ -30,7 +30,7 @@ STAGE_BITS = {
 DYNAMIC_UNIFORM = 8
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Slot:
     """One descriptor of a layout: its stage, its kind, and its place in the record."""
 
@@ -71,7 +71,7 @@ class Layout:
             )  # fmt: skip
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Link:
     """Programs that are used together: their modules with numbers assigned, and the layout."""
 

@@ -7,11 +7,11 @@ of its module are the location of a slot or the binding of a descriptor.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.spirv.module import Module
 
@@ -21,7 +21,7 @@ Open = tuple[str, int]
 """What a word stands for: `("in", slot)`, `("out", slot)`, or a descriptor such as `("tex", 3)`."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Binding:
     """A descriptor of a program: its VkDescriptorType, how many there are, and their shape.
 
@@ -33,7 +33,7 @@ class Binding:
     shape: tuple[str, bool, str, bool] = ("2D", False, "f", False)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Program:
     """One stage of a pipeline."""
 

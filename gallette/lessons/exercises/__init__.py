@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.output_files import write_whole
 from gallette.lessons.text import LessonError, Part, read_parts
 
@@ -39,7 +39,7 @@ class Wrong(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Exercise:
     """The text of an exercise."""
 
@@ -59,7 +59,7 @@ class Exercise:
         return self.name + _SUFFIXES[self.language]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Verdict:
     """The number of passed cases, and the name, problem and hint of the one that failed."""
 

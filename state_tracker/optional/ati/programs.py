@@ -8,9 +8,9 @@ it to GLSL when it is first drawn with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 
@@ -38,7 +38,7 @@ _SCALES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Setup:
     """A register filled with a sample or with coordinates."""
 
@@ -48,14 +48,14 @@ class Setup:
     samples: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Argument:
     source: int
     repeat: int
     modifiers: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Operation:
     op: int
     register: int
@@ -64,7 +64,7 @@ class Operation:
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Pair:
     """A colour and an alpha operation that read the operands before either writes."""
 
@@ -72,7 +72,7 @@ class Pair:
     alpha: Operation | None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Pass:
     setup: list[Setup] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)

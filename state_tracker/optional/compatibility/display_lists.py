@@ -9,7 +9,6 @@ if nothing outside the list can change them.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -59,7 +59,7 @@ Around = Callable[["Context", Method, tuple[Any, ...]], None]
 """Makes a call with the state that was current when it was recorded."""
 
 
-@dataclasses.dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Call:
     """One recorded call."""
 

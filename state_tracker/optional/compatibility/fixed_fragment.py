@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TextureEnv", "fog_lines", "fragment_source"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class TextureEnv:
     """One enabled texture unit and its combiner state."""
 

@@ -8,11 +8,11 @@ stages by varying slots, so the stage fits any shader on the other side.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.state_tracker.drawing.color_clamp import clamps
@@ -39,7 +39,7 @@ TARGETS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class LightKey:
     """How one light is computed."""
 
@@ -48,7 +48,7 @@ class LightKey:
     spot: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class VertexKey:
     """The state that determines the vertex shader."""
 
@@ -67,7 +67,7 @@ class VertexKey:
     point_sizes: bool  # each point has its own size (OpenGL ES 1.1)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class FragmentKey:
     """The state that determines the fragment shader."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
@@ -70,7 +70,7 @@ def attribute_of(number: int) -> int:
 Values = tuple[float, ...]
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Primitive:
     """The result of a glBegin..glEnd pair: interleaved data, and the attributes' last values."""
 
@@ -89,7 +89,7 @@ class Primitive:
         self.vao = None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Pending:
     """Primitives that are not drawn yet, and their vertices."""
 

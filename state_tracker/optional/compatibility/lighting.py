@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
@@ -48,7 +48,7 @@ MATERIAL0 = 64
 """Past all vertex attributes: material properties that change between glBegin and glEnd."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Light:
     """One light source, position and direction in eye coordinates."""
 
@@ -89,7 +89,7 @@ def _half_vector(position: Vec) -> Vec:
     return (*(float(v) for v in half), 1.0)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class Material:
     """The material of one face."""
 
@@ -101,7 +101,7 @@ class Material:
     color_indexes: Vec = (0.0, 1.0, 1.0)  # stored only: there is no colour index lighting
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class TexGen:
     """How one texture coordinate of a unit is generated."""
 

@@ -8,12 +8,12 @@ buffer, and the driver gets all draws at once, each with the uniforms that follo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.drawing.draw import draw
 from gallette.state_tracker.entry_points.errors import GLError
@@ -60,7 +60,7 @@ def may_be_inside(call: Call) -> bool:
     return _MATRICES.fullmatch(name) is not None or is_vertex_data(name)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class _Part:
     """A primitive of a run."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.draw_series import Pieces, Series
@@ -109,7 +109,7 @@ class _Stack:
         self.matrices = way.multiplied([*before, *_factors(rows[: self.end])[way.places]])
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Course:
     """What calls do to the matrix stack, whatever their arguments."""
 

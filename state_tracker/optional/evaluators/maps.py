@@ -7,13 +7,13 @@ not change. Meshes are in `meshes`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -85,7 +85,7 @@ class Map:
         """Equal for maps that are alike: programs define the same ones for each frame."""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class Grid:
     """The points at which glEvalPoint and glEvalMesh evaluate."""
 

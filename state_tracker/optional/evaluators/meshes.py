@@ -6,13 +6,13 @@ kept by what they follow from: a mesh that was drawn before is neither evaluated
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.state import DrawInfo
@@ -48,7 +48,7 @@ _PRIMITIVES = {
 }
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class _Mesh:
     """Vertices in a buffer, one for each point, and the draws that connect them."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gallette.compiler.errors import CompileError
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
 from gallette.compiler.nir.ir.cf_editing import drop_body, insert_node_at, splice
@@ -18,7 +17,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 from gallette.compiler.work_limits import MOST_NESTED
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _State:
     impl: FunctionImpl
     flag: Variable

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.io.slots import ACCESSES
 from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
@@ -58,7 +58,7 @@ def lower_indirect_derefs(
     return progress
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True)
 class _Chosen:
     """An access with some indices selected among constants; nesting is bounded by types."""
 

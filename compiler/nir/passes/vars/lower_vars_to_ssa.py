@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import (
     Block,
@@ -71,7 +71,7 @@ class _States:
 _LOCAL = int(Mode.FUNCTION_TEMP)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Branch:
     """An if in the walk: whether it was reached, and the changes of its then-branch (if
     it ended).
@@ -82,7 +82,7 @@ class _Branch:
     then_changes: State | None = None
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _LoopFrame:
     """A loop in the walk: its header phis, and the changes at its jumps."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.analysis.alias import Overlap, Root, compare, root_of
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
@@ -22,7 +22,7 @@ _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | _OBSERVED
 _MOST_INDIRECT = 32  # dynamic accesses tracked per variable
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Known:
     """The contents of `deref`: (value, component) for each component, or None."""
 
@@ -33,7 +33,7 @@ class _Known:
         return _Known(self.deref, list(self.parts))
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Contents:
     """The known contents of one variable: by constant path, and through dynamic indices.
 

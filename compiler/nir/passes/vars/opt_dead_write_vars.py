@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.analysis.alias import Overlap, Root, compare, may_alias, root_of
 from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
@@ -34,7 +33,7 @@ def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     return progress
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Pending:
     """A store with its components that have not been read yet."""
 
@@ -43,7 +42,7 @@ class _Pending:
     unread: int
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Stores:
     """Unread stores into one variable, or through one pointer: by constant path, and all others."""
 

@@ -7,9 +7,9 @@ per channel, `stride` elements apart; stride 0 is one scalar for all channels. B
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
@@ -77,7 +77,7 @@ def immediate(bits: int, type: RegType) -> Region:
     return Region("i", 0, type, 0, 0, bits=bits & (1 << type.size * 8) - 1)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Instruction(instruction.Instruction):
     """One instruction; `group` is its first channel."""
 

@@ -7,9 +7,9 @@ the first of them: `hr0.x` and `hr0.y` are the halves of `r0.x`. Constants are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
@@ -47,7 +47,7 @@ def immediate(bits: int) -> Operand:
     return Operand("i", 0, bits=bits & 0xFFFFFFFF)
 
 
-@dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Instruction(instruction.Instruction):
     """One instruction; with the opcode `LABEL`, the branch target `target`."""
 

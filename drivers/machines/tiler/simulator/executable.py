@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.machines.isa.messages import unpack
 from gallette.drivers.machines.simulator import executable
 from gallette.drivers.machines.simulator.executable import (
@@ -39,7 +40,7 @@ LANDING = 24
 """Instructions after which a late answer arrives if none waits for it."""
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class _Answer:
     """The registers of a texture operation in flight."""
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage, mutable
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -85,7 +86,7 @@ def _vertex_source() -> str:
     return "\n".join(lines) + "\n"
 
 
-@dataclasses.dataclass(slots=True, eq=False)
+@lazy_dataclass(eq=False)
 class Rectangle:
     """Pixels `[height, width, channels]`, their window position, and what goes with that."""
 

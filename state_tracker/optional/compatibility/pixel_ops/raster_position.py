@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.drawing.viewports import to_window
 from gallette.state_tracker.entry_points.enums import GL
@@ -36,7 +37,7 @@ Vec = tuple[float, ...]
 _ORIGIN: Vec = (0.0, 0.0, 0.0, 1.0)
 
 
-@dataclass(slots=True)
+@lazy_dataclass()
 class RasterPosition:
     """Window coordinates (with clip w) and the associated data."""
 
