@@ -8,7 +8,9 @@ the time until a context exists.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, InitVar, dataclass, field, fields
+from functools import partial
+from inspect import Signature, signature
 from typing import Any, TypeVar, dataclass_transform
 
 __all__ = ["field", "lazy_dataclass"]
@@ -20,26 +22,29 @@ _FIELD_OPTIONS = ("default", "default_factory", "init", "repr", "hash", "compare
 
 @dataclass_transform(field_specifiers=(field,))
 def lazy_dataclass(
-    *, frozen: bool = False, eq: bool = True, unsafe_hash: bool = False, kw_only: bool = False
+    *,
+    frozen: bool = False,
+    eq: bool = True,
+    repr: bool = True,
+    unsafe_hash: bool = False,
+    kw_only: bool = False,
 ) -> Callable[[Class], Class]:
     """`dataclass(slots=True)` with these options; its methods are written when first called.
 
-    Fields are declared as for `dataclass`, and `fields`, `replace` and `asdict` work.
+    Fields are declared as for `dataclass`, and `fields`, `replace`, `asdict` and `signature` work.
     """
 
     def make(cls: Class) -> Class:
         own = {name for name, value in vars(cls).items() if value is not None}
         made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
-        written = ["__init__", "__repr__"]
-        if eq:
-            written.append("__eq__")
-        if unsafe_hash or (eq and frozen):
-            written.append("__hash__")
-        elif eq and "__hash__" not in own:
+        hashed = unsafe_hash or (eq and frozen)
+        if eq and not hashed and "__hash__" not in own:
             made.__hash__ = None
-        for name in written:
-            if name not in own:
+        methods = {"__init__": True, "__repr__": repr, "__eq__": eq, "__hash__": hashed}
+        for name, wanted in methods.items():
+            if wanted and name not in own:
                 setattr(made, name, _when_called(made, name, frozen, unsafe_hash))
+        made.__signature__ = _Signature()
         if frozen:
             made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
             # copies and pickles set the fields, which __setattr__ refuses
@@ -52,23 +57,39 @@ def lazy_dataclass(
 def _when_called(cls: Any, name: str, frozen: bool, unsafe_hash: bool) -> Callable[..., Any]:
     """A method that writes the method `name`, puts it in its own place and calls it."""
 
-    def first_call(self: Any, *args: Any, **named: Any) -> Any:
+    def write() -> Callable[..., Any]:
         method = _written(cls, name, frozen, unsafe_hash)
         setattr(cls, name, method)
-        return method(self, *args, **named)
+        return method
+
+    def first_call(self: Any, *args: Any, **named: Any) -> Any:
+        return write()(self, *args, **named)
 
     first_call.__name__ = name
     first_call.__qualname__ = f"{cls.__qualname__}.{name}"
+    first_call.write = write  # type: ignore[attr-defined]
     return first_call
+
+
+class _Signature:
+    """What `inspect.signature` finds out about a class: the arguments of its `__init__`."""
+
+    def __get__(self, one: object, cls: Any) -> Signature:
+        init = cls.__init__
+        if hasattr(init, "write"):
+            init = init.write()
+        return signature(partial(init, None))
 
 
 def _written(cls: Any, name: str, frozen: bool, unsafe_hash: bool) -> Callable[..., Any]:
     """The method as `dataclass` writes it, for a class with the same fields."""
     body: dict[str, Any] = {"__module__": cls.__module__, "__annotations__": {}}
+    stored = {each.name for each in fields(cls)}
     declared: dict[str, Field[Any]] = cls.__dataclass_fields__
     for each in declared.values():
-        body["__annotations__"][each.name] = each.type
-        body[each.name] = field(**{option: getattr(each, option) for option in _FIELD_OPTIONS})
+        if each.kw_only is not MISSING:  # no ClassVar
+            body["__annotations__"][each.name] = each.type if each.name in stored else InitVar
+            body[each.name] = field(**{option: getattr(each, option) for option in _FIELD_OPTIONS})
     if hasattr(cls, "__post_init__"):
         body["__post_init__"] = cls.__post_init__
     twin: Any = dataclass(
@@ -81,6 +102,9 @@ def _written(cls: Any, name: str, frozen: bool, unsafe_hash: bool) -> Callable[.
     )(type(cls.__name__, (), body))
     method: Callable[..., Any] = getattr(twin, name)
     method.__qualname__ = f"{cls.__qualname__}.{name}"
+    method.__annotations__ |= {
+        argument: declared[argument].type for argument in method.__annotations__.keys() & declared
+    }
     return method
 
 

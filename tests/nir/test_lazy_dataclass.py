@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from dataclasses import InitVar, field
 from functools import partial
@@ -13,7 +14,11 @@ import pytest
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-OPTIONS = ({}, {"frozen": True}, {"eq": False}, {"frozen": True, "eq": False}, {"kw_only": True})
+OPTIONS = (
+    {},
+    *({"frozen": True}, {"frozen": True, "eq": False}),
+    *({"eq": False}, {"kw_only": True}),
+)
 SIDES = {"library": partial(dataclasses.dataclass, slots=True), "lazy": lazy_dataclass}
 
 
@@ -76,6 +81,7 @@ def behaviour(cls: type, key_only: bool) -> dict[str, Any]:
         "fields": [one.name for one in dataclasses.fields(cls)],
         "match": cls.__match_args__,
         "slots": cls.__slots__,
+        "signature": str(inspect.signature(cls)),
         "made": answer(lambda: repr(made(1))),
         "second": answer(lambda: repr(made(1, 4))),
         "positional": answer(lambda: repr(cls(1))),
@@ -126,3 +132,24 @@ def test_each_method_is_written_once_and_only_when_called() -> None:
     assert [a is b for a, b in zip(before, after, strict=True)] == [False, True, True]
     assert one == One(1)
     assert One.__dict__["__init__"] is after[0]
+
+
+def test_what_may_change_can_be_hashed_if_asked_for() -> None:
+    @lazy_dataclass(unsafe_hash=True)
+    class Row:
+        x: int
+
+    assert hash(Row(3)) == hash(Row(3)) != hash(Row(4))
+
+
+def test_representations_can_be_inherited() -> None:
+    @lazy_dataclass()
+    class Named:
+        def __repr__(self) -> str:
+            return "named"
+
+    @lazy_dataclass(repr=False)
+    class Derived(Named):
+        x: int
+
+    assert repr(Derived(1)) == "named"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.opcodes import opcode_rows
 
 __all__ = ["CONDITIONS", "OPCODES", "Opcode"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+@lazy_dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):
     """One row of the opcode table; `kind` is alu, move, select, compare, flow, send or none."""
 

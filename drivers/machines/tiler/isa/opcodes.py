@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import semantics as sem
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.opcodes import opcode_rows
@@ -21,7 +21,7 @@ from gallette.drivers.machines.isa.opcodes import opcode_rows
 __all__ = ["LABEL", "MNEMONICS", "OPCODES", "Opcode"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+@lazy_dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):
     """One row of the opcode table; `kind` is flow, nop, kill, alu, compare, select, special, quad
     or message.
