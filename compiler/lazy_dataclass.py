@@ -1,23 +1,22 @@
-"""Data classes whose methods are written when they are first called.
+"""Data classes whose methods are compiled when they are first called.
 
 `dataclasses.dataclass` compiles up to six methods for each class when its module is loaded. A
-context loads some 250 classes and calls one method in fifteen, so compiling them all was a third of
-the time until a context exists.
+context loads some 250 classes and calls one method in fifteen, so compiling all of them was a third
+of the time until a context exists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, InitVar, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import partial
 from inspect import Signature, signature
+from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform
 
 __all__ = ["field", "lazy_dataclass"]
 
 Class = TypeVar("Class", bound=type)
-
-_FIELD_OPTIONS = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
 
 
 @dataclass_transform(field_specifiers=(field,))
@@ -29,7 +28,7 @@ def lazy_dataclass(
     unsafe_hash: bool = False,
     kw_only: bool = False,
 ) -> Callable[[Class], Class]:
-    """`dataclass(slots=True)` with these options; its methods are written when first called.
+    """`dataclass(slots=True)` with these options; its methods are compiled when first called.
 
     Fields are declared as for `dataclass`, and `fields`, `replace`, `asdict` and `signature` work.
     """
@@ -37,38 +36,59 @@ def lazy_dataclass(
     def make(cls: Class) -> Class:
         own = {name for name, value in vars(cls).items() if value is not None}
         made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
-        hashed = unsafe_hash or (eq and frozen)
-        if eq and not hashed and "__hash__" not in own:
-            made.__hash__ = None
-        methods = {"__init__": True, "__repr__": repr, "__eq__": eq, "__hash__": hashed}
-        for name, wanted in methods.items():
-            if wanted and name not in own:
-                setattr(made, name, _when_called(made, name, frozen, unsafe_hash))
         made.__signature__ = _Signature()
+        methods: dict[str, Callable[..., Any]] = {
+            "__init__": _when_called(made, "__init__", partial(_init, frozen=frozen))
+        }
+        if repr:
+            methods["__repr__"] = _represent
+        if eq:
+            methods["__eq__"] = _when_called(made, "__eq__", _eq)
+        if unsafe_hash or (eq and frozen):
+            methods["__hash__"] = _when_called(made, "__hash__", _hash)
+        elif eq and "__hash__" not in own:
+            made.__hash__ = None
         if frozen:
-            made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
+            methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
             # copies and pickles set the fields, which __setattr__ refuses
-            made.__getstate__, made.__setstate__ = _get_state, _set_state
+            methods |= {"__getstate__": _get_state, "__setstate__": _set_state}
+        for name in methods.keys() - own:
+            setattr(made, name, methods[name])
         return made  # type: ignore[no-any-return]
 
     return make
 
 
-def _when_called(cls: Any, name: str, frozen: bool, unsafe_hash: bool) -> Callable[..., Any]:
-    """A method that writes the method `name`, puts it in its own place and calls it."""
+Write = Callable[[Any, dict[str, Any]], str]
+"""Writes a method of a class as text, and adds the values that the text names."""
 
-    def write() -> Callable[..., Any]:
-        method = _written(cls, name, frozen, unsafe_hash)
+
+def _when_called(cls: Any, name: str, write: Write) -> Callable[..., Any]:
+    """A method that compiles the class's own, puts it in its place and calls it."""
+
+    def compiled() -> Callable[..., Any]:
+        values: dict[str, Any] = {}
+        exec(write(cls, values), values)
+        method: Callable[..., Any] = values[name]
+        method.__qualname__ = f"{cls.__qualname__}.{name}"
         setattr(cls, name, method)
         return method
 
     def first_call(self: Any, *args: Any, **named: Any) -> Any:
-        return write()(self, *args, **named)
+        return compiled()(self, *args, **named)
 
-    first_call.__name__ = name
-    first_call.__qualname__ = f"{cls.__qualname__}.{name}"
-    first_call.write = write  # type: ignore[attr-defined]
+    first_call.compiled = compiled  # type: ignore[attr-defined]
     return first_call
+
+
+class _Factory:
+    """The default, in a signature, of an argument that a function makes."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
 
 
 class _Signature:
@@ -76,36 +96,67 @@ class _Signature:
 
     def __get__(self, one: object, cls: Any) -> Signature:
         init = cls.__init__
-        if hasattr(init, "write"):
-            init = init.write()
+        init = init.compiled() if hasattr(init, "compiled") else init
+        init.__annotations__ = {"return": None}
+        init.__annotations__ |= {name: x.type for name, x in cls.__dataclass_fields__.items()}
         return signature(partial(init, None))
 
 
-def _written(cls: Any, name: str, frozen: bool, unsafe_hash: bool) -> Callable[..., Any]:
-    """The method as `dataclass` writes it, for a class with the same fields."""
-    body: dict[str, Any] = {"__module__": cls.__module__, "__annotations__": {}}
+def _init(cls: Any, values: dict[str, Any], frozen: bool) -> str:
+    values |= {"_factory": _FACTORY, "_set": object.__setattr__}
     stored = {each.name for each in fields(cls)}
-    declared: dict[str, Field[Any]] = cls.__dataclass_fields__
-    for each in declared.values():
-        if each.kw_only is not MISSING:  # no ClassVar
-            body["__annotations__"][each.name] = each.type if each.name in stored else InitVar
-            body[each.name] = field(**{option: getattr(each, option) for option in _FIELD_OPTIONS})
+    arguments: list[str] = []
+    named: list[str] = []
+    passed_on: list[str] = []  # to __post_init__
+    body: list[str] = []
+    for name, each in cls.__dataclass_fields__.items():
+        if each.kw_only is MISSING:  # ClassVar
+            continue
+        argument = value = name
+        if each.default is not MISSING:
+            values[f"_default_{name}"] = each.default
+            argument, made = f"{name}=_default_{name}", f"_default_{name}"
+        elif each.default_factory is not MISSING:
+            values[f"_make_{name}"] = each.default_factory
+            argument, made = f"{name}=_factory", f"_make_{name}()"
+            value = f"{made} if {name} is _factory else {name}"
+        elif not each.init:
+            continue
+        if each.init:
+            (named if each.kw_only else arguments).append(argument)
+        else:
+            value = made
+        if name not in stored:  # InitVar
+            passed_on.append(name)
+        else:
+            body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
-        body["__post_init__"] = cls.__post_init__
-    twin: Any = dataclass(
-        init=name == "__init__",
-        repr=name == "__repr__",
-        eq=name in ("__eq__", "__hash__"),
-        frozen=frozen,
-        unsafe_hash=unsafe_hash,
-        slots=True,  # or __init__ leaves out defaults of fields that are no arguments
-    )(type(cls.__name__, (), body))
-    method: Callable[..., Any] = getattr(twin, name)
-    method.__qualname__ = f"{cls.__qualname__}.{name}"
-    method.__annotations__ |= {
-        argument: declared[argument].type for argument in method.__annotations__.keys() & declared
-    }
-    return method
+        body.append(f"self.__post_init__({', '.join(passed_on)})")
+    taken = ", ".join(["self", *arguments, *(["*", *named] if named else [])])
+    return f"def __init__({taken}):\n " + ("\n ".join(body) or "pass")
+
+
+def _eq(cls: Any, values: dict[str, Any]) -> str:
+    compared = [each for each in fields(cls) if each.compare]
+    return f"""def __eq__(self, other):
+ if other.__class__ is self.__class__:
+  return {_tuple("self", compared)} == {_tuple("other", compared)}
+ return NotImplemented"""
+
+
+def _hash(cls: Any, values: dict[str, Any]) -> str:
+    hashed = [each for each in fields(cls) if (each.compare if each.hash is None else each.hash)]
+    return f"def __hash__(self): return hash({_tuple('self', hashed)})"
+
+
+def _tuple(of: str, names: list[Field[Any]]) -> str:
+    return "(" + "".join(f"{of}.{each.name}, " for each in names) + ")"
+
+
+@recursive_repr()
+def _represent(self: Any) -> str:
+    shown = [f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr]
+    return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _refuse_to_set(self: Any, name: str, value: Any) -> None:
