@@ -377,8 +377,7 @@ def check_part(
     extent: tuple[int, int, int],
 ) -> TexImage:
     """The image that a sub-image call refers to; GL errors if it or the box does not exist."""
-    last = texture.target.limit(texture.group.caps).bit_length() - 1
-    if not 0 <= level <= last:
+    if not 0 <= level <= texture.target.last_level(texture.group.caps):
         raise invalid_value(f"level {level} of a {texture.target.name}")
     image = texture.image(face, level)
     if image is None:
