@@ -233,7 +233,7 @@ class Directives:
             raise self.log.abort("#undef needs a macro name", at)
         _, name, loc = rest[0]
         old = self.macros.get(name)
-        if (old is not None and old.builtin) or name.startswith("GL_"):
+        if (old is not None and old.builtin) or name.startswith("GL_") or name == "defined":
             raise self.log.abort(f"'{name}' cannot be undefined", loc, loc + len(name))
         if len(rest) > 1:
             self.log.warning("extra text after #undef", rest[1][2])

@@ -45,8 +45,8 @@ class _Parser(ExpressionParser):
                 self.recover(start)
                 if self.kind == "}":
                     self.pos += 1
-        if self.pos == 0 and self.lang.es:
-            self.log.error("a shader of GLSL ES declares something", self.loc)
+        if self.pos == 0:
+            self.log.error("a shader declares something", self.loc)
         return s.Unit(0, self.loc, body)
 
     def recover(self, start: int) -> None:
