@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram
     from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
 __all__ = ["FeedbackObject", "FeedbackState", "size_and_type", "stream_output"]
 
