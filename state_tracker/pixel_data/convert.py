@@ -138,7 +138,7 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
 
 @_QUIETLY
 def pack_values(target: Format, format: int, rgba: Array, base: str = "") -> Bytes:
-    """The same (`to_pipe`) for decoded pixels."""
+    """Decoded pixels as rows of a pipe format, for `to_pipe`."""
     linear = linear_format(target)
     if target.is_depth_stencil:
         return _pack_depth_stencil(target, rgba, format)

@@ -182,8 +182,10 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             if texture.immutable_levels:
                 level = max(texture.base_level, min(level, texture.immutable_levels - 1))
             texture.max_level = level
-        if (texture.base_level, texture.max_level) != before:
-            texture.changed()  # framebuffers with another level may be complete now, or no longer
+        texture.invalidate_views()
+        if (texture.base_level, texture.max_level) != before and not texture.immutable_levels:
+            # Framebuffers with another level may be complete now, or no longer.
+            texture.group.mark(Dirty.FRAMEBUFFER)
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
         chosen = [_SWIZZLE(v) for v in values]
         swizzle = list(texture.swizzle)
