@@ -17,10 +17,13 @@ class LinkLog:
         self.errors = 0
 
     def error(self, message: str) -> None:
-        line = f"error: {message}"
+        self.warn(message, "error")
+        self.errors += 1
+
+    def warn(self, message: str, kind: str = "warning") -> None:
+        line = f"{kind}: {message}"
         if line not in self.lines:
             self.lines.append(line)
-        self.errors += 1
 
     def stop_on_error(self) -> None:
         if self.errors:

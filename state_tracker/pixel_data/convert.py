@@ -24,7 +24,7 @@ from gallette.state_tracker.pixel_data.pixels import (
 )
 from gallette.state_tracker.texturing.texture_formats import linear_format
 
-__all__ = ["decode_client", "encode_client", "from_pipe", "to_pipe"]
+__all__ = ["decode_client", "encode_client", "from_pipe", "pack_values", "to_pipe"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -133,7 +133,13 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
-    rgba = decode_client(format, type, pixels)
+    return pack_values(target, format, decode_client(format, type, pixels), base)
+
+
+@_QUIETLY
+def pack_values(target: Format, format: int, rgba: Array, base: str = "") -> Bytes:
+    """Decoded pixels as rows of a pipe format, for `to_pipe`."""
+    linear = linear_format(target)
     if target.is_depth_stencil:
         return _pack_depth_stencil(target, rgba, format)
     if base and "A" not in base and base != "I":

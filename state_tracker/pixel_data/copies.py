@@ -20,7 +20,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.pixel_data.readback import client_pixels, read_box, read_source
+from gallette.state_tracker.pixel_data.readback import (
+    changes_values,
+    client_pixels,
+    read_box,
+    read_source,
+)
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.es_formats import ETC, check_es_copy
@@ -281,6 +286,14 @@ def _copy_source(ctx: Context, info: InternalFormat) -> Attachment:
     return source
 
 
+# As what pixels are read for images whose contents are converted, by base format; or RGBA floats.
+_AS_READ: dict[str, tuple[int, int]] = {
+    "Z": (GL.DEPTH_COMPONENT, GL.FLOAT),
+    "S": (GL.STENCIL_INDEX, GL.UNSIGNED_BYTE),
+    "ZS": (GL.DEPTH_STENCIL, GL.FLOAT_32_UNSIGNED_INT_24_8_REV),
+}
+
+
 def _copy_part(
     ctx: Context, texture: TextureObject, face: int, level: int,
     at: tuple[int, int, int], x: int, y: int, width: int, height: int,
@@ -298,15 +311,17 @@ def _copy_part(
     x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, fb_width), min(y + height, fb_height)
     if x1 <= x0 or y1 <= y0:
         return
-    if image.format.is_compressed:
-        assert source.info is not None
+    assert source.info is not None
+    format, type = _AS_READ.get(image.info.base, (GL.RGBA, GL.FLOAT))
+    if image.format.is_compressed or changes_values(ctx, image.info, format):
         rows = read_box(ctx, place[0], place[1], Box(x0, y0, place[2], x1 - x0, y1 - y0, 1))
-        client = np.zeros((1, height, width, 16), np.uint8)  # what is outside is undefined
-        client[:, y0 - y : y1 - y, x0 - x : x1 - x] = client_pixels(
-            rows, source.format, source.info, GL.RGBA, GL.FLOAT, False
-        )
-        extent = (width, height, 1)
-        fill_part(ctx, texture, face, level, at, extent, GL.RGBA, GL.FLOAT, client)
+        client = client_pixels(rows, source.format, source.info, format, type, False)
+        if image.format.is_compressed:  # whole blocks; what is outside is undefined
+            beside = (0, 0), (y0 - y, y + height - y1), (x0 - x, x + width - x1), (0, 0)
+            client, x0, y0 = np.pad(client, beside), x, y
+        at = (at[0] + x0 - x, at[1] + y0 - y, at[2])
+        extent = (client.shape[2], client.shape[1], 1)
+        fill_part(ctx, texture, face, level, at, extent, format, type, client)
         return
     resource, at_level, layer = storage
     # Rows of a 1D array are its layers: copy them one by one.

@@ -63,6 +63,7 @@ __all__ = [
     "read_box",
     "read_image",
     "read_source",
+    "transferred",
 ]
 
 Array = npt.NDArray[Any]

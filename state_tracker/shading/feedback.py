@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram
     from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
 __all__ = ["FeedbackObject", "FeedbackState", "size_and_type", "stream_output"]
 
@@ -41,6 +42,7 @@ class FeedbackObject(GLObject):
         self.bindings = [IndexedBinding() for _ in range(count)]
         self.active = self.paused = False
         self.mode: int = GL.POINTS
+        self.executable: Executable | None = None  # what an active capture captures
         self.targets: list[StreamOutputTarget | None] = []
         self.stream_buffers: dict[int, int] = {}  # a buffer for each captured stream
         # Stream -> its target in the last completed capture, or None.
@@ -61,6 +63,7 @@ class FeedbackObject(GLObject):
             if target is not None:
                 target.buffer.unref()
         self.active = self.paused = False
+        self.executable = None
 
     def destroy(self) -> None:
         if self.active:
@@ -86,10 +89,23 @@ class FeedbackState:
         self.current = self.default.retain()
         self._ctx = ctx
 
+    def captures(self, executable: Executable | None) -> bool:
+        """Whether an active transform feedback, bound or not, captures a program."""
+        objects = (self.default, *self.names.values())
+        return executable is not None and any(o.executable is executable for o in objects)
+
     def release_all(self) -> None:
         self.current.release()
         self.names.clear()
         self.default.release()
+
+
+def _source(ctx: Context) -> Executable | None:
+    """The program whose last vertex stage is captured."""
+    if ctx.programs.executable is not None or ctx.pipelines.current is None:
+        return ctx.programs.executable
+    stages = ctx.pipelines.current.stages()
+    return next((stages[s] for s in _LAST_FIRST if s in stages), None)
 
 
 def stream_output(linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
@@ -153,10 +169,7 @@ def bind_transform_feedback(ctx: Context, target: int, id: int) -> None:
 
 @entry
 def begin_transform_feedback(ctx: Context, mode: int) -> None:
-    current, executable = ctx.feedback.current, ctx.programs.executable
-    if executable is None and ctx.pipelines.current is not None:
-        stages = ctx.pipelines.current.stages()
-        executable = next((stages[s] for s in _LAST_FIRST if s in stages), None)
+    current, executable = ctx.feedback.current, _source(ctx)
     if current.active:
         raise invalid_operation("transform feedback is active already")
     if executable is None or not executable.linked.xfb or not executable.linked.xfb.outputs:
@@ -179,6 +192,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
         current.targets.pop()
     current.begin_capture()
     current.active, current.paused, current.mode = True, False, mode
+    current.executable = executable
     ctx.pipe.set_stream_output_targets(current.targets)
     ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
 
@@ -208,6 +222,8 @@ def resume_transform_feedback(ctx: Context) -> None:
     current = ctx.feedback.current
     if not current.active or not current.paused:
         raise invalid_operation("transform feedback is not paused")
+    if _source(ctx) is not current.executable:
+        raise invalid_operation("transform feedback began with another program")
     current.paused = False
     ctx.pipe.set_stream_output_targets(current.targets, append=True)
 

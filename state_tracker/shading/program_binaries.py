@@ -152,9 +152,8 @@ def program_binary(ctx: Context, program: int, format: int, binary: Pointer, len
         raise invalid_enum(format, "program binary format")
     if length < 0:
         raise invalid_value("negative length")
-    if ctx.feedback.current.running:
-        if ctx.programs.current is found:
-            raise invalid_operation("the program is in use by transform feedback")
+    if ctx.feedback.captures(found.executable):
+        raise invalid_operation("the program is in use by transform feedback")
     raw = read_bytes(binary, length).tobytes() if binary is not None else b""
     given = Binary.read(raw, _kind(ctx))
     if given is None:

@@ -164,8 +164,7 @@ def detach_shader(ctx: Context, program: int, shader: int) -> None:
 @entry
 def link_program(ctx: Context, program: int) -> None:
     found = ctx.programs.program(program)
-    feedback = ctx.feedback.current
-    if feedback.active and ctx.programs.current is found:
+    if ctx.feedback.captures(found.executable):
         raise invalid_operation("transform feedback is active with this program")
     found.link(ctx)
 

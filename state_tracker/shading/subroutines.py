@@ -10,7 +10,7 @@ block.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -179,21 +179,24 @@ def get_active_subroutine_name(ctx: Context, program: int, shadertype: int, inde
 
 @entry
 def get_program_stageiv(ctx: Context, program: int, shadertype: int, pname: int) -> list[int]:
-    executable, stage = _executable(ctx, program, shadertype)
-    uniforms = _uniforms(executable, stage)
-    names = _active(executable, stage)
-    values: dict[int, int] = {
-        GL.ACTIVE_SUBROUTINE_UNIFORMS: len(uniforms),
-        GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS: _locations(executable, stage),
-        GL.ACTIVE_SUBROUTINES: len(names),
-        GL.ACTIVE_SUBROUTINE_UNIFORM_MAX_LENGTH: max(
-            (len(_reported(u)) + 1 for u in uniforms), default=0
-        ),
-        GL.ACTIVE_SUBROUTINE_MAX_LENGTH: max((len(n) + 1 for n in names), default=0),
-    }
-    if pname not in values:
+    if pname not in _STAGE_VALUES:
         raise invalid_enum(pname, "program stage parameter")
-    return [values[pname]]
+    stage, found = _stage(shadertype), ctx.programs.program(program)
+    # A program that is not linked has no subroutines; it is no error to ask.
+    return [_STAGE_VALUES[pname](found.executable, stage) if found.executable is not None else 0]
+
+
+_STAGE_VALUES: dict[int, Callable[[Executable, Stage], int]] = {
+    GL.ACTIVE_SUBROUTINE_UNIFORMS: lambda e, s: len(_uniforms(e, s)),
+    GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS: lambda e, s: _locations(e, s),
+    GL.ACTIVE_SUBROUTINES: lambda e, s: len(_active(e, s)),
+    GL.ACTIVE_SUBROUTINE_UNIFORM_MAX_LENGTH: lambda e, s: max(
+        (len(_reported(u)) + 1 for u in _uniforms(e, s)), default=0
+    ),
+    GL.ACTIVE_SUBROUTINE_MAX_LENGTH: lambda e, s: max(
+        (len(n) + 1 for n in _active(e, s)), default=0
+    ),
+}
 
 
 def _in_use(ctx: Context, stage: Stage) -> Executable:

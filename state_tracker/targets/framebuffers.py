@@ -297,6 +297,11 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
         return False
     if not attachment.layered and attachment.layer >= attachment.layers:
         return False
+    texture = attachment.object
+    if isinstance(texture, TextureObject) and not texture.immutable_levels:
+        # Levels beside the base are drawn to if they are mipmaps; as on Mesa, those before it, too.
+        if attachment.level > texture.base_level and not texture.is_complete(True):
+            return False
     if isinstance(point, str):
         return ("Z" if point == DEPTH else "S") in info.base
     if not info.is_color or (info.compat_only and not ctx.is_compat):

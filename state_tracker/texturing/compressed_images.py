@@ -120,7 +120,9 @@ def _compressed_family(dimensions: int) -> None:
         at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
         format, byte_count, data = args[2 * dimensions :]
         image = check_part(texture, face, level, at, extent)
-        told = image.reported_format
+        told, kind = image.reported_format, INTERNAL_FORMATS.get(format)
+        if dimensions == 1 or (kind is not None and kind.is_generic):
+            raise invalid_enum(format, "compressed internal format")
         if not image.compressed or image.info.value != format:
             raise invalid_operation("the image has another format")
         for axis, block in ((0, told.block_width), (1, told.block_height)):

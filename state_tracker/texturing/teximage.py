@@ -20,8 +20,9 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
+from gallette.state_tracker.pixel_data.convert import decode_client, pack_values, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
+from gallette.state_tracker.pixel_data.readback import changes_values, transferred
 from gallette.state_tracker.texturing.es_formats import (
     ETC,
     check_es_compressing,
@@ -263,11 +264,16 @@ def fill_part(
     if image.info.is_ycbcr:
         _fill_words(ctx, texture, image, face, level, at, type, client[0])
         return
-    if format == GL.COLOR_INDEX or (
-        ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color
-    ):
-        client, format, type = _transferred(ctx, image, client, format, type)
-    rows = to_pipe(image.format, format, type, client, image.info.base)
+    base = image.info.base
+    if format == GL.COLOR_INDEX and not image.info.is_integer:
+        indices = client if type == GL.BITMAP else decode_client(format, type, client)
+        rgba = ctx.transfer.index_to_color(indices[..., 0])
+        rows = pack_values(image.format, GL.RGBA, rgba, base)
+    elif changes_values(ctx, image.info, format):
+        values = transferred(ctx, image.info, format, decode_client(format, type, client))
+        rows = pack_values(image.format, format, values, base)
+    else:
+        rows = to_pipe(image.format, format, type, client, base)
     if image.info.value in _ONE_BIT and not image.format.is_compressed:
         rows = _punched(rows)
     if image.info.base == "ZS" and format == GL.DEPTH_COMPONENT:
@@ -297,20 +303,6 @@ def _punched(rows: Bytes) -> Bytes:
     texels[..., 3] = 255
     texels[clear] = 0
     return texels.reshape(rows.shape)
-
-
-def _transferred(
-    ctx: Context, image: TexImage, client: Bytes, format: int, type: int
-) -> tuple[Bytes, int, int]:
-    """Client colours after pixel transfer, as floats."""
-    if image.info.is_integer:
-        return client, format, type
-    if format == GL.COLOR_INDEX:
-        indices = client if type == GL.BITMAP else decode_client(format, type, client)
-        rgba = ctx.transfer.index_to_color(indices[..., 0])
-    else:
-        rgba = ctx.transfer.color(np.asarray(decode_client(format, type, client), np.float64))
-    return np.ascontiguousarray(rgba, "<f4").view(np.uint8), int(GL.RGBA), int(GL.FLOAT)
 
 
 def _keep_stencil(
@@ -377,8 +369,7 @@ def check_part(
     extent: tuple[int, int, int],
 ) -> TexImage:
     """The image that a sub-image call refers to; GL errors if it or the box does not exist."""
-    last = texture.target.limit(texture.group.caps).bit_length() - 1
-    if not 0 <= level <= last:
+    if not 0 <= level <= texture.target.last_level(texture.group.caps):
         raise invalid_value(f"level {level} of a {texture.target.name}")
     image = texture.image(face, level)
     if image is None:

@@ -240,7 +240,12 @@ class InternalFormat:
 
         False for compressed formats, even if their texels are stored uncompressed here.
         """
-        return not (self.is_compressed or self.is_ycbcr or self.name.startswith("COMPRESSED_"))
+        return not (self.is_compressed or self.is_ycbcr or self.is_generic)
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether images may be compressed, in a format of the implementation's choice."""
+        return self.name.startswith("COMPRESSED_") and not self.is_compressed
 
     @cached_property
     def is_renderable(self) -> bool:

@@ -171,7 +171,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         level = to_int(value, False)
         if level < 0:
             raise invalid_value("negative texture level")
-        fixed = rect or texture.target.multisample
+        fixed, before = rect or texture.target.multisample, (texture.base_level, texture.max_level)
         if pname == GL.TEXTURE_BASE_LEVEL:
             if fixed and level:
                 raise invalid_operation("this target has only level 0")
@@ -183,6 +183,9 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
                 level = max(texture.base_level, min(level, texture.immutable_levels - 1))
             texture.max_level = level
         texture.invalidate_views()
+        if (texture.base_level, texture.max_level) != before and not texture.immutable_levels:
+            # Framebuffers with another level may be complete now, or no longer.
+            texture.group.mark(Dirty.FRAMEBUFFER)
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
         chosen = [_SWIZZLE(v) for v in values]
         swizzle = list(texture.swizzle)

@@ -145,8 +145,8 @@ def test_an_error_of_input_says_where() -> None:
     assert str(InputError("odd", Span(1, 2, 0, "b"), "ab")) == "b:1:2: error: odd\n  ab\n   ^"
 
 
-VERTEX = "#version 330\nout vec4 v; void main() { gl_Position = v = vec4(1.0); }\n"
-FRAGMENT = "#version 330\nin vec4 {}; out vec4 c; void main() {{ c = {}; }}\n"
+VERTEX = "#version 420\nout vec4 v; void main() { gl_Position = v = vec4(1.0); }\n"
+FRAGMENT = "#version 420\nin vec4 {}; out vec4 c; void main() {{ c = {}; }}\n"
 
 
 def test_the_compiler_tool_infers_stages_from_suffixes(

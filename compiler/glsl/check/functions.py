@@ -83,10 +83,8 @@ def mark_subroutine(c: Checker, f: hir.Function, types: list[s.Name], quals: hir
         prototype = c.shader.subroutine_types.get(name.name)
         if prototype is None:
             raise c.abort(f"'{name.name}' is not a subroutine type", name)
-        same = prototype.result is f.result and [p.type for p in prototype.params] == [
-            p.type for p in f.params
-        ]
-        if not same:
+        given, wanted = ([(p.type, p.quals.storage) for p in g.params] for g in (f, prototype))
+        if prototype.result is not f.result or given != wanted:
             raise c.abort(f"the function does not match subroutine type '{name.name}'", name)
         f.subroutine_types.append(name.name)
     if "index" in quals.layout:

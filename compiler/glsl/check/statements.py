@@ -198,7 +198,7 @@ def switch_statement(c: Checker, node: s.Switch) -> list[hir.Stmt]:
         seen.add(value.value[0])
         labels.append(value)
     if labels or is_default:
-        if not pending and c.lang.es and c.lang.version >= 300:
+        if not pending:
             c.error("a label must be followed by a statement", node.body[-1])
         flush()
     c.control_depth -= 1

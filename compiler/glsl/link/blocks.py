@@ -37,6 +37,7 @@ def declared_blocks(
             users[unit] = block
     for name, users in seen.items():
         block = next(iter(users.values()))
+        _check_sizes(name, block, log)
         live = frozenset(unit.stage for unit, own in users.items() if _is_live(unit, own))
         if live or block.type.packing in ("std140", "std430", "shared"):
             yield _declared(name, block, users, live, variables)
@@ -87,19 +88,30 @@ def _merge_sizes(a: hir.Block, b: hir.Block) -> None:
         p.max_index = q.max_index = max(p.max_index, q.max_index)
 
 
+def _declared_member(block: hir.Block, i: int) -> tuple[Type, int]:
+    """The type of a member, and the highest constant that indexes it, or -1."""
+    if not block.members:
+        return block.type.fields[i].type, block.member_quals[i].max_index
+    member = block.members[i]
+    return member.type, max(block.member_quals[i].max_index, member.max_index)
+
+
 def sized_block(block: hir.Block) -> Type:
     """The block's type with its implicitly sized members sized."""
     fields: list[Field] = []
     last = len(block.type.fields) - 1
     for i, f in enumerate(block.type.fields):
-        type_ = f.type
-        if type_.is_unsized_array and type_.element is not None:
-            highest = block.member_quals[i].max_index
-            if block.members:
-                highest = max(highest, block.members[i].max_index)
-                type_ = block.members[i].type
-            runtime = block.quals.storage == "buffer" and i == last
-            if type_.is_unsized_array and not runtime and type_.element is not None:
-                type_ = t.array(type_.element, max(1, highest + 1))
+        type_, highest = _declared_member(block, i)
+        runtime = block.quals.storage == "buffer" and i == last
+        if type_.is_unsized_array and not runtime and type_.element is not None:
+            type_ = t.array(type_.element, max(1, highest + 1))
         fields.append(f if type_ is f.type else replace(f, type=type_))
     return t.interface(block.type.name, fields, block.type.packing, block.type.row_major)
+
+
+def _check_sizes(name: str, block: hir.Block, log: LinkLog) -> None:
+    """Only the last member may be left without a size (4.1.9)."""
+    for i, f in enumerate(block.type.fields[:-1]):
+        type_, highest = _declared_member(block, i)
+        if type_.is_unsized_array and highest < 0:
+            log.error(f"array '{f.name}' of block '{name}' has no size and is not the last member")

@@ -109,9 +109,13 @@ def match_variables(interface: StagePair) -> None:
 
 
 def report_unmatched(interface: StagePair, variable: InterfaceVariable) -> None:
+    """Before GLSL 4.20, variables without an output are undefined; 1.20 and OpenGL ES have none."""
     if not variable.live:
         return
-    interface.log.error(
+    language = interface.second.language
+    undefined = variable.block is None and not language.es and 130 <= language.version < 420
+    report = interface.log.warn if undefined else interface.log.error
+    report(
         f"input '{variable.label}' of the {interface.second.name} shader is not written by the "
         f"{interface.first.name} shader"
     )

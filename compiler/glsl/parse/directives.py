@@ -113,7 +113,7 @@ class Directives:
 
     def do_extension(self, rest: list[Token], at: int) -> None:
         words = [t[1] for t in rest]
-        if len(words) != 3 or words[1] != ":":
+        if len(words) != 3 or words[1] != ":" or rest[0][0] != "id":
             raise self.log.abort(
                 "malformed #extension", at, at + 9, "expected '#extension name : behavior'"
             )
@@ -188,6 +188,10 @@ class Directives:
         if body and (body[0][0] == "##" or body[-1][0] == "##"):
             self.log.error("'##' cannot begin or end a macro", body[0][2])
             return
+        quotes = next((token for token in body if token[0] == "#"), None)
+        if quotes is not None:
+            self.log.error("'#' is no operator of macros", quotes[2])
+            return
         joins = next((token for token in body if token[0] == "##"), None)
         if joins is not None and self.lang.es:
             self.log.error(f"'##' is not available in {self.lang.name}", joins[2])
@@ -233,7 +237,7 @@ class Directives:
             raise self.log.abort("#undef needs a macro name", at)
         _, name, loc = rest[0]
         old = self.macros.get(name)
-        if (old is not None and old.builtin) or name.startswith("GL_"):
+        if (old is not None and old.builtin) or name.startswith("GL_") or name == "defined":
             raise self.log.abort(f"'{name}' cannot be undefined", loc, loc + len(name))
         if len(rest) > 1:
             self.log.warning("extra text after #undef", rest[1][2])

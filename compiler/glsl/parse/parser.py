@@ -45,8 +45,8 @@ class _Parser(ExpressionParser):
                 self.recover(start)
                 if self.kind == "}":
                     self.pos += 1
-        if self.pos == 0 and self.lang.es:
-            self.log.error("a shader of GLSL ES declares something", self.loc)
+        if self.pos == 0:
+            self.log.error("a shader declares something", self.loc)
         return s.Unit(0, self.loc, body)
 
     def recover(self, start: int) -> None:
@@ -327,9 +327,9 @@ class _Parser(ExpressionParser):
         return s.FunctionDecl(loc, self.last_end, quals, ref, name, name_loc, params, None)
 
     def no_definition(self, ref: s.TypeRef) -> None:
-        """GLSL ES has no structures that the type of a parameter or of a result defines."""
-        if ref.struct is not None and self.lang.es:
-            self.log.error("structures cannot be defined here in GLSL ES", ref.loc, ref.end)
+        """Refuse structures that the type of a parameter or of a result defines."""
+        if ref.struct is not None:
+            self.log.error("structures cannot be defined in a function's type", ref.loc, ref.end)
 
     def param(self) -> s.Param:
         loc = self.loc

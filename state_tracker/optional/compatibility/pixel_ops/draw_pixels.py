@@ -187,7 +187,8 @@ def draw_pixels(
             return
         values = decode_client(format, type, client)[0]
     if format == GL.COLOR_INDEX:
-        _draw_color(ctx, ctx.transfer.index_to_color(values[..., 0]))
+        # Scales, biases and maps of colours are for pixels that came as colours.
+        _draw_color(ctx, ctx.transfer.index_to_color(values[..., 0]), transfer=False)
     elif format == GL.STENCIL_INDEX:
         _write_stencil(ctx, ctx.transfer.index(values[..., 1], "S_TO_S"), None)
     elif format == GL.DEPTH_STENCIL:
