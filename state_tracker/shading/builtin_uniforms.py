@@ -22,6 +22,7 @@ __all__ = ["PROVIDERS", "Bytes", "Field", "Getter", "Place", "Places", "Value", 
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 Bytes = npt.NDArray[np.uint8]
+Cells = npt.NDArray[Any]
 Getter = Callable[["Context"], Value]
 PROVIDERS: list[Callable[[str, int, str], Getter | None]] = []
 """What finds further uniforms by the name without `gl_`, an index and a field; returns what gets
@@ -64,6 +65,11 @@ class Place:
     uniform: Uniform
     offset: int
     get: Getter
+    cells: Cells  # of the program's own block
+
+    def cells_of(self, rows: Cells) -> Cells:
+        """The element in copies of the block, `[copy, component]` or `[copy, row, column]`."""
+        return _cells(self.uniform, self.offset, rows, *rows.shape)
 
 
 @dataclass(slots=True)
@@ -87,20 +93,13 @@ def _together(found: list[Place], moves: bool) -> Places:
     return Places(found, moves, lambda ctx: get(owner(ctx)), (None,) * len(found))
 
 
-def _store(rows: Bytes, uniform: Uniform, offset: int, value: Value) -> None:
-    """Store a value, or a value for each row."""
-    kind = uniform.type.without_array
-    array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
+def _cells(uniform: Uniform, offset: int, memory: Any, count: int, size: int) -> Cells:
+    kind, stride = uniform.type.without_array, uniform.matrix_stride
+    dtype = np.dtype("<i4" if kind.is_integer else "<f4")
     if not kind.is_matrix:
-        raw = np.ascontiguousarray(np.atleast_1d(array)[..., : kind.rows]).view(np.uint8)
-        rows[:, offset : offset + raw.shape[-1]] = raw
-        return
-    columns = np.ascontiguousarray(array if uniform.row_major else array.swapaxes(-1, -2))
-    raw = columns.view(np.uint8)
-    size = raw.shape[-1]
-    for column in range(raw.shape[-2]):
-        at = offset + column * uniform.matrix_stride
-        rows[:, at : at + size] = raw[..., column, :]
+        return np.ndarray((count, kind.rows), dtype, memory, offset, (size, 4))
+    across = (stride, 4) if uniform.row_major else (4, stride)
+    return np.ndarray((count, kind.rows, kind.columns), dtype, memory, offset, (size, *across))
 
 
 def _getter(name: str, index: int, field: str) -> Getter | None:
@@ -108,7 +107,7 @@ def _getter(name: str, index: int, field: str) -> Getter | None:
     return ours or next((get for p in PROVIDERS if (get := p(name, index, field))), None)
 
 
-def places(linked: LinkedProgram) -> list[Places]:
+def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
     """The elements of the built-in uniforms of a program; those that move come first."""
     found: dict[Any, list[Place]] = {}
     for uniform in linked.uniforms:
@@ -125,15 +124,17 @@ def places(linked: LinkedProgram) -> list[Places]:
                 offset = uniform.offset + element * uniform.array_stride
                 of = "" if isinstance(get, Field) else uniform.name
                 key = not moves, name, index + element, of
-                found.setdefault(key, []).append(Place(uniform, offset, get))
+                cells = _cells(uniform, offset, block, 1, len(block))
+                found.setdefault(key, []).append(Place(uniform, offset, get, cells))
     return [_together(found[key], not key[0]) for key in sorted(found)]
 
 
-def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> None:
+def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> bool:
     """Write the built-in uniforms of a program into its default block, or only the `matrices`; or
-    into `rows`, copies of the block for as many matrices as the current one consists of.
+    into `rows`, copies of the block for as many matrices as the current one consists of. Returns
+    whether the block has changed.
     """
-    block = np.frombuffer(executable.uniforms.data, np.uint8)[None] if rows is None else rows
+    changed = False
     with np.errstate(over="ignore", invalid="ignore"):
         for some in executable.builtin_places:
             if matrices and not some.moves:
@@ -143,6 +144,10 @@ def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | Non
                 if all(map(operator.is_, values, stored)):
                     continue
                 some.stored = values
+                changed = True
             for place, value, before in zip(some.places, values, stored, strict=True):
-                if rows is not None or value is not before:
-                    _store(block, place.uniform, place.offset, value)
+                if rows is not None:
+                    place.cells_of(rows)[:] = value
+                elif value is not before:
+                    place.cells[0] = value
+    return changed

@@ -179,7 +179,7 @@ class Executable:
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
-        self.builtin_places = builtin_uniforms.places(linked) if self.has_builtins else []
+        self.builtin_places = builtin_uniforms.places(linked, self.uniforms.data)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
         """Per vertex element of the driver: attribute slot, and whether the shader reads it."""
