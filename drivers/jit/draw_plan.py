@@ -233,11 +233,17 @@ class DrawPlan(Rasterization):
         if not streams or not self._constants(row):
             return 0
         for number, stream in enumerate(streams):
-            if stream is None or not self._described(stream, info, info.start):
-                return number
-            if not self._made(stream):
+            if not self._drawn(stream, info, info.start):
                 return number
         return None
+
+    def _drawn(self, stream: Stream | None, info: DrawInfo, start: int) -> bool:
+        """Make a part of a draw; if some vertices are clipped, with the triangles there are then."""
+        if stream is None or not self._described(stream, info, start):
+            return False
+        if self._made(stream):
+            return True
+        return self._drawn(stream.clipped, info, start)
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
         """Draw from another vertex on, with one block for both stages; fast if nothing else
@@ -282,7 +288,8 @@ class DrawPlan(Rasterization):
             return False
         self._words[DrawWords.STREAM] = stream.at
         self._start = start
-        self._steady = self._columns.steady and not info.index_size and len(self._streams) == 1
+        alone = len(self._streams) == 1 and stream is self._streams[0]
+        self._steady = alone and self._columns.steady and not info.index_size
         return True
 
     def _made(self, stream: Stream) -> bool:
