@@ -193,9 +193,9 @@ _STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage
 
 
 def _builtins(ctx: Context) -> None:
-    matrices = not ctx.dirty & (Dirty.BUILTINS | Dirty.VALUES)  # whether only they have changed
+    last = 2 if ctx.dirty & Dirty.BUILTINS else 1 if ctx.dirty & Dirty.VALUES else 0
     for executable in set(ctx.programs.stages.values()):
-        if executable.has_builtins and fill(ctx, executable, matrices):
+        if executable.has_builtins and fill(ctx, executable, last):
             ctx.dirty |= Dirty.CONSTANTS
         if executable.fill is not None:
             executable.fill(ctx)

@@ -77,20 +77,20 @@ class Places:
     """Elements whose values come from one object, or a single one."""
 
     places: list[Place]
-    moves: bool
-    """Whether it follows from the matrices."""
+    order: int
+    """0: it follows from the matrices; 1: from values that never select shaders; 2: from others."""
     get: Callable[[Context], tuple[Value, ...]]
     stored: tuple[Value | None, ...] = (None,)
     """The objects that were written last; states replace their values, and do not change them."""
 
 
-def _together(found: list[Place], moves: bool) -> Places:
+def _together(found: list[Place], order: int) -> Places:
     first = found[0].get
     if len(found) == 1 or not isinstance(first, Field):
-        return Places(found, moves, lambda ctx: (first(ctx),))
+        return Places(found, order, lambda ctx: (first(ctx),))
     owner, fields = first.owner, [place.get.name for place in found if isinstance(place.get, Field)]
     get = operator.attrgetter(*fields)
-    return Places(found, moves, lambda ctx: get(owner(ctx)), (None,) * len(found))
+    return Places(found, order, lambda ctx: get(owner(ctx)), (None,) * len(found))
 
 
 def _cells(uniform: Uniform, offset: int, memory: Any, count: int, size: int) -> Cells:
@@ -108,7 +108,7 @@ def _getter(name: str, index: int, field: str) -> Getter | None:
 
 
 def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
-    """The elements of the built-in uniforms of a program; those that move come first."""
+    """The elements of the built-in uniforms of a program, in their order."""
     found: dict[Any, list[Place]] = {}
     for uniform in linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
@@ -118,26 +118,27 @@ def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
             continue
         name, index, field = match[1], int(match[2] or 0), match[3] or ""
         moves = uniform.type.without_array.is_matrix or name == "NormalScale"
+        order = 0 if moves else 2 if name == "LightSource" else 1
         for element in range(element_count(uniform)):
             get = _getter(name, index + element, field)
             if get is not None:
                 offset = uniform.offset + element * uniform.array_stride
                 of = "" if isinstance(get, Field) else uniform.name
-                key = not moves, name, index + element, of
+                key = order, name, index + element, of
                 cells = _cells(uniform, offset, block, 1, len(block))
                 found.setdefault(key, []).append(Place(uniform, offset, get, cells))
-    return [_together(found[key], not key[0]) for key in sorted(found)]
+    return [_together(found[key], key[0]) for key in sorted(found)]
 
 
-def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> bool:
-    """Write the built-in uniforms of a program into its default block, or only the `matrices`; or
-    into `rows`, copies of the block for as many matrices as the current one consists of. Returns
-    whether the block has changed.
+def fill(ctx: Context, executable: Executable, last: int, rows: Bytes | None = None) -> bool:
+    """Write the built-in uniforms of a program, up to the `last` order of `Places`, into its default
+    block, or into `rows`, copies of the block for as many matrices as the current one consists of.
+    Returns whether the block has changed.
     """
     changed = False
     with np.errstate(over="ignore", invalid="ignore"):
         for some in executable.builtin_places:
-            if matrices and not some.moves:
+            if some.order > last:
                 break
             values, stored = some.get(ctx), some.stored
             if rows is None:
