@@ -171,8 +171,10 @@ class Executable:
         self.counts_primitives = any(primitive in s.info.system_values_read for s in shaders)
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(stage) for stage in self.textures}
+        uniforms = list(enumerate(linked.uniforms))
+        self.images = [each for each in uniforms if each[1].type.without_array.is_image]
         self.handle_uniforms = [
-            (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
+            (index, uniform) for index, uniform in uniforms if uniform.is_handle
         ]
         self.attributes = self._active_attributes()
         self.fill: Callable[[Context], None] | None = None  # uniforms without locations
