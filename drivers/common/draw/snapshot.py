@@ -118,7 +118,6 @@ class Snapshot:
     __slots__ = (
         "_can_be_pending",
         "_large",
-        "_left",
         "_merge_keys",
         "_observes_start",
         "_plans",
@@ -177,7 +176,6 @@ class Snapshot:
         self._can_be_pending: dict[Primitive, bool] = {} if base is None else base._can_be_pending
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
-        self._left: dict[Primitive, Plan | None] = {}  # by a snapshot with other vertex buffers
         self._large: dict[Primitive, bool] = {}
         # Resources by identity: those that draws write, those that they sample, of which there may
         # be versions, and others that they read, of which there may be copies (`copy_on_write`).
@@ -244,18 +242,19 @@ class Snapshot:
     def plan(self, mode: Primitive) -> Plan | None:
         """The fast path for single draws, if the programs have one."""
         if mode not in self._plans:
-            left = self._left.pop(mode, None)
-            state = None if left is None else self.states.of(mode)
-            moved = None if left is None or state is None else left.moved(state)
-            self._plans[mode] = moved or self._make_plan(mode)
+            self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
 
     def succeed(self, other: Snapshot) -> None:
-        """Take the plans of a snapshot that differs in the vertex buffers only, and whose own are
-        gone: many programs make new ones in each frame.
+        """Take the plans of a snapshot that differs in the vertex buffers only. Many programs make
+        new ones in each frame; if the others are drawn again, they get new plans.
         """
-        if not (other.held or other.alive):
-            self._left, other._plans = {**other._left, **other._plans}, {}
+        for mode, plan in list(other._plans.items()):
+            state = None if plan is None else self.states.of(mode)
+            moved = None if plan is None or state is None else plan.moved(state)
+            if moved is not None:
+                self._plans[mode] = moved
+                del other._plans[mode]
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):
