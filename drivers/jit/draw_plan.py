@@ -251,7 +251,7 @@ class DrawPlan(Rasterization):
         return None
 
     def _drawn(self, stream: Stream | None, info: DrawInfo, start: int) -> bool:
-        """Make a part of a draw; if some vertices are clipped, with the triangles there are then."""
+        """Make a part of a draw; if vertices are clipped, with the triangles there are then."""
         if stream is None or not self._described(stream, info, start):
             return False
         if self._made(stream):

@@ -131,9 +131,9 @@ def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
 
 
 def fill(ctx: Context, executable: Executable, last: int, rows: Bytes | None = None) -> bool:
-    """Write the built-in uniforms of a program, up to the `last` order of `Places`, into its default
-    block, or into `rows`, copies of the block for as many matrices as the current one consists of.
-    Returns whether the block has changed.
+    """Write the built-in uniforms of a program, those of `Places` up to the order `last`, into its
+    default block, or into `rows`, copies of the block for as many matrices as the current one
+    consists of. Returns whether the block has changed.
     """
     changed = False
     with np.errstate(over="ignore", invalid="ignore"):

@@ -33,6 +33,7 @@ from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 from .draw_states import DrawStates
 from .programs import Selection
 from .splitting import CALL_VALUES
+from .state import DrawState
 
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
