@@ -53,8 +53,8 @@ __all__ = [
 Array = npt.NDArray[Any]
 _ALIGNED = 64  # bytes
 WORTH_THREADS = 1 << 16
-"""Pixels of triangles' boxes from which on more than one thread is used: to wake another costs about
-as much as shading half of them.
+"""Pixels of triangles' boxes from which on more than one thread is used: to wake another costs
+about as much as shading half of them.
 """
 
 
