@@ -36,4 +36,5 @@ class Dirty:
     STORAGE = 1 << 18
     TRANSFORM_FEEDBACK = 1 << 19
     MATRICES = 1 << 20  # of those, what changes most often
-    ALL = (1 << 21) - 1
+    VALUES = 1 << 21  # of those, materials and others that never select the shaders
+    ALL = (1 << 22) - 1

@@ -52,8 +52,10 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _ALIGNED = 64  # bytes
-WORTH_THREADS = 1 << 15
-"""Pixels of triangles' boxes from which on more than one thread is used."""
+WORTH_THREADS = 1 << 16
+"""Pixels of triangles' boxes from which on more than one thread is used: to wake another costs
+about as much as shading half of them.
+"""
 
 
 def bring_memory(block: Array, size: int, keep: list[Any]) -> None:

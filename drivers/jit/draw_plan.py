@@ -187,6 +187,7 @@ class DrawPlan(Rasterization):
         self._size = -1  # of its constants
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
+        self._point_at_inputs()
         self._place_block(viewport)
         planes = fixed.raster.planes
         placing = _place(planes.near, planes.far, planes.halfz, self.cache)
@@ -205,14 +206,26 @@ class DrawPlan(Rasterization):
 
     def _chunk_block(self, chunk: Any) -> None:
         block = self._vertex.block_for(chunk.least, self._keep)
-        for number, address in enumerate(self._columns.addresses):
-            block[Words.INPUTS + number] = address
         for number, ((slot, component, _), _) in enumerate(chunk.outputs):
             block[Words.OUTPUTS + number] = self.memory.row_at(self._rows[slot, component])
         block[Words.CONSTANTS] = self.memory.constants_at[0]
         self._chunk, self._chunk_at = block, int(block.ctypes.data)
         self._chunk_words = block.data
         self._chunk_least = chunk.least.get(0, 0)
+
+    def _point_at_inputs(self) -> None:
+        for number, address in enumerate(self._columns.addresses):
+            self._chunk_words[Words.INPUTS + number] = address
+
+    def moved(self, draw: DrawState) -> DrawPlan | None:
+        """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
+        inputs = self._vertex.program.chunk.inputs
+        columns = columns_of(inputs, draw.elements, draw.buffers, self.memory)
+        if columns is None or draw.fixed is not self._draw.fixed:
+            return None
+        self._draw, self._columns, self._info, self._steady = draw, columns, None, False
+        self._point_at_inputs()
+        return self
 
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
@@ -233,11 +246,17 @@ class DrawPlan(Rasterization):
         if not streams or not self._constants(row):
             return 0
         for number, stream in enumerate(streams):
-            if stream is None or not self._described(stream, info, info.start):
-                return number
-            if not self._made(stream):
+            if not self._drawn(stream, info, info.start):
                 return number
         return None
+
+    def _drawn(self, stream: Stream | None, info: DrawInfo, start: int) -> bool:
+        """Make a part of a draw; if vertices are clipped, with the triangles there are then."""
+        if stream is None or not self._described(stream, info, start):
+            return False
+        if self._made(stream):
+            return True
+        return self._drawn(stream.clipped, info, start)
 
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
         """Draw from another vertex on, with one block for both stages; fast if nothing else
@@ -282,7 +301,8 @@ class DrawPlan(Rasterization):
             return False
         self._words[DrawWords.STREAM] = stream.at
         self._start = start
-        self._steady = self._columns.steady and not info.index_size and len(self._streams) == 1
+        alone = len(self._streams) == 1 and stream is self._streams[0]
+        self._steady = alone and self._columns.steady and not info.index_size
         return True
 
     def _made(self, stream: Stream) -> bool:

@@ -62,6 +62,7 @@ class Stream:
     cost: int  # of its vertices and triangles (see `common.work`)
     at: int  # its `StreamWords`
     arrays: tuple[Array, ...]  # the words, and what they point at
+    clipped: Stream | None = None  # what it is instead, if vertices are outside of the view
 
 
 Streams = tuple[Stream | None, ...]
@@ -326,7 +327,8 @@ def _stream(part: Assembly, info: DrawInfo, plain: bool, vertices: int, cost: in
     words = np.zeros(StreamWords.SIZE, np.uint64)
     words[StreamWords.LANES], words[StreamWords.TRIANGLES] = source.lanes, triangles
     words[StreamWords.VERTICES] = vertices
-    words[StreamWords.UNCLIPPED] = plain and info.mode is Primitive.QUADS
+    unclipped = plain and info.mode is Primitive.QUADS
+    words[StreamWords.UNCLIPPED] = unclipped
     words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
     return Stream(
         source.first if info.index_size else source.first - info.start,
@@ -336,6 +338,7 @@ def _stream(part: Assembly, info: DrawInfo, plain: bool, vertices: int, cost: in
         cost + PRIMITIVE * triangles,
         int(words.ctypes.data),
         (words, *arrays),
+        _stream(part, info, False, vertices, cost) if unclipped and source.instances == 1 else None,
     )
 
 

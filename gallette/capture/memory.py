@@ -43,7 +43,7 @@ class Arena:
     def __init__(self, capture: Capture):
         self._capture = capture
         self._thread = 0
-        self._lent: list[tuple[int, int, Any]] = []
+        self._lent: list[Any] = []
         ranges = []
         for call in capture.calls:
             for address, name in call.more.get("m", ()):
@@ -93,7 +93,7 @@ class Arena:
         """The address of an argument's bytes, valid until `call_done`."""
         flat = np.frombuffer(data, np.uint8) if len(data) else np.zeros(1, np.uint8)
         address = int(flat.ctypes.data)
-        self._lent.append((address, flat.size, flat))
+        self._lent.append(flat)
         return address
 
     def call_done(self) -> None:
@@ -118,9 +118,6 @@ class Arena:
         """Raise an error if the capture has no memory at an address that OpenGL is about to use."""
         if get_ident() != self._thread:
             return
-        for start, length, _ in self._lent:
-            if start <= address and address + size <= start + length and not lasting:
-                return
         at = bisect.bisect_right(self._pieces, (address, MOST)) - 1
         if at >= 0 and address + size <= sum(self._pieces[at]):
             return

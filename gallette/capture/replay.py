@@ -418,7 +418,7 @@ class Replayer:
         return None
 
     def _list(self, param: Param, kind: str, value: list[Any]) -> Any:
-        """Texts unchanged, or the address of these numbers in memory of this process."""
+        """Texts unchanged, or these numbers in memory of this process."""
         if param.kind is Kind.STRINGS:
             return value
         if kind:
@@ -427,13 +427,19 @@ class Replayer:
             value = [self._arena.address(v) for v in value]
         dtype = np.dtype("i8") if param.stars > 1 else dtype_of(param.type)
         if dtype.kind == "f":
-            return self._arena.lend(np.array(value, dtype))
+            return self._lent(np.array(value, dtype))
         mask = (1 << 8 * dtype.itemsize) - 1
-        return self._arena.lend(np.array([v & mask for v in value], f"u{dtype.itemsize}"))
+        return self._lent(np.array([v & mask for v in value], f"u{dtype.itemsize}"))
+
+    def _lent(self, data: Any) -> Any:
+        """Memory that a call reads: its address, if the machine's own GL makes the call; ours takes
+        the object, which has a length.
+        """
+        return self._arena.lend(data) if self.native else data
 
     def _memory(self, call: Call, param: Param, value: dict[str, Any]) -> Any:
         if "b" in value:
-            return self._arena.lend(self.capture.blob(value["b"]))
+            return self._lent(self.capture.blob(value["b"]))
         found = self._arena.find(value["@"])
         return found if found is not None else self._offset(_binding(call, param), value["@"])
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -140,7 +141,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
     clip = s.clip_planes_enabled
     mode_front, mode_back = POLYGON_MODES[s.polygon_front], POLYGON_MODES[s.polygon_back]
     upper_left = s.sprite_origin == GL.UPPER_LEFT
-    return RasterizerState(
+    return _known_state(
         flatshade=compat and s.flat_shade,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
         light_twoside=compat and _two_side(ctx),
@@ -181,6 +182,11 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         clip_plane_enable=clip,
         rasterizer_discard=s.discard,
     )
+
+
+@lru_cache(maxsize=256)  # equal states are one object, which is compared faster
+def _known_state(**values: Any) -> RasterizerState:
+    return RasterizerState(**values)
 
 
 def _sized_vertices(ctx: Context) -> bool:

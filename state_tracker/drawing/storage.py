@@ -101,9 +101,9 @@ def bind_images(ctx: Context) -> None:
         return
     for stage, executable in ctx.programs.stages.items():
         views: dict[int, ImageView | None] = {}
-        for index, uniform in enumerate(executable.linked.uniforms):
+        for index, uniform in executable.images:
             first = uniform.opaque_index.get(stage)
-            if first is None or not uniform.type.without_array.is_image:
+            if first is None:
                 continue
             for i, unit in enumerate(executable.uniforms.units[index]):
                 inside = unit < len(ctx.images)

@@ -76,7 +76,7 @@ class StateCache:
         return handle
 
     def bind(self, state: Any) -> Handle:
-        if state != self._state:
+        if state is not self._state and state != self._state:
             handle = self.get(state)
             if handle is not self._bound:
                 self._bind(handle)
@@ -192,20 +192,19 @@ def _program(ctx: Context) -> None:
 _STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
-def _builtins(ctx: Context, matrices: bool = False) -> None:
+def _builtins(ctx: Context) -> None:
+    last = 2 if ctx.dirty & Dirty.BUILTINS else 1 if ctx.dirty & Dirty.VALUES else 0
     for executable in set(ctx.programs.stages.values()):
-        if executable.has_builtins:
-            fill(ctx, executable, matrices)
+        if executable.has_builtins and fill(ctx, executable, last):
+            ctx.dirty |= Dirty.CONSTANTS
         if executable.fill is not None:
             executable.fill(ctx)
-
-
-def _matrices(ctx: Context) -> None:
-    if not ctx.dirty & Dirty.BUILTINS:  # which include them
-        _builtins(ctx, matrices=True)
+            ctx.dirty |= Dirty.CONSTANTS
 
 
 def _constants(ctx: Context) -> None:
+    if not ctx.dirty & Dirty.CONSTANTS:
+        return
     ctx.group.constants_bound = max(ctx.group.constants_bound, 1)
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
@@ -298,12 +297,12 @@ def _textures(ctx: Context) -> None:
         pipe.bind_sampler_states(stage, 0, samplers)
 
 
+_UNIFORMS = Dirty.BUILTINS | Dirty.VALUES | Dirty.MATRICES
 # In this order: later atoms may rely on what earlier ones set.
 ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.FRAMEBUFFER, _framebuffer),
     (Dirty.PROGRAM, _program),
-    (Dirty.MATRICES, _matrices),
-    (Dirty.BUILTINS, _builtins),
+    (_UNIFORMS, _builtins),
     (Dirty.CONSTANTS, _constants),
     (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
     (Dirty.TEXTURES, _textures),
@@ -324,17 +323,17 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
 _WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
 # State that goes into the keys of lowered shaders.
 _KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
-_IMPLIED = (
-    (Dirty.FRAMEBUFFER,
-     Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
-     | Dirty.BUILTINS),
-    (Dirty.BUILTINS | Dirty.MATRICES, Dirty.CONSTANTS),
+_OF_FRAMEBUFFER = (
+    Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
+    | Dirty.BUILTINS
 )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1024)
 def _plan(dirty: int) -> tuple[tuple[int, Callable[[Context], None]], ...]:
     """The atoms to execute for a set of dirty bits."""
+    if dirty & _UNIFORMS:  # which may change them
+        dirty |= Dirty.CONSTANTS
     return tuple((bit, atom) for bit, atom in ATOMS if dirty & bit)
 
 
@@ -342,13 +341,11 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
+    if ctx.dirty & wanted & Dirty.FRAMEBUFFER:
+        ctx.dirty |= _OF_FRAMEBUFFER
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
     dirty = ctx.dirty & wanted
-    for cause, effect in _IMPLIED:
-        if dirty & cause:
-            ctx.dirty |= effect
-            dirty |= effect & wanted
     for bit, atom in _plan(dirty):
         atom(ctx)
         ctx.dirty &= ~bit

@@ -143,14 +143,14 @@ def viewport_indexedfv(ctx: Context, index: int, v: Pointer) -> None:
 
 def _set_depth_range(ctx: Context, index: int, near: float, far: float) -> None:
     ctx.raster.depth_ranges[index] = (min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0))
-    ctx.dirty |= Dirty.VIEWPORT | Dirty.BUILTINS
+    ctx.dirty |= Dirty.VIEWPORT | Dirty.VALUES
 
 
 @entry
 def depth_range(ctx: Context, near: float, far: float) -> None:
     ends = min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0)
     ctx.raster.depth_ranges = [ends] * len(ctx.raster.depth_ranges)
-    ctx.dirty |= Dirty.VIEWPORT | Dirty.BUILTINS
+    ctx.dirty |= Dirty.VIEWPORT | Dirty.VALUES
 
 
 register("depth_rangef", depth_range)

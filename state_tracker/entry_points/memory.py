@@ -69,7 +69,7 @@ _MEMORY = memoryview((ctypes.c_char * sys.maxsize).from_address(0)).cast("B")
 _IS_WIDE = sys.maxsize > 1 << 32  # addresses are below 2**48
 _END = sys.maxsize if _IS_WIDE else 1 << 32
 
-_DTYPES: dict[str, str] = {
+_NAMES: dict[str, str] = {
     "bitfield": "u4",
     "boolean": "u1",
     "byte": "i1",
@@ -95,11 +95,12 @@ _DTYPES: dict[str, str] = {
     "ushort": "u2",
     "void": "u1",
 }
+_DTYPES = {name: np.dtype(kind) for name, kind in _NAMES.items()}
 
 
 def dtype_of(gl_type: str) -> np.dtype[Any]:
     """The NumPy type of a GL type's name: `float` -> float32."""
-    return np.dtype(_DTYPES[gl_type])
+    return _DTYPES[gl_type]
 
 
 def _flat(pointer: Any) -> npt.NDArray[np.uint8]:
@@ -219,6 +220,8 @@ def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
         if array.size < count:
             raise GalletteError(f"GL reads {count} values, but only {array.size} were passed")
         return array[:count]
+    if type(pointer) is np.ndarray and pointer.dtype is dtype and pointer.shape == (count,):
+        return pointer.copy()
     return read_bytes(pointer, count * dtype.itemsize).view(dtype).copy()
 
 

@@ -22,6 +22,7 @@ __all__ = ["PROVIDERS", "Bytes", "Field", "Getter", "Place", "Places", "Value", 
 
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 Bytes = npt.NDArray[np.uint8]
+Cells = npt.NDArray[Any]
 Getter = Callable[["Context"], Value]
 PROVIDERS: list[Callable[[str, int, str], Getter | None]] = []
 """What finds further uniforms by the name without `gl_`, an index and a field; returns what gets
@@ -64,6 +65,11 @@ class Place:
     uniform: Uniform
     offset: int
     get: Getter
+    cells: Cells  # of the program's own block
+
+    def cells_of(self, rows: Cells) -> Cells:
+        """The element in copies of the block, `[copy, component]` or `[copy, row, column]`."""
+        return _cells(self.uniform, self.offset, rows, *rows.shape)
 
 
 @lazy_dataclass()
@@ -71,36 +77,29 @@ class Places:
     """Elements whose values come from one object, or a single one."""
 
     places: list[Place]
-    moves: bool
-    """Whether it follows from the matrices."""
+    order: int
+    """0: it follows from the matrices; 1: from values that never select shaders; 2: from others."""
     get: Callable[[Context], tuple[Value, ...]]
     stored: tuple[Value | None, ...] = (None,)
     """The objects that were written last; states replace their values, and do not change them."""
 
 
-def _together(found: list[Place], moves: bool) -> Places:
+def _together(found: list[Place], order: int) -> Places:
     first = found[0].get
     if len(found) == 1 or not isinstance(first, Field):
-        return Places(found, moves, lambda ctx: (first(ctx),))
+        return Places(found, order, lambda ctx: (first(ctx),))
     owner, fields = first.owner, [place.get.name for place in found if isinstance(place.get, Field)]
     get = operator.attrgetter(*fields)
-    return Places(found, moves, lambda ctx: get(owner(ctx)), (None,) * len(found))
+    return Places(found, order, lambda ctx: get(owner(ctx)), (None,) * len(found))
 
 
-def _store(rows: Bytes, uniform: Uniform, offset: int, value: Value) -> None:
-    """Store a value, or a value for each row."""
-    kind = uniform.type.without_array
-    array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
+def _cells(uniform: Uniform, offset: int, memory: Any, count: int, size: int) -> Cells:
+    kind, stride = uniform.type.without_array, uniform.matrix_stride
+    dtype = np.dtype("<i4" if kind.is_integer else "<f4")
     if not kind.is_matrix:
-        raw = np.ascontiguousarray(np.atleast_1d(array)[..., : kind.rows]).view(np.uint8)
-        rows[:, offset : offset + raw.shape[-1]] = raw
-        return
-    columns = np.ascontiguousarray(array if uniform.row_major else array.swapaxes(-1, -2))
-    raw = columns.view(np.uint8)
-    size = raw.shape[-1]
-    for column in range(raw.shape[-2]):
-        at = offset + column * uniform.matrix_stride
-        rows[:, at : at + size] = raw[..., column, :]
+        return np.ndarray((count, kind.rows), dtype, memory, offset, (size, 4))
+    across = (stride, 4) if uniform.row_major else (4, stride)
+    return np.ndarray((count, kind.rows, kind.columns), dtype, memory, offset, (size, *across))
 
 
 def _getter(name: str, index: int, field: str) -> Getter | None:
@@ -108,8 +107,8 @@ def _getter(name: str, index: int, field: str) -> Getter | None:
     return ours or next((get for p in PROVIDERS if (get := p(name, index, field))), None)
 
 
-def places(linked: LinkedProgram) -> list[Places]:
-    """The elements of the built-in uniforms of a program; those that move come first."""
+def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
+    """The elements of the built-in uniforms of a program, in their order."""
     found: dict[Any, list[Place]] = {}
     for uniform in linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
@@ -119,30 +118,37 @@ def places(linked: LinkedProgram) -> list[Places]:
             continue
         name, index, field = match[1], int(match[2] or 0), match[3] or ""
         moves = uniform.type.without_array.is_matrix or name == "NormalScale"
+        order = 0 if moves else 2 if name == "LightSource" else 1
         for element in range(element_count(uniform)):
             get = _getter(name, index + element, field)
             if get is not None:
                 offset = uniform.offset + element * uniform.array_stride
                 of = "" if isinstance(get, Field) else uniform.name
-                key = not moves, name, index + element, of
-                found.setdefault(key, []).append(Place(uniform, offset, get))
-    return [_together(found[key], not key[0]) for key in sorted(found)]
+                key = order, name, index + element, of
+                cells = _cells(uniform, offset, block, 1, len(block))
+                found.setdefault(key, []).append(Place(uniform, offset, get, cells))
+    return [_together(found[key], key[0]) for key in sorted(found)]
 
 
-def fill(ctx: Context, executable: Executable, matrices: bool, rows: Bytes | None = None) -> None:
-    """Write the built-in uniforms of a program into its default block, or only the `matrices`; or
-    into `rows`, copies of the block for as many matrices as the current one consists of.
+def fill(ctx: Context, executable: Executable, last: int, rows: Bytes | None = None) -> bool:
+    """Write the built-in uniforms of a program, those of `Places` up to the order `last`, into its
+    default block, or into `rows`, copies of the block for as many matrices as the current one
+    consists of. Returns whether the block has changed.
     """
-    block = np.frombuffer(executable.uniforms.data, np.uint8)[None] if rows is None else rows
+    changed = False
     with np.errstate(over="ignore", invalid="ignore"):
         for some in executable.builtin_places:
-            if matrices and not some.moves:
+            if some.order > last:
                 break
             values, stored = some.get(ctx), some.stored
             if rows is None:
                 if all(map(operator.is_, values, stored)):
                     continue
                 some.stored = values
+                changed = True
             for place, value, before in zip(some.places, values, stored, strict=True):
-                if rows is not None or value is not before:
-                    _store(block, place.uniform, place.offset, value)
+                if rows is not None:
+                    place.cells_of(rows)[:] = value
+                elif value is not before:
+                    place.cells[0] = value
+    return changed

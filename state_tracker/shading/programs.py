@@ -171,15 +171,17 @@ class Executable:
         self.counts_primitives = any(primitive in s.info.system_values_read for s in shaders)
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(stage) for stage in self.textures}
+        uniforms = list(enumerate(linked.uniforms))
+        self.images = [each for each in uniforms if each[1].type.without_array.is_image]
         self.handle_uniforms = [
-            (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
+            (index, uniform) for index, uniform in uniforms if uniform.is_handle
         ]
         self.attributes = self._active_attributes()
         self.fill: Callable[[Context], None] | None = None  # uniforms without locations
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
-        self.builtin_places = builtin_uniforms.places(linked) if self.has_builtins else []
+        self.builtin_places = builtin_uniforms.places(linked, self.uniforms.data)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
         """Per vertex element of the driver: attribute slot, and whether the shader reads it."""

@@ -34,6 +34,7 @@ from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 from .draw_states import DrawStates
 from .programs import Selection
 from .splitting import CALL_VALUES
+from .state import DrawState
 
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
@@ -84,6 +85,10 @@ class Plan(Protocol):
         """Draw with one constant block for both stages, usually the previous draw from another
         vertex on.
         """
+        ...
+
+    def moved(self, draw: DrawState) -> Plan | None:
+        """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
         ...
 
     def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
@@ -241,6 +246,17 @@ class Snapshot:
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
+
+    def succeed(self, other: Snapshot) -> None:
+        """Take the plans of a snapshot that differs in the vertex buffers only. Many programs make
+        new ones in each frame; if the others are drawn again, they get new plans.
+        """
+        for mode, plan in list(other._plans.items()):
+            state = None if plan is None else self.states.of(mode)
+            moved = None if plan is None or state is None else plan.moved(state)
+            if moved is not None:
+                self._plans[mode] = moved
+                del other._plans[mode]
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):

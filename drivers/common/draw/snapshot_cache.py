@@ -35,6 +35,7 @@ class SnapshotCache:
     """The snapshots of a context's last draws."""
 
     __slots__ = (
+        "_alike",
         "_bases",
         "_crowded",
         "_fixed",
@@ -53,6 +54,7 @@ class SnapshotCache:
         self._states = states
         self._found: dict[tuple[Any, ...], Snapshot] = {}
         self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
+        self._alike: dict[tuple[Any, ...], Snapshot] = {}  # the last one by all but vertex buffers
         self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
@@ -90,7 +92,10 @@ class SnapshotCache:
             related = state_key, windows, masks
             base = self._bases.get(related)
             found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, base)
-            self._found[key] = self._bases[related] = found
+            others = key[0], reads, windows, blocks
+            if others in self._alike:
+                found.succeed(self._alike[others])
+            self._found[key] = self._bases[related] = self._alike[others] = found
         return found
 
     def _state_key(self, bound: Bound) -> tuple[Any, ...]:
@@ -159,6 +164,7 @@ class SnapshotCache:
             kept = {k: g for k, g in kept.items() if g.held}
         if len(kept) < len(self._found):
             self._bases.clear()  # keys hold numbers of objects that may be gone
+            self._alike.clear()
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 

@@ -302,9 +302,10 @@ def _keep_vector(
     size: int, ctx: Context, function: Function, args: tuple[Any, ...]
 ) -> tuple[None, tuple[Any, ...]]:
     pointer = args[-1]
-    if type(pointer) is int and len(args) == len(function.params):
-        return None, (*args[:-1], bytes(bytes_at(pointer, size)))
-    return _keep_values(ctx, function, args)
+    if len(args) != len(function.params) or pointer is None or isinstance(pointer, list | tuple):
+        return _keep_values(ctx, function, args)
+    data = bytes_at(pointer, size) if type(pointer) is int else read_bytes(pointer, size)
+    return None, (*args[:-1], bytes(data))
 
 
 def _keep_values(

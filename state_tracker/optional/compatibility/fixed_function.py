@@ -97,12 +97,12 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
             if light.enabled
         ]
     texgen = []
-    for unit in range(TEXTURE_UNITS):
-        bits = sum(1 << i for i, on in enumerate(s.texgen_enabled[unit]) if on)
-        modes = 0
-        for i in range(4):
-            if bits >> i & 1:
-                modes |= _TEXGEN_MODES.index(s.texgen[unit][i].mode) << (4 * i)
+    for generations, enabled in zip(s.texgen, s.texgen_enabled, strict=False):
+        bits = modes = 0
+        for i, on in enumerate(enabled):
+            if on:
+                bits |= 1 << i
+                modes |= _TEXGEN_MODES.index(generations[i].mode) << (4 * i)
         texgen.append((bits, modes))
     return VertexKey(
         None if lights is None else tuple(lights),
@@ -301,9 +301,8 @@ _DEPTH_BASES: dict[int, str] = {GL.LUMINANCE: "L", GL.INTENSITY: "I", GL.ALPHA: 
 def fragment_key(ctx: Context) -> FragmentKey:
     """The key of the current texture environment and fog."""
     units = []
-    for index in range(TEXTURE_UNITS):
-        unit = ctx.textures.units[index]
-        for target, spelling in TARGETS:
+    for index, unit in enumerate(ctx.textures.units[:TEXTURE_UNITS]):
+        for target, spelling in TARGETS if unit.enabled else ():
             if target in unit.enabled:
                 texture = unit.bound[target]
                 params = unit.sampler.params if unit.sampler is not None else texture.params

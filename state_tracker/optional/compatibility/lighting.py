@@ -153,8 +153,9 @@ class LightingState:
             return
         color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
         for side, name in self.tracked():
-            setattr(self.materials[side], name, color)
-        ctx.dirty |= Dirty.BUILTINS
+            if getattr(self.materials[side], name) != color:
+                setattr(self.materials[side], name, color)
+                ctx.dirty |= Dirty.VALUES
 
     def tracked(self) -> set[tuple[int, str]]:
         """The properties that follow the current colour."""
@@ -174,7 +175,7 @@ class LightingState:
             ctx.immediate.draw_pending()
         setattr(material, name, value)
         if value != before:
-            ctx.dirty |= Dirty.BUILTINS
+            ctx.dirty |= Dirty.VALUES
 
 
 def faces(face: int) -> tuple[int, ...]:
@@ -240,6 +241,7 @@ def color_material(ctx: Context, face: int, mode: int) -> None:
     if mode not in _COLORED:
         raise invalid_enum(mode, "colour material mode")
     ctx.lighting.color_material_face, ctx.lighting.color_material_mode = face, mode
+    ctx.dirty |= Dirty.BUILTINS
     ctx.lighting.track_color(ctx)
 
 
@@ -298,7 +300,7 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
     elif target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR and len(values) == 4:
         if active < TEXTURE_UNITS:
             ctx.lighting.env_colors[active] = tuple(values)
-        ctx.dirty |= Dirty.BUILTINS
+        ctx.dirty |= Dirty.VALUES
     elif target == GL.TEXTURE_ENV and pname in _ENV_SCALES:
         if values[0] not in (1.0, 2.0, 4.0):
             raise invalid_value("a scale is 1, 2 or 4")

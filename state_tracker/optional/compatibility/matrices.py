@@ -25,7 +25,10 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FACTORS", "MatrixState", "coordinate_unit", "factors", "inverse", "product", "rounded"]
+__all__ = [
+    *("FACTORS", "MatrixState", "coordinate_unit", "factors"),
+    *("inverse", "normal_matrix", "product", "rounded"),
+]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
@@ -82,7 +85,7 @@ class MatrixState:
         """Store a plane, given in object coordinates, in eye coordinates."""
         eye = equation.astype(np.float64) @ inverse(self.modelview[-1])
         self._ctx.raster.clip_planes[index] = tuple(float(v) for v in eye)
-        self._ctx.dirty |= Dirty.CLIP | Dirty.BUILTINS
+        self._ctx.dirty |= Dirty.CLIP | Dirty.VALUES
 
     def pipe_clip_planes(self) -> list[tuple[float, float, float, float]]:
         """Planes for the driver, in eye coordinates.
@@ -96,7 +99,7 @@ class MatrixState:
     @property
     def normal_scale(self) -> Matrix:
         """The factor of GL_RESCALE_NORMAL, which undoes a uniform scale."""
-        x, y, z = np.moveaxis(inverse(self.modelview[-1])[..., 2, :3], -1, 0)
+        x, y, z = np.moveaxis(normal_matrix(self.modelview[-1])[..., 2], -1, 0)
         length = np.sqrt(x * x + y * y + z * z)
         scale: Matrix = np.divide(1.0, length, out=np.ones_like(length), where=length != 0)
         return scale
@@ -120,6 +123,26 @@ def inverse(matrix: Matrix) -> Matrix:
     except np.linalg.LinAlgError:
         return np.eye(4) if matrix.ndim == 2 else np.array([inverse(each) for each in matrix])
     return found
+
+
+def normal_matrix(matrix: Matrix) -> Matrix:
+    """The inverse of the upper left 3x3 matrix, transposed; the identity for a singular one."""
+    rows = matrix.tolist() if matrix.ndim == 2 else matrix.transpose(1, 2, 0)
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = rows
+    x, y, z = e * i - f * h, f * g - d * i, d * h - e * g
+    scale = a * x + b * y + c * z
+    found = np.array(
+        (
+            (x, y, z),
+            (c * h - b * i, a * i - c * g, b * g - a * h),
+            (b * f - c * e, c * d - a * f, a * e - b * d),
+        )
+    )
+    if matrix.ndim == 2:
+        return found / scale if scale else np.eye(3)
+    return np.where(scale, found / np.where(scale, scale, 1.0), np.eye(3)[..., None]).transpose(
+        2, 0, 1
+    )
 
 
 @entry

@@ -283,7 +283,7 @@ def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
     """The default block of fixed function for each matrix."""
     blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
     ctx.matrices.modelview = [matrices]
-    fill(ctx, vertex, True, blocks)
+    fill(ctx, vertex, 0, blocks)
     return blocks
 
 
