@@ -252,6 +252,8 @@ class Replayer:
                     self._screen = create_screen(self.driver)
                 options["screen"] = self._screen
             self.gl = Context(self.driver, share=share, **options)
+        # (Its window is bound before its first call, and makes calls of the pipe.)
+        self.gl.call_number = self.gl.draw_number = 0
         self.contexts[number] = self.gl
         self._groups[number] = self._groups.get(facts["share"], number)
         if self._after_create is not None:

@@ -12,6 +12,7 @@ import pytest
 import gallette
 from gallette.capture import Replayer, open_capture, recording, replay
 from gallette.capture.differ import diff_capture
+from gallette.cli import main
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -20,7 +21,9 @@ from tests.capture.captured import captured, other_names, pixels
 from tests.conftest import native_context
 
 
-def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
+def test_windows_are_made_again_with_their_sizes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with recording(tmp_path / "a.gcap"):
         gl: Any = Context("numpipe")
         one = Drawable(gl.screen, (4, 3), 0, GL.RGB8, GL.NONE)
@@ -66,6 +69,8 @@ def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
     assert player._windows == {}
     assert all(w.color is None for w in windows)
     assert screen is not None
+    assert main(["trace", str(tmp_path / "a.gcap")]) == 0
+    assert "4 draws in " in capsys.readouterr().out
 
 
 @pytest.mark.native
