@@ -96,6 +96,7 @@ class Replayer:
         self._windows: dict[int, Any] = {}
         self._screen: Any = None
         self._several = sum(1 for _ in capture.events("context")) > 1
+        self._has_windows = any(True for _ in capture.events("window"))
         self._reports: list[tuple[str, Any]] = []  # where feedback and selection are written
         self._arena = Arena(capture)
         self._links = {e.before - 1: e for e in capture.events("link")}
@@ -239,7 +240,7 @@ class Replayer:
             from gallette.state_tracker.native.context import NativeContext
 
             driver, samples = self.driver.partition(":")[2], facts["samples"] or 0
-            options["windows"] = size is None
+            options["windows"] = size is None or self._has_windows
             self.gl = NativeContext(driver, size=size, samples=samples, share=share, **options)
         else:
             from gallette.state_tracker.context import Context
@@ -279,7 +280,8 @@ class Replayer:
             if number not in self._windows and len(self._windows) >= MOST_CONTEXTS:
                 raise self._wrong(f"window {number} is one too many")
             if self.native:
-                window = self.gl.window(tuple(size), samples)
+                has_alpha = INTERNAL_FORMATS[color].base == "RGBA"
+                window = self.gl.window(tuple(size), samples, has_alpha, depth != GL.NONE)
             else:
                 window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
             self._windows[number] = window

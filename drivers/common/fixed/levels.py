@@ -115,7 +115,7 @@ _INSIDE = 1024.0
 @cache
 def ellipse(several: bool) -> Routine:
     """The texels that an anisotropic filter weights: column and row of the first one in the box
-    around them, its columns, how many they are, three factors of the quadratic form, and the middle.
+    around them, its columns, how many they are, three factors of a quadratic form, and the middle.
 
     The ellipse around the middle is the area of the pixel, one texel wider in each direction:
 
