@@ -58,10 +58,7 @@ class Filtering:
             modes = [Wrap.CLAMP_TO_EDGE] * 2
         count = _DIMENSIONS.get(target, 2)
         anisotropic = (
-            sampler.max_anisotropy >= 2.0
-            and target in _ANISOTROPIC
-            and sampler.min_img_filter is Filter.LINEAR
-            and not image.is_integer
+            sampler.max_anisotropy >= 2.0 and target in _ANISOTROPIC and not image.is_integer
         )
         return cls(
             target,

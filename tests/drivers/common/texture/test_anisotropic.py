@@ -94,12 +94,16 @@ def weighted(image: Array, matrix: Array) -> Array:
     ],
 )
 @pytest.mark.parametrize(
+    "filters",
+    [(GL.LINEAR_MIPMAP_LINEAR, GL.LINEAR), (GL.NEAREST_MIPMAP_NEAREST, GL.NEAREST)],
+)
+@pytest.mark.parametrize(
     "driver", ["numpipe", "jit", pytest.param("native", marks=pytest.mark.native)]
 )
 def test_the_texels_of_an_ellipse_are_weighted(
-    driver: str, footprint: tuple[float, ...], level: int
+    driver: str, footprint: tuple[float, ...], level: int, filters: tuple[int, int]
 ) -> None:
-    """The limit counts only in that it is more than one, as on llvmpipe."""
+    """The limit counts only in that it is more than one, and filters do not, as on llvmpipe."""
     if driver == "jit":
         pytest.importorskip("llvmlite")
     gl: Any = (native_context if driver == "native" else partial(create_context, driver))(
@@ -118,7 +122,8 @@ def test_the_texels_of_an_ellipse_are_weighted(
         size = (width, height, 0)
         gl.tex_image2d(GL.TEXTURE_2D, number, GL.R8, *size, GL.RED, GL.UNSIGNED_BYTE, image)
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, 3)
-    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.LINEAR_MIPMAP_LINEAR)
+    for which, mode in zip((GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER), filters, strict=True):
+        gl.tex_parameteri(GL.TEXTURE_2D, which, mode)
     gl.tex_parameterf(GL.TEXTURE_2D, GL.TEXTURE_MAX_ANISOTROPY, 2.0)
     texels = np.array(footprint).reshape(2, 2)
     for label, column in zip(("scale", "scale2"), texels.T / (64, 32), strict=True):
