@@ -14,6 +14,7 @@ The machine's own GL reads memory without asking, and how much of it depends on 
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable
@@ -43,6 +44,8 @@ _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary", "O
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 _UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
 _VERSION = re.compile(r"^(\s*#\s*version\s+)(\d+)\b(?!\s*es)", re.MULTILINE)
+_LEAST = {"core": (3, 2), "compat": (1, 0)}
+
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
 MOST_WINDOW = 1 << 27  # samples of a window
 MOST_REPORT = 1 << 24  # words that feedback or selection can write
@@ -241,7 +244,12 @@ class Replayer:
 
             driver, samples = self.driver.partition(":")[2], facts["samples"] or 0
             options["windows"] = size is None or self._has_windows
-            self.gl = NativeContext(driver, size=size, samples=samples, share=share, **options)
+            made = functools.partial(NativeContext, driver, size=size, samples=samples, share=share)
+            try:
+                self.gl = made(**options)
+            except GalletteError:  # a request for an old version gets the latest one there is
+                options["version"] = _LEAST.get(facts["profile"], version)
+                self.gl = made(**options)
         else:
             from gallette.state_tracker.context import Context
 

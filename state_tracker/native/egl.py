@@ -238,8 +238,8 @@ class EglContext:
     def surface(
         self, size: tuple[int, int], samples: int = 0, alpha: bool = True, depth: bool = True
     ) -> EglSurface:
-        """A framebuffer that this context can draw to; the caller releases it. It has no alpha, or
-        neither depth nor stencil, only if there is such a configuration.
+        """A framebuffer that this context can draw to; the caller releases it. It has more than was
+        asked for only if there is no other configuration.
         """
         return EglSurface(self.display, self._config(samples, alpha, depth), size)
 
@@ -261,8 +261,8 @@ class EglContext:
                     break
             else:
                 return config
-        if not alpha or not depth:
-            return self._config(samples)
+        if count.value:
+            return ctypes.c_void_p(configs[0])
         raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
 
     def make_current(self) -> None:

@@ -79,6 +79,21 @@ def test_windows_are_made_again_with_their_sizes(
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_contexts_of_later_versions_than_the_machine_has(profile: str, tmp_path: Path) -> None:
+    native_context().release()
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile=profile, version=(4, 6), size=(2, 2))
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        pixels(gl)
+        gl.release()
+    done = replay(tmp_path / "a.gcap", "native:llvmpipe")
+    assert done.images == 1
+    assert done.identical, (done.different, done.errors)
+
+
+@pytest.mark.native
 def test_windows_have_alpha_and_depth_natively_if_they_had(tmp_path: Path) -> None:
     native_context().release()
     seen: list[list[int]] = []
