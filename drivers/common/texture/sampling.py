@@ -195,7 +195,8 @@ class Sampling(ABC, Generic[T]):
         derivatives = None if look.lod is not None else self._derivatives(look)
         if derivatives is not None and how.anisotropic:
             *both, lod = self.run(levels.footprint(how.axes[0].scaled), derivatives)
-            given = [*both, *place.coords, *(self.extent(axis, None) for axis in range(2))]
+            extents = [self.extent(axis, None) for axis in range(2)]
+            given: list[T | None] = [*both, *place.coords, *extents]
             if how.mip is not MipFilter.NONE:
                 selected = levels.selected(MipFilter.LINEAR)
                 level = self.run(selected, [self._limited(look, lod), self.level_count()])[0]

@@ -198,7 +198,7 @@ class Unit(Sampling[Any]):
         total: list[Array] = []
         weights = np.zeros(lanes, F32)
         for number in range(int(ellipse[3].max())):
-            *at, weight = evaluate(weighted_texel(), [F32(number), *ellipse])
+            *at, weight = evaluate(weighted_texel(), [self.const(number), *ellipse])
             which = np.flatnonzero((weight > 0) & (ellipse[3] > number))
             if not which.size:
                 continue
