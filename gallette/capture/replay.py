@@ -14,6 +14,7 @@ The machine's own GL reads memory without asking, and how much of it depends on 
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable
@@ -43,6 +44,8 @@ _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary", "O
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 _UNSHARED = ("framebuffer", "vertex array", "pipeline", "transform feedback", "query")
 _VERSION = re.compile(r"^(\s*#\s*version\s+)(\d+)\b(?!\s*es)", re.MULTILINE)
+_LEAST = {"core": (3, 2), "compat": (1, 0)}
+
 MOST_CONTEXTS = 64  # alive at a time; and as many windows
 MOST_WINDOW = 1 << 27  # samples of a window
 MOST_REPORT = 1 << 24  # words that feedback or selection can write
@@ -96,6 +99,7 @@ class Replayer:
         self._windows: dict[int, Any] = {}
         self._screen: Any = None
         self._several = sum(1 for _ in capture.events("context")) > 1
+        self._has_windows = any(True for _ in capture.events("window"))
         self._reports: list[tuple[str, Any]] = []  # where feedback and selection are written
         self._arena = Arena(capture)
         self._links = {e.before - 1: e for e in capture.events("link")}
@@ -239,8 +243,13 @@ class Replayer:
             from gallette.state_tracker.native.context import NativeContext
 
             driver, samples = self.driver.partition(":")[2], facts["samples"] or 0
-            options["windows"] = size is None
-            self.gl = NativeContext(driver, size=size, samples=samples, share=share, **options)
+            options["windows"] = size is None or self._has_windows
+            made = functools.partial(NativeContext, driver, size=size, samples=samples, share=share)
+            try:
+                self.gl = made(**options)
+            except GalletteError:  # a request for an old version gets the latest one there is
+                options["version"] = _LEAST.get(facts["profile"], version)
+                self.gl = made(**options)
         else:
             from gallette.state_tracker.context import Context
 
@@ -252,6 +261,8 @@ class Replayer:
                     self._screen = create_screen(self.driver)
                 options["screen"] = self._screen
             self.gl = Context(self.driver, share=share, **options)
+        # (Its window is bound before its first call, and makes calls of the pipe.)
+        self.gl.call_number = self.gl.draw_number = 0
         self.contexts[number] = self.gl
         self._groups[number] = self._groups.get(facts["share"], number)
         if self._after_create is not None:
@@ -277,7 +288,8 @@ class Replayer:
             if number not in self._windows and len(self._windows) >= MOST_CONTEXTS:
                 raise self._wrong(f"window {number} is one too many")
             if self.native:
-                window = self.gl.window(tuple(size), samples)
+                has_alpha = INTERNAL_FORMATS[color].base == "RGBA"
+                window = self.gl.window(tuple(size), samples, has_alpha, depth != GL.NONE)
             else:
                 window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
             self._windows[number] = window

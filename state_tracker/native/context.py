@@ -112,9 +112,13 @@ class NativeContext(GLInterface):
     def make_current(self) -> None:
         self._egl.make_current()
 
-    def window(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
-        """A framebuffer for `bind_drawables`, all zero; the caller releases it."""
-        surface = self._egl.surface(size, samples)
+    def window(
+        self, size: tuple[int, int], samples: int = 0, alpha: bool = True, depth: bool = True
+    ) -> EglSurface:
+        """A framebuffer, all zero, for `bind_drawables`, which has to follow, because no context is
+        current afterwards. The caller releases it.
+        """
+        surface = self._egl.surface(size, samples, alpha, depth)
         clearing = NativeContext(
             self._egl.display.driver, profile="compat", version=(1, 0), windows=True
         )
@@ -122,7 +126,6 @@ class NativeContext(GLInterface):
         clearing.clear_depth(0.0)
         clearing.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
         clearing.release()
-        self.make_current()
         return surface
 
     def bind_drawables(self, draw: EglSurface | None, read: EglSurface | None) -> None:

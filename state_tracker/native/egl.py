@@ -54,6 +54,7 @@ def egl() -> Any:
         "eglTerminate": (integer, [pointer]),
         "eglBindAPI": (integer, [integer]),
         "eglChooseConfig": (integer, [pointer, ints, ctypes.POINTER(pointer), integer, ints]),
+        "eglGetConfigAttrib": (integer, [pointer, pointer, integer, ints]),
         "eglCreateContext": (pointer, [pointer, pointer, pointer, ints]),
         "eglDestroyContext": (integer, [pointer, pointer]),
         "eglCreatePbufferSurface": (pointer, [pointer, pointer, ints]),
@@ -234,31 +235,35 @@ class EglContext:
             self._surface = self.surface(size, samples)
             self.bound = (self._surface, self._surface)
 
-    def surface(self, size: tuple[int, int], samples: int = 0) -> EglSurface:
-        """A framebuffer that this context can draw to; the caller releases it."""
-        return EglSurface(self.display, self._config(samples), size)
+    def surface(
+        self, size: tuple[int, int], samples: int = 0, alpha: bool = True, depth: bool = True
+    ) -> EglSurface:
+        """A framebuffer that this context can draw to; the caller releases it. It has more than was
+        asked for only if there is no other configuration.
+        """
+        return EglSurface(self.display, self._config(samples, alpha, depth), size)
 
-    def _config(self, samples: int) -> ctypes.c_void_p:
-        """A configuration with RGBA8, depth and stencil."""
-        wanted = {
-            SURFACE_TYPE: PBUFFER_BIT,
-            RENDERABLE_TYPE: self._renderable,
-            RED: 8,
-            GREEN: 8,
-            BLUE: 8,
-            ALPHA: 8,
-            DEPTH: 24,
-            STENCIL: 8,
-        }
+    def _config(self, samples: int, alpha: bool = True, depth: bool = True) -> ctypes.c_void_p:
+        """A configuration with RGBA8, depth and stencil, or without some of them."""
+        sizes = {RED: 8, GREEN: 8, BLUE: 8, ALPHA: 8 * alpha, DEPTH: 24 * depth, STENCIL: 8 * depth}
+        wanted = {SURFACE_TYPE: PBUFFER_BIT, RENDERABLE_TYPE: self._renderable, **sizes}
         if samples:
             wanted[SAMPLES] = samples
-        config, count = ctypes.c_void_p(), ctypes.c_int()
+        configs, count = (ctypes.c_void_p * 256)(), ctypes.c_int()
         egl().eglChooseConfig(
-            self.display.handle, _attributes(wanted), ctypes.byref(config), 1, ctypes.byref(count)
+            self.display.handle, _attributes(wanted), configs, len(configs), ctypes.byref(count)
         )
-        if not count.value:
-            raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
-        return config
+        value = ctypes.c_int()
+        for config in map(ctypes.c_void_p, configs[: count.value]):
+            for name, size in sizes.items():  # more may come first than was asked for
+                egl().eglGetConfigAttrib(self.display.handle, config, name, ctypes.byref(value))
+                if value.value != size:
+                    break
+            else:
+                return config
+        if count.value:
+            return ctypes.c_void_p(configs[0])
+        raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
 
     def make_current(self) -> None:
         egl().eglBindAPI(self.api)

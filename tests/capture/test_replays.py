@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import gallette
-from gallette.capture import Replayer, open_capture, recording, replay
+from gallette.capture import Capture, Replayer, open_capture, recording, replay
 from gallette.capture.differ import diff_capture
+from gallette.cli import main
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -20,8 +21,9 @@ from tests.capture.captured import captured, other_names, pixels
 from tests.conftest import native_context
 
 
-def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
-    with recording(tmp_path / "a.gcap"):
+def two_windows(path: Path) -> Capture:
+    """Clears and reads of two windows, one of which has neither alpha nor depth."""
+    with recording(path):
         gl: Any = Context("numpipe")
         one = Drawable(gl.screen, (4, 3), 0, GL.RGB8, GL.NONE)
         two = Drawable(gl.screen, (2, 2))
@@ -40,7 +42,13 @@ def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
         one.release()
         two.release()
         gl.release()
-    capture = open_capture(tmp_path / "a.gcap")
+    return open_capture(path)
+
+
+def test_windows_are_made_again_with_their_sizes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = two_windows(tmp_path / "a.gcap")
     (first, *_), last = capture.events("window"), list(capture.events("window"))[-1]
     assert first.parts[0] == first.parts[1]
     assert first.parts[0][1:] == [[4, 3], 0, GL.RGB8, GL.NONE]
@@ -66,6 +74,40 @@ def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
     assert player._windows == {}
     assert all(w.color is None for w in windows)
     assert screen is not None
+    assert main(["trace", str(tmp_path / "a.gcap")]) == 0
+    assert "4 draws in " in capsys.readouterr().out
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_contexts_of_later_versions_than_the_machine_has(profile: str, tmp_path: Path) -> None:
+    native_context().release()
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile=profile, version=(4, 6), size=(2, 2))
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        pixels(gl)
+        gl.release()
+    done = replay(tmp_path / "a.gcap", "native:llvmpipe")
+    assert done.images == 1
+    assert done.identical, (done.different, done.errors)
+
+
+@pytest.mark.native
+def test_windows_have_alpha_and_depth_natively_if_they_had(tmp_path: Path) -> None:
+    native_context().release()
+    seen: list[list[int]] = []
+
+    def look(call: Any, gl: Any) -> None:
+        if call.name == "Clear":
+            seen.append([gl.get_integerv(bits)[0] for bits in (GL.ALPHA_BITS, GL.DEPTH_BITS)])
+
+    done = Replayer(two_windows(tmp_path / "a.gcap"), "native:llvmpipe").run(after=look)
+    assert done.images == 5
+    assert done.identical, (done.different, done.errors)
+    assert [[alpha > 0, depth > 0] for alpha, depth in seen] == [
+        [False, False], [True, True], [False, False], [True, True]
+    ]  # fmt: skip
 
 
 @pytest.mark.native

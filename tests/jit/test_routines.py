@@ -161,7 +161,7 @@ def test_levels_of_detail_are_the_same() -> None:
     lod[2:4] = np.nan, 0.0
     low, high = np.full(LANES, -1, np.float32), np.full(LANES, 2, np.float32)
     extents = [np.full(LANES, n, np.int32) for n in (8, 4)]
-    count, limit = np.full(LANES, 3, np.int32), np.full(LANES, 2.0, np.float32)
+    count = np.full(LANES, 3, np.int32)
     cases: list[tuple[Routine, Sequence[Array], str]] = [
         (levels.limited(*flags), [lod, bias, move, low, high, least], f"{flags}")
         for flags in product((False, True), repeat=3)
@@ -172,7 +172,15 @@ def test_levels_of_detail_are_the_same() -> None:
     for scaled in (False, True):
         given = derivatives if scaled else [*derivatives, *extents]
         cases.append((levels.of_derivatives(2, scaled), given, ""))
-        cases.append((levels.footprint(scaled), [*given, limit], ""))
+        cases.append((levels.footprint(scaled), given, ""))
+    place, level = derivatives[2:], np.arange(LANES, dtype=np.int32) % 3
+    given = [*derivatives, *place, *extents]
+    cases.append((levels.ellipse(False), given, ""))
+    cases.append((levels.ellipse(True), [*given, level], ""))
+    number = np.arange(LANES, dtype=np.float32) % 5
+    factors = [v * v * 100 for v in derivatives[:3]]
+    texel = [number, *place, lod + 5, number, *factors, *place, *extents]
+    cases.append((levels.weighted_texel(), texel, ""))
     check(cases)
 
 

@@ -148,7 +148,7 @@ def test_anisotropic_filters(
         return bytes(frame.read(components=4))
 
     # Not all of `Unit.sample`: mipmaps are made with it.
-    same(draw, monkeypatch, unasked=[(Unit, "probed")])
+    same(draw, monkeypatch, unasked=[(Unit, "weighted")])
 
 
 def _drawn(

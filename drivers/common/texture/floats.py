@@ -131,7 +131,7 @@ class FloatFilter(DecodedFilter[Any]):
         return found
 
     def probe(self, total: Array, found: Array) -> Array:
-        """Take one more probe of anisotropic filtering into account."""
+        """Take one more texel of an anisotropic filter into account."""
         added: Array = total + found
         return added
 

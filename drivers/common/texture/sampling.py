@@ -30,7 +30,7 @@ T = TypeVar("T")
 """A number in all lanes, or one that is equal in all of them."""
 
 _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_3D: 3}
-_PROBED = (Target.TEXTURE_2D, Target.TEXTURE_2D_ARRAY)
+_ANISOTROPIC = (Target.TEXTURE_2D, Target.TEXTURE_2D_ARRAY)
 
 
 @lazy_dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Filtering:
     seamless: bool
     is_integer: bool
     reduction: Reduction
-    probes: int  # the limit of an anisotropic filter; 0: none
+    anisotropic: bool
 
     @classmethod
     def of(cls, view: SamplerView, image: Image, sampler: SamplerState) -> Filtering:
@@ -57,11 +57,8 @@ class Filtering:
         if target.is_cube:
             modes = [Wrap.CLAMP_TO_EDGE] * 2
         count = _DIMENSIONS.get(target, 2)
-        several = (
-            sampler.max_anisotropy > 1.0
-            and target in _PROBED
-            and sampler.min_img_filter is Filter.LINEAR
-            and not image.is_integer
+        anisotropic = (
+            sampler.max_anisotropy >= 2.0 and target in _ANISOTROPIC and not image.is_integer
         )
         return cls(
             target,
@@ -74,7 +71,7 @@ class Filtering:
             target.is_cube and sampler.seamless_cube_map,
             image.is_integer,
             sampler.reduction,
-            int(sampler.max_anisotropy) if several else 0,
+            anisotropic,
         )
 
     @property
@@ -83,7 +80,7 @@ class Filtering:
 
     @property
     def needs_lod(self) -> bool:
-        return self.mip is not MipFilter.NONE or not self.same_filters or self.probes > 0
+        return self.mip is not MipFilter.NONE or not self.same_filters or self.anisotropic
 
     def takes_bytes(self, op: str) -> bool:
         """Whether an operation filters the bytes of a view that has them: llvmpipe filters floats
@@ -185,8 +182,8 @@ class Sampling(ABC, Generic[T]):
         """`mixed(weight)`, which equals `lower` where the weight is zero."""
 
     @abstractmethod
-    def probed(self, place: Place[T], axis: list[T], count: T, lod: T) -> list[T]:
-        """The mean of `count` probes along an axis."""
+    def weighted(self, place: Place[T], ellipse: list[T]) -> list[T]:
+        """The weighted mean of the texels in an ellipse (`levels.ellipse`)."""
 
     # -- lookups -----------------------------------------------------------------------------------
 
@@ -196,11 +193,17 @@ class Sampling(ABC, Generic[T]):
         if not how.needs_lod:
             return self.filtered(look.op, place, None)
         derivatives = None if look.lod is not None else self._derivatives(look)
-        if derivatives is not None and how.probes:
-            limit = self.const(float(how.probes))
-            routine = levels.footprint(how.axes[0].scaled)
-            *axis, lod, count = self.run(routine, [*derivatives, limit])
-            return self.probed(place, axis, count, self._limited(look, lod))
+        if derivatives is not None and how.anisotropic:
+            *both, lod = self.run(levels.footprint(how.axes[0].scaled), derivatives)
+            extents = [self.extent(axis, None) for axis in range(2)]
+            given: list[T | None] = [*both, *place.coords, *extents]
+            if how.mip is not MipFilter.NONE:
+                selected = levels.selected(MipFilter.LINEAR)
+                level = self.run(selected, [self._limited(look, lod), self.level_count()])[0]
+                place = self.at_level(place, level)
+                given.append(level)
+            routine = levels.ellipse(how.mip is not MipFilter.NONE)
+            return self.weighted(place, self.run(routine, self.even(given)))
         if look.lod is not None:
             lod = look.lod
         else:

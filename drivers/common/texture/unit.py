@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.levels import weighted_texel
 from gallette.drivers.common.fixed.routine import Routine
 from gallette.drivers.common.lanes import by_lane
 from gallette.pipe.enums import Reduction, Swizzle
@@ -187,25 +188,31 @@ class Unit(Sampling[Any]):
     ) -> Planes:
         return mixed(_spread(weight, place.coords[0].shape[0])) if weight.any() else lower
 
-    def probed(self, place: Place[Any], axis: list[Array], count: Array, lod: Array) -> list[Array]:
-        """The first probes of all lanes are taken together, then the second ones; a lane with fewer
-        probes drops out early. A sampler may choose one of them.
+    def weighted(self, place: Place[Any], ellipse: list[Array]) -> list[Array]:
+        """The first texels of all lanes are taken together, then the second ones, of the lanes in
+        whose ellipse they are. A sampler may choose one of them.
         """
         lanes = place.coords[0].shape[0]
-        *axis, count, lod = (_spread(v, lanes) for v in (*axis, count, lod))
+        ellipse = [*ellipse, *(self.extent(axis, place.level) for axis in range(2))]
+        ellipse = [_spread(np.asarray(v), lanes) for v in ellipse]
         total: list[Array] = []
-        for number in range(1, int(count.max()) + 1):
-            which = np.flatnonzero(count >= number)
-            some = _some_lanes(place, which)
-            share = F32(number) / (count[which] + F32(1.0)) - F32(0.5)
-            some.coords = [c + a[which] * share for c, a in zip(some.coords, axis, strict=True)]
-            found = self.filtered("txl", some, lod[which])
-            if not total:  # every lane has a first probe
-                total = [np.zeros(lanes, F32) + plane for plane in found]
+        weights = np.zeros(lanes, F32)
+        for number in range(int(ellipse[3].max())):
+            *at, weight = evaluate(weighted_texel(), [self.const(number), *ellipse])
+            which = np.flatnonzero((weight > 0) & (ellipse[3] > number))
+            if not which.size:
                 continue
+            some = _some_lanes(place, which)
+            some.coords = [c[which] for c in at]
+            found = self.floats.nearest(some)
+            if not self.chooses:
+                found = [plane * weight[which] for plane in found]
+            if not total:
+                total = [np.full(lanes, np.nan if self.chooses else 0.0, F32) for _ in found]
             for sum_, plane in zip(total, found, strict=True):
                 sum_[which] = self.floats.probe(sum_[which], plane)
-        return total if self.chooses else [sum_ / count for sum_ in total]
+            weights[which] += weight[which]
+        return total if self.chooses else [sum_ / weights for sum_ in total]
 
 
 def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from gallette.drivers.common.fixed import addressing
 from gallette.drivers.common.fixed.filtering import unpacked
+from gallette.drivers.common.fixed.levels import weighted_texel
 from gallette.drivers.common.fixed.routine import Routine
 from gallette.drivers.common.texture.sampling import LevelFilter, Lookup, Place, Sampling
 from gallette.pipe.enums import Target
@@ -201,25 +202,31 @@ class Sampler(Texture, Sampling[V]):
             for part, variable in zip(lower, found, strict=True)
         ]
 
-    def probed(self, place: Place[V], axis: list[V], count: V, lod: V) -> list[V]:
+    def weighted(self, place: Place[V], ellipse: list[V]) -> list[V]:
         b, w = self.b, self.w
-        total = [b.var("float", w, b.lanes("float", [0.0] * w)) for _ in range(4)]
-        number = b.var("float", 0, 1.0)
-        count = b.spread(count, w)
+        zero = b.lanes("float", [0.0] * w)
+        *total, weights = [b.var("float", w, zero) for _ in range(5)]
+        number = b.var("float", 0, 0.0)
+        given = [*ellipse, *(self.extent(axis, place.level) for axis in range(2))]
+        count = b.spread(ellipse[3], w)
         with b.forever() as done:
-            mine = count >= b.spread(number.get(), w)
+            here = b.spread(number.get(), w)
+            left = count > here
             more = b.block()
-            b.branch(b.any(mine), more, done)
+            b.branch(b.any(left), more, done)
             b.place(more)
-            share = b.spread(number.get(), w) / (count + 1.0) - 0.5
-            at = [c + a * share for c, a in zip(place.coords, axis, strict=True)]
-            probe = Place(at, place.offset, place.z, place.compare, None)
             # A new sampler, because values cached by this one are not available after the loop.
-            found = Sampler(b, self.key, self.where, w).filtered("txl", probe, lod)
-            for sum_, plane in zip(total, found, strict=True):
-                sum_.update(mine, sum_.get() + b.spread(plane, w))
+            inner = Sampler(b, self.key, self.where, w)
+            *at, weight = inner.run(weighted_texel(), [here, *given])
+            inside = left & (weight > 0.0)
+            with b.when(b.any(inside)):
+                texel = Place(at, place.offset, place.z, place.compare, place.level)
+                found = Floats(inner).nearest(texel)
+                for sum_, plane in zip(total, found, strict=True):
+                    sum_.update(inside, sum_.get() + weight * plane)
+                weights.update(inside, weights.get() + weight)
             number.set(number.get() + 1.0)
-        return [sum_.get() / count for sum_ in total]
+        return [sum_.get() / weights.get() for sum_ in total]
 
 
 class _Packed(LevelFilter[V]):
