@@ -178,7 +178,7 @@ _COMPRESSING: dict[int, tuple[tuple[int, int], ...]] = {
     GL.COMPRESSED_RGB_BPTC_SIGNED_FLOAT: ((GL.RGB, GL.FLOAT),),
     GL.COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT: ((GL.RGB, GL.FLOAT),),
 }
-"""Compressed formats that glTexImage* compresses to, with the client formats and types they take."""
+"""Compressed formats that glTexImage* compresses to, and the pixels that each takes."""
 
 
 def compresses_in_es(info: InternalFormat) -> bool:
