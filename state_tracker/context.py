@@ -182,6 +182,7 @@ class Context(Topics, GLInterface):
 
     is_compat: bool
     is_core: bool
+    is_es: bool
     debug_context: bool
     strict: bool
     screen: Screen
@@ -257,6 +258,7 @@ class Context(Topics, GLInterface):
                 f"driver {driver!r} offers OpenGL {best}, not {version[0]}.{version[1]}"
             )
         self.is_compat, self.is_core = profile in ("compat", "es1"), profile == "core"
+        self.is_es = profile.startswith("es")
         self.debug_context = debug
         self.strict = strict
         self.find_image: Callable[[int], Source | None] | None = None  # EGL images, by handle
@@ -284,7 +286,8 @@ class Context(Topics, GLInterface):
         self.pack, self.unpack = PackState(), PackState()
         self.first_size, self.first_samples = size, samples
         self.samplers, self.syncs = self.group.table("sampler"), self.group.syncs
-        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
+        image_format = GL.R32UI if self.is_es else GL.R8  # tables 21.30 of ES, 23.45 of GL
+        self.images = [ImageUnit(image_format) for _ in range(self.caps.max_shader_images)]
         for name, make in _STATES.items():
             self.__dict__[name] = make(self)
         self.group.join(self)

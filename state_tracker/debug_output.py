@@ -51,7 +51,8 @@ class DebugState:
     """The message log, the callback, the group stack."""
 
     def __init__(self, ctx: Context):
-        self.enabled = self.synchronous = ctx.debug_context
+        self.enabled = ctx.debug_context
+        self.synchronous = False
         self.log: deque[DebugMessage] = deque(maxlen=MAX_MESSAGES)
         self.groups: list[DebugMessage] = []
         self.callback: Any = None

@@ -153,7 +153,10 @@ def _stencil_getter(face: int, field: str) -> Any:
     def get(ctx: Context) -> int:
         state = ctx.fragment
         extra = face == 0 and state.stencil_active == GL.BACK
-        return int(getattr(state.stencil[2 if extra else face], field))
+        value = int(getattr(state.stencil[2 if extra else face], field))
+        if field == "ref":  # clamped by each use, for framebuffers may change (17.3.3)
+            return max(0, min(value, 0xFF if ctx.framebuffers.draw.has("S") else 0))
+        return value
 
     return get
 

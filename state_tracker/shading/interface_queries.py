@@ -213,13 +213,11 @@ def _varyings(executable: Executable) -> list[Resource]:
 def resources(executable: Executable, interface: int) -> list[Resource]:
     """Every active resource of an interface."""
     linked = executable.linked
-    if interface == GL.UNIFORM:
-        return [_uniform(linked, u, u.block >= 0) for u in linked.uniforms]
+    if interface in (GL.UNIFORM, GL.BUFFER_VARIABLE):
+        return _variables(executable, interface)
     if interface == GL.UNIFORM_BLOCK:
         pairs = zip(linked.uniform_blocks, executable.block_bindings, strict=True)
         return [_block(b, binding) for b, binding in pairs]
-    if interface == GL.BUFFER_VARIABLE:
-        return [_uniform(linked, u, True, True) for u in linked.buffer_variables]
     if interface == GL.SHADER_STORAGE_BLOCK:
         pairs = zip(linked.storage_blocks, executable.storage_bindings, strict=True)
         variables = linked.buffer_variables
@@ -256,6 +254,21 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         stage = _SUBROUTINE_UNIFORMS[interface]
         return [_subroutine_uniform(u) for u in linked.subroutine_uniforms if u.stage == stage]
     raise invalid_enum(interface, "program interface")
+
+
+def _variables(executable: Executable, interface: int) -> list[Resource]:
+    """The uniforms or buffer variables. The list is kept: there may be hundreds, all their values
+    come from the linker, and applications ask for a property of one of them at a time.
+    """
+    found = executable.resources.get(interface)
+    if found is None:
+        linked = executable.linked
+        if interface == GL.UNIFORM:
+            found = [_uniform(linked, u, u.block >= 0) for u in linked.uniforms]
+        else:
+            found = [_uniform(linked, u, True, True) for u in linked.buffer_variables]
+        executable.resources[interface] = found
+    return found
 
 
 def _subroutine_uniform(uniform: Any) -> Resource:
@@ -367,11 +380,12 @@ def get_active_uniformsiv(
         return []
     if pname not in _ACTIVE_UNIFORM and pname != GL.UNIFORM_NAME_LENGTH and wanted:
         raise invalid_enum(pname, "active uniform parameter")
-    uniforms = [executable.linked.uniforms[i] for i in wanted]
+    listed = _variables(executable, GL.UNIFORM)
+    items = [listed[i] for i in wanted]
     if pname == GL.UNIFORM_NAME_LENGTH:
-        return [len(uniform_name(u).encode()) + 1 for u in uniforms]
+        return [len(item.name.encode()) + 1 for item in items]
     prop = _ACTIVE_UNIFORM.get(pname, pname)
-    return [_uniform(executable.linked, u, u.block >= 0).values[prop][0] for u in uniforms]
+    return [item.values[prop][0] for item in items]
 
 
 @entry

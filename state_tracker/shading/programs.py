@@ -39,6 +39,7 @@ from gallette.state_tracker.shading.uniform_storage import NO_UNIT, UniformStora
 if TYPE_CHECKING:
     from gallette.compiler.glsl import CompiledShader, LinkedProgram
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.interface_queries import Resource
 
 __all__ = ["STAGES", "ProgramObject", "ProgramState", "ShaderObject"]
 
@@ -178,6 +179,7 @@ class Executable:
         ]
         self.attributes = self._active_attributes()
         self.fill: Callable[[Context], None] | None = None  # uniforms without locations
+        self.resources: dict[int, list[Resource]] = {}  # of interfaces that have been asked for
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)

@@ -333,7 +333,7 @@ class WindowFramebuffer(Framebuffer):
     def __init__(self, ctx: Context):
         super().__init__(0, ctx.caps.max_render_targets)
         self.draw_buffers[0] = self.read_buffer = GL.BACK
-        self._is_es = ctx.profile.startswith("es")
+        self._is_es = ctx.is_es
         self._only = GL.BACK if self._is_es else GL.FRONT
         self._can_draw = ctx.screen.is_format_supported
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import Bind, Target
@@ -37,11 +38,11 @@ class Renderbuffer(GLObject):
 
     kind = "renderbuffer"
 
-    def __init__(self, name: int):
+    def __init__(self, name: int, internal_format: int = GL.RGBA):
         super().__init__(name)
         self.width = self.height = self.samples = 0
-        self.info: InternalFormat = INTERNAL_FORMATS[GL.RGBA]
-        self.internal_format: int = GL.RGBA
+        self.info: InternalFormat = INTERNAL_FORMATS[internal_format]
+        self.internal_format = internal_format
         self.resource: Resource | None = None
         self.place = (0, 0)  # level and layer of the resource, for an EGL image
         self.resolved: Renderbuffer | None = None  # of a multisample window: its resolved image
@@ -66,6 +67,10 @@ class RenderbufferState:
         self.bound = swap(self.bound, None)
 
 
+def _make(ctx: Context, name: int) -> Renderbuffer:
+    return Renderbuffer(name, GL.RGBA4 if ctx.is_es else GL.RGBA)
+
+
 def _unbind(ctx: Context, found: Renderbuffer) -> None:
     state = ctx.renderbuffers
     if state.bound is found:
@@ -77,7 +82,7 @@ objects(
     "renderbuffer",
     lambda ctx: ctx.renderbuffers.names,
     _unbind,
-    lambda ctx, name: Renderbuffer(name),
+    _make,
     label=GL.RENDERBUFFER,
 )
 
@@ -89,7 +94,7 @@ def bind_renderbuffer(ctx: Context, target: int, renderbuffer: int) -> None:
     state = ctx.renderbuffers
     found = None
     if renderbuffer:
-        found = state.names.bind(renderbuffer, Renderbuffer, ctx.is_core)
+        found = state.names.bind(renderbuffer, partial(_make, ctx), ctx.is_core)
     state.bound = swap(state.bound, found)
 
 

@@ -163,10 +163,22 @@ ETC = frozenset(
 ) | {int(GL.ETC1_RGB8_OES)}
 """Compressed formats that accept compressed images only."""
 
-_COMPRESSED_HERE = frozenset(
-    ("RGB_S3TC_DXT1", "RGBA_S3TC_DXT1", "RGBA_S3TC_DXT3", "RGBA_S3TC_DXT5", "RGBA_BPTC_UNORM",
-     "SRGB_ALPHA_BPTC_UNORM")
-)  # fmt: skip
+_S3TC = tuple((int(format), 0) for format in (GL.RGB, GL.RGBA))  # of any type
+_COMPRESSING: dict[int, tuple[tuple[int, int], ...]] = {
+    GL.COMPRESSED_RGB_S3TC_DXT1_EXT: _S3TC,
+    GL.COMPRESSED_RGBA_S3TC_DXT1_EXT: _S3TC,
+    GL.COMPRESSED_RGBA_S3TC_DXT3_EXT: _S3TC,
+    GL.COMPRESSED_RGBA_S3TC_DXT5_EXT: _S3TC,
+    GL.COMPRESSED_RED_RGTC1: ((GL.RED, GL.UNSIGNED_BYTE),),
+    GL.COMPRESSED_SIGNED_RED_RGTC1: ((GL.RED, GL.BYTE),),
+    GL.COMPRESSED_RG_RGTC2: ((GL.RG, GL.UNSIGNED_BYTE),),
+    GL.COMPRESSED_SIGNED_RG_RGTC2: ((GL.RG, GL.BYTE),),
+    GL.COMPRESSED_RGBA_BPTC_UNORM: ((GL.RGBA, GL.UNSIGNED_BYTE),),
+    GL.COMPRESSED_SRGB_ALPHA_BPTC_UNORM: ((GL.RGBA, GL.UNSIGNED_BYTE),),
+    GL.COMPRESSED_RGB_BPTC_SIGNED_FLOAT: ((GL.RGB, GL.FLOAT),),
+    GL.COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT: ((GL.RGB, GL.FLOAT),),
+}
+"""Compressed formats that glTexImage* compresses to, and the pixels that each takes."""
 
 
 def compresses_in_es(info: InternalFormat) -> bool:
@@ -174,13 +186,13 @@ def compresses_in_es(info: InternalFormat) -> bool:
     return not any(family in info.name for family in ("LUMINANCE", "FXT1"))
 
 
-def check_es_compressing(info: InternalFormat) -> None:
+def check_es_compressing(info: InternalFormat, format: int, type: int) -> None:
     """Check glTexImage* of other compressed formats: few accept uncompressed pixels."""
-    name = info.name.removeprefix("COMPRESSED_")
     if not compresses_in_es(info):
         raise invalid_value(f"GL_{info.name} is not an internal format")
-    if name.removesuffix("_EXT").removesuffix("_ARB") not in _COMPRESSED_HERE:
-        raise invalid_operation(f"GL_{info.name} images come compressed")
+    pairs = _COMPRESSING.get(info.value, ())
+    if (format, type) not in pairs and (format, 0) not in pairs:
+        raise invalid_operation(f"GL_{info.name} images are not compressed from such pixels")
 
 
 def unsized_format(internalformat: int, kind: InternalFormat, type: int) -> int:

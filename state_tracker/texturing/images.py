@@ -26,17 +26,18 @@ __all__ = ["ImageUnit"]
 class ImageUnit:
     """The binding of one image unit."""
 
-    __slots__ = ("access", "format", "layer", "layered", "level", "texture")
+    __slots__ = ("access", "format", "initial_format", "layer", "layered", "level", "texture")
 
-    def __init__(self) -> None:
+    def __init__(self, initial_format: int = GL.R8) -> None:
         self.texture: TextureObject | None = None
+        self.initial_format = initial_format
         self.clear()
 
     def clear(self) -> None:
         self.texture = swap(self.texture, None)
         self.level, self.layer, self.layered = 0, 0, False
         self.access: int = GL.READ_ONLY
-        self.format: int = GL.R8
+        self.format = self.initial_format
 
 
 def _fixed(texture: TextureObject) -> bool:

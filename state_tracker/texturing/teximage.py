@@ -210,7 +210,7 @@ def _es_image(ctx: Context, internalformat: int, format: int, type: int) -> Inte
     known = INTERNAL_FORMATS.get(internalformat)
     if known is not None and known.is_compressed and internalformat not in ETC:
         check_pair(ctx, format, half_float(type))
-        check_es_compressing(known)
+        check_es_compressing(known, format, type)
         return known
     check_es_image(internalformat, format, type)
     effective = effective_format(internalformat, format, type)

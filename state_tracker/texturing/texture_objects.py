@@ -288,9 +288,9 @@ def _get(ctx: Context, texture: TextureObject, pname: int) -> list[Any]:
 def _integers(values: list[Any], pname: int, suffix: str) -> list[int]:
     """The answer of a query of integers: bits of the border colour are the same in each of them."""
     border = pname == GL.TEXTURE_BORDER_COLOR
-    if suffix == "iv":
+    if suffix == "iv" or not border:
         values = [to_int(v, border) for v in values]
-    elif border and isinstance(values[0], float):
+    elif isinstance(values[0], float):
         values = np.array(values, np.float32).view(np.uint32).tolist()
     words = np.array([int(v) & 0xFFFFFFFF for v in values], np.uint32)
     return list(words.view(np.uint32 if suffix == "iuiv" else np.int32).tolist())

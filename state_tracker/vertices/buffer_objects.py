@@ -357,11 +357,12 @@ def _parameter(ctx: Context, buffer: BufferObject, pname: int) -> list[int]:
     mapping = buffer.mapping
     access = mapping.access if mapping else 0
     old_access = {v: k for k, v in MAP_ACCESS.items()}
+    unmapped = GL.WRITE_ONLY if ctx.is_es else GL.READ_WRITE  # the latter in OES_mapbuffer
     values: dict[int, int] = {
         GL.BUFFER_SIZE: buffer.size,
         GL.BUFFER_USAGE: buffer.usage,
         GL.BUFFER_MAPPED: int(mapping is not None),
-        GL.BUFFER_ACCESS: old_access.get(access & 3, GL.READ_WRITE),
+        GL.BUFFER_ACCESS: old_access.get(access & 3, unmapped),
         GL.BUFFER_ACCESS_FLAGS: access,
         GL.BUFFER_MAP_OFFSET: mapping.offset if mapping else 0,
         GL.BUFFER_MAP_LENGTH: mapping.length if mapping else 0,

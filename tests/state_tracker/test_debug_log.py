@@ -54,6 +54,11 @@ def test_messages_are_taken_while_there_is_room(count: int, room: int, gl: Any) 
         assert gl.get_integerv(GL.DEBUG_NEXT_LOGGED_MESSAGE_LENGTH)[0] == len(TEXTS[told]) + 1
 
 
+def test_debug_contexts_begin_with_output_that_is_not_synchronous(gl: Any) -> None:
+    assert gl.is_enabled(GL.DEBUG_OUTPUT)
+    assert not gl.is_enabled(GL.DEBUG_OUTPUT_SYNCHRONOUS)
+
+
 def test_a_pointer_to_no_message_is_refused() -> None:
     gl = create_context("numpipe", profile="core", version=(4, 5), debug=True)
     messages: Any = gl

@@ -215,10 +215,14 @@ class ResourceLinker:
             self.place_plain(item)
 
     def trim(self, item: _Shared) -> None:
-        """Drop the elements of an array after the last one that is used, which are not active."""
+        """Drop the elements of an array after the last one that is used, which are not active.
+
+        Arrays of arrays stay whole, as on Mesa: conformance suites expect all of their elements.
+        """
         variables = item.users.values()
         if (
             item.type.element is None
+            or item.type.element.is_array
             or item.init is not None
             or "location" in item.layout
             or any(v.whole or v.max_index < 0 for u, v in item.users.items() if v in u.live)

@@ -114,7 +114,12 @@ def test_states_alternate_at_a_pixel() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("quads", [False, True])
-def test_at_every_pixel_fragments_come_in_order(seed: int, quads: bool) -> None:
+@pytest.mark.parametrize("searched", [0, 1, 9])
+def test_at_every_pixel_fragments_come_in_order(
+    seed: int, quads: bool, searched: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many rounds are searched for before the others are sorted."""
+    monkeypatch.setattr(pixel_order, "_SEARCHED_ROUNDS", searched)
     rng = np.random.default_rng(seed)
     turns = rng.integers(0, 3, 14)  # the sheet of each draw
     sheets, step = [], 4 if quads else 1
