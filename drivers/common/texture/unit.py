@@ -191,15 +191,22 @@ class Unit(Sampling[Any]):
     def weighted(self, place: Place[Any], ellipse: list[Array]) -> list[Array]:
         """The first texels of all lanes are taken together, then the second ones, of the lanes in
         whose ellipse they are. A sampler may choose one of them.
+
+        Lanes with more texels come first, so that each step takes a slice of them.
         """
         lanes = place.coords[0].shape[0]
         ellipse = [*ellipse, *(self.extent(axis, place.level) for axis in range(2))]
         ellipse = [_spread(np.asarray(v), lanes) for v in ellipse]
+        order = np.argsort(-ellipse[3], kind="stable")
+        ellipse, place = [v[order] for v in ellipse], _some_lanes(place, order)
+        most = int(ellipse[3][0])
+        left = np.searchsorted(-ellipse[3], -np.arange(most)).tolist()
         total: list[Array] = []
         weights = np.zeros(lanes, F32)
-        for number in range(int(ellipse[3].max())):
-            *at, weight = evaluate(weighted_texel(), [self.const(number), *ellipse])
-            which = np.flatnonzero((weight > 0) & (ellipse[3] > number))
+        for number, count in enumerate(left):
+            given = [self.const(number), *(v[:count] for v in ellipse)]
+            *at, weight = evaluate(weighted_texel(), given)
+            which = np.flatnonzero(weight > 0)
             if not which.size:
                 continue
             some = _some_lanes(place, which)
@@ -212,7 +219,8 @@ class Unit(Sampling[Any]):
             for sum_, plane in zip(total, found, strict=True):
                 sum_[which] = self.floats.probe(sum_[which], plane)
             weights[which] += weight[which]
-        return total if self.chooses else [sum_ / weights for sum_ in total]
+        back = np.argsort(order)
+        return [(sum_ if self.chooses else sum_ / weights)[back] for sum_ in total]
 
 
 def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:
