@@ -121,7 +121,8 @@ def _compressed_family(dimensions: int) -> None:
         format, byte_count, data = args[2 * dimensions :]
         image = check_part(texture, face, level, at, extent)
         told, kind = image.reported_format, INTERNAL_FORMATS.get(format)
-        if dimensions == 1 or (kind is not None and kind.is_generic):
+        generic = kind is not None and kind.is_generic and ctx.profile != "es"
+        if dimensions == 1 or generic:
             raise invalid_enum(format, "compressed internal format")
         if not image.compressed or image.info.value != format:
             raise invalid_operation("the image has another format")

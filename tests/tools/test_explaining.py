@@ -166,8 +166,8 @@ def test_tests_are_run_and_their_variants_shown(driver: str, tmp_path: Path) -> 
 
 
 def test_programs_that_do_not_link_are_reported(tmp_path: Path) -> None:
-    text = TEST.replace("out vec4 color;", "in vec3 missing;\nout vec4 color;").replace(
-        "vec4(0.5)", "vec4(missing, 1.0)"
+    text = TEST.replace("out vec4 color;", "float missing();\nout vec4 color;").replace(
+        "vec4(0.5)", "vec4(missing())"
     )
     with pytest.raises(CompileError, match="missing"):
         explain_file(written(tmp_path, "a.shader_test", text), "numpipe")
