@@ -252,20 +252,25 @@ class RenderMode:
         key = LoweringKey(
             edge_flags=flagged, input_moves=input_moves(stages, last) if apart else ()
         )
+        discarding = dataclasses.replace(state, rasterizer_discard=True)
+        feedback = ctx.feedback.current
         try:
+            if feedback.running:  # the application captures in every mode
+                ctx.caches.rasterizer.bind(discarding)
+                pipe.draw_vbo(info)
             pipe.bind_shader_state(last, self._handle(stages[last], last, key, slots))
             ctx.bound_shaders[last] = None
             # Clipping is done here; with an offset, quads are cut as for outlines (see `_pieces`).
             ctx.caches.rasterizer.bind(
-                dataclasses.replace(
-                    state, rasterizer_discard=True, clip_plane_enable=0, offset_line=True
-                )
+                dataclasses.replace(discarding, clip_plane_enable=0, offset_line=True)
             )
             raw = self._capture(info, room)
             while len(raw) > room - size:  # there may have been more
                 room *= 8
                 raw = self._capture(info, room)
         finally:
+            if feedback.running:
+                pipe.set_stream_output_targets(feedback.targets, append=True)
             ctx.dirty |= Dirty.RASTERIZER | Dirty.PROGRAM
         table = np.frombuffer(raw, "<f4").reshape(-1, len(slots), 4).astype(np.float64)
         rows = self._rows(dict(zip(slots, table.swapaxes(0, 1), strict=True)), len(table), state)
