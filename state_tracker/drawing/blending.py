@@ -144,7 +144,7 @@ def _factors(equation: int, src: int, dst: int) -> tuple[BlendFactor, BlendFacto
 
 
 def check_advanced_blending(ctx: Context) -> None:
-    """Advanced equations need one colour buffer and a shader that declares them."""
+    """Advanced equations need a shader that declares them, which writes fragment colour 0 alone."""
     cbufs = ctx.pipe_framebuffer.cbufs
     for index, surface in enumerate(cbufs):
         blend = ctx.fragment.blend[index]
@@ -152,8 +152,8 @@ def check_advanced_blending(ctx: Context) -> None:
         func = ADVANCED_EQUATIONS.get(blend.equation_rgb) if blends else None
         if surface is None or func is None or surface.format.is_pure_integer:
             continue
-        if sum(other is not None for other in cbufs) > 1:
-            raise invalid_operation("advanced blend equations work on one colour buffer")
+        if any(other is not None for other in cbufs[1:]):
+            raise invalid_operation("advanced blend equations work on fragment colour 0 alone")
         executable = ctx.programs.stages.get(Stage.FRAGMENT)
         declared = 0
         if executable is not None:

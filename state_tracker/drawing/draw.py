@@ -47,6 +47,7 @@ __all__ = [
     "draw_captured",
     "draw_indexed",
     "index_range",
+    "output_mode",
     "restart_index",
 ]
 
@@ -87,6 +88,13 @@ def _check_pipeline(ctx: Context, mode: int) -> None:
     """Check the primitive type against each stage, and the last stage's output against transform
     feedback.
     """
+    feedback, mode = ctx.feedback.current, output_mode(ctx, mode)
+    if feedback.running and mode not in _FEEDBACK_MODES[feedback.mode]:
+        raise invalid_operation("the primitive type does not match transform feedback's")
+
+
+def output_mode(ctx: Context, mode: int) -> int:
+    """The primitive type that the last of the vertex stages outputs for a draw of `mode`."""
     evaluation = ctx.programs.stages.get(Stage.TESS_EVAL)
     if (evaluation is not None) != (mode == GL.PATCHES):
         raise invalid_operation("patches are for tessellation, and it takes nothing else")
@@ -100,9 +108,7 @@ def _check_pipeline(ctx: Context, mode: int) -> None:
         if mode not in _GEOMETRY_INPUTS.get(info.input_primitive, ()):
             raise invalid_operation(f"the geometry shader takes {info.input_primitive}")
         mode = _GEOMETRY_OUTPUTS[info.output_primitive]
-    feedback = ctx.feedback.current
-    if feedback.running and mode not in _FEEDBACK_MODES[feedback.mode]:
-        raise invalid_operation("the primitive type does not match transform feedback's")
+    return mode
 
 
 _GEOMETRY_INPUTS: dict[str, tuple[int, ...]] = {
@@ -114,8 +120,8 @@ _GEOMETRY_INPUTS: dict[str, tuple[int, ...]] = {
 }
 _GEOMETRY_OUTPUTS: dict[str, int] = {
     "points": GL.POINTS,
-    "line_strip": GL.LINES,
-    "triangle_strip": GL.TRIANGLES,
+    "line_strip": GL.LINE_STRIP,
+    "triangle_strip": GL.TRIANGLE_STRIP,
 }
 
 

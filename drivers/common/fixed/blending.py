@@ -211,7 +211,7 @@ def _advanced(b: Builder, func: BlendFunc, source: Def, destination: Def) -> Def
 def _unmultiplied(b: Builder, color: Def, alpha: Def) -> Def:
     """The colour divided by alpha; black where alpha is 0."""
     zero = b.imm_float(0.0)
-    return b.bcsel(b.flt(zero, alpha), b.fdiv(b.trim(color, 3), alpha), zero)
+    return b.bcsel(b.feq(alpha, zero), zero, b.fdiv(b.trim(color, 3), alpha))
 
 
 def _screen(b: Builder, s: Def, d: Def) -> Def:

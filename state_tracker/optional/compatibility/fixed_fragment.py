@@ -156,7 +156,8 @@ _DOTS = (GL.DOT3_RGB, GL.DOT3_RGBA, GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT)
 
 
 def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
-    lines, dot_alpha = [], False
+    lines: list[str] = []
+    whole: tuple[str, int] | None = None  # a dot product that is alpha as well, and its mode
     for channel, swizzle in (("RGB", "rgb"), ("ALPHA", "a")):
         mode = env.get(getattr(GL, f"COMBINE_{channel}"), GL.MODULATE)
         a, b, c, d = (_argument(unit, env, i, channel) for i in range(4))
@@ -175,14 +176,16 @@ def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
             GL.MODULATE_SUBTRACT_ATI: f"{a} * {c} - {b}",
             **dict.fromkeys(_DOTS, f"vec3({dot})"),
         }[mode]
-        dot_alpha |= mode in (GL.DOT3_RGBA, GL.DOT3_RGBA_EXT)
         scale = env.get(GL.RGB_SCALE if channel == "RGB" else GL.ALPHA_SCALE, 1)
+        if whole is not None:
+            value, mode = whole
+        elif mode in (GL.DOT3_RGBA, GL.DOT3_RGBA_EXT):
+            whole = dot, mode
         if mode in (GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT):
             scale = 1  # the older dot products are not scaled
         kind = "vec3" if channel == "RGB" else "float"
         name = f"{swizzle}{unit.unit}"
         lines.append(f"{kind} {name} = ({value}) * {float(scale)};")
     u = unit.unit
-    alpha = f"rgb{u}.r" if dot_alpha else f"a{u}"
-    lines.append(f"color = vec4(rgb{u}, {alpha});")
+    lines.append(f"color = vec4(rgb{u}, a{u});")
     return lines

@@ -1,8 +1,9 @@
 """glRenderMode: selection and feedback, which report primitives instead of drawing them.
 
-A draw in these modes captures the outputs of its vertex stage by transform feedback. The stages
-after it are done here, primitive by primitive, since such draws are small: clipping to the view
-volume and the planes of the application, culling, the choice of a face's colour, and polygon mode.
+A draw in these modes captures the outputs of its last vertex stage (geometry, tessellation
+evaluation or vertex shader) by transform feedback. The stages after it are done here, primitive by
+primitive, since such draws are small: clipping to the view volume and the planes of the
+application, culling, the choice of a face's colour, and polygon mode.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from gallette.pipe.state import (
     StreamOutputTarget,
 )
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.draw import output_mode
 from gallette.state_tracker.drawing.lowering import LoweringKey, lower
 from gallette.state_tracker.drawing.rasterization import rasterizer_state
 from gallette.state_tracker.drawing.viewports import to_window
@@ -39,6 +41,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, write_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.shading.pipeline_varyings import input_moves
 from gallette.state_tracker.vertices.vertex_input import create_upload
 
 if TYPE_CHECKING:
@@ -57,9 +60,12 @@ _CAPTURED = (
 )  # fmt: skip
 # Columns of a vertex; distances to the planes follow, which are not negative inside.
 _COLOR, _TEXCOORD, _BACK, _EDGE, _DISTANCES = slice(4, 8), slice(8, 12), slice(12, 16), 16, 17
+_STRIPS = (Primitive.LINE_STRIP, Primitive.LINE_LOOP, Primitive.LINE_STRIP_ADJACENCY)
 _CORNERS = {Primitive.POINTS: 1} | dict.fromkeys(
-    (Primitive.LINES, Primitive.LINE_STRIP, Primitive.LINE_LOOP), 2
+    (Primitive.LINES, Primitive.LINES_ADJACENCY, *_STRIPS), 2
 )
+_VERTEX_STAGES = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
+_AMPLIFIED = 64  # vertices that an inner stage is expected to make of one, at most
 _CUT = (Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON)
 _EDGE_FLAGGED = (Primitive.TRIANGLES, Primitive.QUADS, Primitive.POLYGON)
 _FORMATS: dict[int, str] = {
@@ -81,7 +87,7 @@ class RenderMode:
         self._values: list[float] = []
         self._hits = 0
         self._hit: list[float] = []  # depths of hits since the names changed
-        self._handles: dict[tuple[Executable, bool], Handle] = {}  # with or without edge flags
+        self._handles: dict[Executable, dict[tuple[Stage, LoweringKey], Handle]] = {}
         self._resets = True  # the line stipple, before the next line
 
     @property
@@ -161,16 +167,17 @@ class RenderMode:
     def draw(self, info: DrawInfo) -> None:
         """Report the primitives of a draw that are left after clipping."""
         state = rasterizer_state(self._ctx)
-        corners = _CORNERS.get(info.mode, 3)
+        mode = Primitive(output_mode(self._ctx, info.mode))
+        corners = _CORNERS.get(mode, 3)
         primitives = self._captured(info, corners, state)
         if corners > 1 and state.flatshade:
             provoking = 0 if state.flatshade_first else -1
             for color in (_COLOR, _BACK):
                 primitives[:, :, color] = primitives[:, provoking, None, color]
         if corners == 3:
-            starts, real = _pieces(info.mode, primitives, state.flatshade_first)
+            starts, real = _pieces(mode, primitives, state.flatshade_first)
             primitives[:, :, _EDGE] *= real
-        elif info.mode in (Primitive.LINE_STRIP, Primitive.LINE_LOOP):
+        elif mode in _STRIPS:
             starts = _changes(primitives[:, 0], primitives[:, 1])
         else:
             starts = np.ones(len(primitives), np.bool_)
@@ -232,35 +239,56 @@ class RenderMode:
 
     def _captured(self, info: DrawInfo, corners: int, state: RasterizerState) -> Vertices:
         """The vertices of the assembled primitives, `[primitive, corner, column]`."""
-        ctx, pipe = self._ctx, self._ctx.pipe
-        executable = ctx.programs.vertex
-        assert executable is not None
-        written = executable.linked.shaders[Stage.VERTEX].info.outputs_written
-        flagged = ctx.passes_edge_flags and info.mode in _EDGE_FLAGGED
+        ctx, pipe, stages = self._ctx, self._ctx.pipe, self._ctx.programs.stages
+        last = next(stage for stage in _VERTEX_STAGES if stage in stages)
+        written = stages[last].linked.shaders[last].info.outputs_written
+        flagged = last is Stage.VERTEX and ctx.passes_edge_flags and info.mode in _EDGE_FLAGGED
         slots = [s for s in _CAPTURED if s in written or (s is VaryingSlot.EDGE and flagged)]
-        room = max(info.count, 1) * 3 * max(info.instance_count, 1) * 16 * len(slots)
-        buffer = create_upload(ctx, room, Bind.STREAM_OUTPUT)
-        target = StreamOutputTarget(buffer, 0, room)
+        size = corners * 16 * len(slots)
+        room = size + max(info.count, 1) * 3 * max(info.instance_count, 1) * 16 * len(slots)
+        if last is not Stage.VERTEX:
+            room *= _AMPLIFIED
+        apart = ctx.programs.current is None and ctx.pipelines.current is not None
+        key = LoweringKey(
+            edge_flags=flagged, input_moves=input_moves(stages, last) if apart else ()
+        )
+        discarding = dataclasses.replace(state, rasterizer_discard=True)
+        feedback = ctx.feedback.current
         try:
-            pipe.bind_shader_state(Stage.VERTEX, self._handle(executable, slots))
-            ctx.bound_shaders[Stage.VERTEX] = None
+            if feedback.running:  # the application captures in every mode
+                ctx.caches.rasterizer.bind(discarding)
+                pipe.draw_vbo(info)
+            pipe.bind_shader_state(last, self._handle(stages[last], last, key, slots))
+            ctx.bound_shaders[last] = None
             # Clipping is done here; with an offset, quads are cut as for outlines (see `_pieces`).
             ctx.caches.rasterizer.bind(
-                dataclasses.replace(
-                    state, rasterizer_discard=True, clip_plane_enable=0, offset_line=True
-                )
+                dataclasses.replace(discarding, clip_plane_enable=0, offset_line=True)
             )
-            pipe.set_stream_output_targets([target])
-            pipe.draw_vbo(info)
-            pipe.set_stream_output_targets([])
-            pipe.flush().wait((1 << 63) - 1)
-            raw = pipe.buffer_read(buffer, 0, target.written)
+            raw = self._capture(info, room)
+            while len(raw) > room - size:  # there may have been more
+                room *= 8
+                raw = self._capture(info, room)
         finally:
-            buffer.unref()
+            if feedback.running:
+                pipe.set_stream_output_targets(feedback.targets, append=True)
             ctx.dirty |= Dirty.RASTERIZER | Dirty.PROGRAM
         table = np.frombuffer(raw, "<f4").reshape(-1, len(slots), 4).astype(np.float64)
         rows = self._rows(dict(zip(slots, table.swapaxes(0, 1), strict=True)), len(table), state)
         return rows[: len(rows) // corners * corners].reshape(-1, corners, rows.shape[1])
+
+    def _capture(self, info: DrawInfo, room: int) -> bytes:
+        """What a draw captures in `room` bytes."""
+        pipe = self._ctx.pipe
+        buffer = create_upload(self._ctx, room, Bind.STREAM_OUTPUT)
+        target = StreamOutputTarget(buffer, 0, room)
+        try:
+            pipe.set_stream_output_targets([target])
+            pipe.draw_vbo(info)
+            pipe.set_stream_output_targets([])
+            pipe.flush().wait((1 << 63) - 1)
+            return bytes(pipe.buffer_read(buffer, 0, target.written))
+        finally:
+            buffer.unref()
 
     def _rows(
         self, given: dict[VaryingSlot, Vertices], count: int, state: RasterizerState
@@ -291,30 +319,28 @@ class RenderMode:
         texcoord = given.get(VaryingSlot.TEX0, last)
         return np.column_stack((position, color, texcoord, back, edge, *distances))
 
-    def _handle(self, executable: Executable, slots: list[VaryingSlot]) -> Handle:
-        flagged = VaryingSlot.EDGE in slots
-        found = self._handles.get((executable, flagged))
+    def _handle(
+        self, executable: Executable, stage: Stage, key: LoweringKey, slots: list[VaryingSlot]
+    ) -> Handle:
+        if executable not in self._handles:
+            self._handles[executable] = {}
+            executable.on_destroy.append(self._forget)
+        handles = self._handles[executable]
+        found = handles.get((stage, key))
         if found is None:
             outputs = [StreamOutput(int(s), 0, 4, 0, 16 * i) for i, s in enumerate(slots)]
             info = StreamOutputInfo(tuple(outputs), (16 * len(slots),))
-            shader = lower(
-                executable.linked.shaders[Stage.VERTEX].ref(), LoweringKey(edge_flags=flagged)
-            )
+            shader = lower(executable.linked.shaders[stage].ref(), key)
             shader = shader_for_driver(shader, self._ctx.caps)
-            found = self._ctx.pipe.create_shader_state(Stage.VERTEX, shader, info)
-            if (executable, not flagged) not in self._handles:
-                executable.on_destroy.append(self._forget)
-            self._handles[executable, flagged] = found
+            found = handles[stage, key] = self._ctx.pipe.create_shader_state(stage, shader, info)
         return found
 
     def _forget(self, executable: Executable) -> None:
-        for flagged in (False, True):
-            handle = self._handles.pop((executable, flagged), None)
-            if handle is not None:
-                self._ctx.pipe.delete_shader_state(handle)
+        for handle in self._handles.pop(executable).values():
+            self._ctx.pipe.delete_shader_state(handle)
 
     def release_all(self) -> None:
-        for executable in {executable for executable, _ in self._handles}:
+        for executable in list(self._handles):
             executable.on_destroy.remove(self._forget)
             self._forget(executable)
 
