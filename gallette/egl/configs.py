@@ -77,7 +77,8 @@ def make_configs(max_samples: int, edge: int, surfaces: int, visuals: Visuals) -
     of windows follow once more, with a single buffer.
     """
     found: list[Config] = []
-    counts = [0] + [n for n in (4, 8) if n <= max_samples]
+    # Windows have the samples that Mesa's have: Panda3D takes the config with the most of them.
+    counts = [0, 4] if max_samples >= 4 else [0]
     numbers = range(max([1, *map(len, visuals.values())]))
     for single, number, samples, color, depth in product(
         (False, True), numbers, counts, _COLORS, _DEPTHS

@@ -285,6 +285,8 @@ def read_string(pointer: Pointer, length: int | None = None) -> str:
     if type(pointer) is int:
         _touch(pointer, 1 if length is None else length)
         raw = ctypes.string_at(pointer) if length is None else ctypes.string_at(pointer, length)
+        for listener in LISTENERS:
+            listener.read(pointer, raw)
     else:
         raw = bytes(pointer)
         raw = raw[:length] if length is not None else raw.split(b"\0", 1)[0]

@@ -386,6 +386,25 @@ def test_arrays_are_separate_from_other_reads_of_a_draw(tmp_path: Path) -> None:
     assert done.identical, (done.different, done.errors)
 
 
+def test_texts_of_assembly_programs_are_recorded(tmp_path: Path) -> None:
+    """The text lies in memory, with its length and no end."""
+    text = b"!!ARBfp1.0 MOV result.color, {1, 0.6, 0.2, 1}; END, and more"
+    memory = ctypes.create_string_buffer(text)
+
+    def draw(gl: Any) -> None:
+        length, format = text.index(b", and"), GL.PROGRAM_FORMAT_ASCII_ARB
+        gl.program_string_arb(GL.FRAGMENT_PROGRAM_ARB, format, length, ctypes.addressof(memory))
+        gl.enable(GL.FRAGMENT_PROGRAM_ARB)
+        gl.rectf(-1, -1, 1, 1)
+        assert bytes(pixels(gl, 8, 8))[:4] == bytes([255, 153, 51, 255])
+
+    capture = captured(tmp_path / "a.gcap", draw, profile="compat", version=(2, 1), size=(8, 8))
+    ctypes.memset(memory, 0, len(text))
+    done = replay(capture)
+    assert done.images == 1
+    assert done.identical, (done.different, done.errors)
+
+
 def test_names_that_the_program_chose_itself_stay(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         gl.bind_texture(GL.TEXTURE_2D, 77)

@@ -138,10 +138,10 @@ def test_a_number_selects_one_config_whatever_else_is_requested() -> None:
     assert choose(CONFIGS, {EGL.CONFIG_ID: EGL.DONT_CARE}) == choose(CONFIGS, {})
 
 
-@pytest.mark.parametrize("samples", [0, 3, 4, 7, 8, 16])
-def test_there_are_configs_of_every_number_of_samples_up_to_the_limit(samples: int) -> None:
+@pytest.mark.parametrize("samples", [0, 3, 4, 8])
+def test_configs_have_four_samples_or_none(samples: int) -> None:
     made = make_configs(samples, 64, EGL.PBUFFER_BIT, {})
-    assert {c[EGL.SAMPLES] for c in made} == {n for n in (0, 4, 8) if n <= samples}
+    assert {c[EGL.SAMPLES] for c in made} == {n for n in (0, 4) if n <= samples}
     assert [c[EGL.CONFIG_ID] for c in made] == list(range(1, len(made) + 1))
     for config in made:
         assert config[EGL.SAMPLE_BUFFERS] == min(config[EGL.SAMPLES], 1)

@@ -159,7 +159,7 @@ class MultisampleEngine(FragmentEngine):
         if not (self._shades and lanes.count):
             return
         if shader.quads:
-            lanes = self.placed(sample_quads(lanes, self.state.width))
+            lanes = self.placed(sample_quads(lanes, self.state.width, 0.5 * sampled))
         program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):

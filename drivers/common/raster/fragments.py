@@ -313,8 +313,10 @@ def expand_samples(spans: Spans, stride: int) -> Fragments:
     return lanes if some.all() else lanes.take(np.flatnonzero(some))
 
 
-def sample_quads(lanes: Fragments, stride: int) -> Fragments:
-    """Lanes in quads of their primitives, with helpers where no sample is covered."""
+def sample_quads(lanes: Fragments, stride: int, center: float = 0.5) -> Fragments:
+    """Lanes in quads of their primitives, with helpers where no sample is covered; `center` is
+    where in a pixel the places of lanes are, 0 without multisampling.
+    """
     assert lanes.samples is not None
     x, y = np.floor(lanes.x).astype(np.int64), np.floor(lanes.y).astype(np.int64)
     key = (lanes.primitive << np.int64(32)) | ((y >> 1) * np.int64(stride) + (x >> 1))
@@ -326,8 +328,8 @@ def sample_quads(lanes: Fragments, stride: int) -> Fragments:
     samples = _placed(lanes.samples, where, len(lane_x))
     return Fragments(
         lane_y * stride + lane_x,
-        lane_x + 0.5,
-        lane_y + 0.5,
+        lane_x + center,
+        lane_y + center,
         np.repeat(unique >> np.int64(32), 4),
         samples != 0,
         samples,
