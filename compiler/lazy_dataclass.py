@@ -8,11 +8,12 @@ of the time until a context exists.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import partial
 from inspect import Signature, signature
 from reprlib import recursive_repr
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
 __all__ = ["field", "lazy_dataclass"]
 
@@ -97,8 +98,10 @@ class _Signature:
     def __get__(self, one: object, cls: Any) -> Signature:
         init = cls.__init__
         init = init.compiled() if hasattr(init, "compiled") else init
-        init.__annotations__ = {"return": None}
-        init.__annotations__ |= {name: x.type for name, x in cls.__dataclass_fields__.items()}
+        types = {name: each.type for name, each in cls.__dataclass_fields__.items()}
+        with suppress(NameError):  # of what only type checkers import
+            types |= get_type_hints(cls)
+        init.__annotations__ = {**types, "return": None}
         return signature(partial(init, None))
 
 

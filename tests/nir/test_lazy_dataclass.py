@@ -81,7 +81,7 @@ def behaviour(cls: type, key_only: bool) -> dict[str, Any]:
         "fields": [one.name for one in dataclasses.fields(cls)],
         "match": cls.__match_args__,
         "slots": cls.__slots__,
-        "signature": str(inspect.signature(cls)),
+        "signature": str(inspect.signature(cls, eval_str=True)),
         "made": answer(lambda: repr(made(1))),
         "second": answer(lambda: repr(made(1, 4))),
         "positional": answer(lambda: repr(cls(1))),
