@@ -99,7 +99,7 @@ class _Signature:
         init = cls.__init__
         init = init.compiled() if hasattr(init, "compiled") else init
         types = {name: each.type for name, each in cls.__dataclass_fields__.items()}
-        with suppress(NameError):  # of what only type checkers import
+        with suppress(NameError):  # some names are imported for type checkers only
             types |= get_type_hints(cls)
         init.__annotations__ = {**types, "return": None}
         return signature(partial(init, None))

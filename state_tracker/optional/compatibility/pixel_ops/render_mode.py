@@ -66,6 +66,7 @@ _CORNERS = {Primitive.POINTS: 1} | dict.fromkeys(
 )
 _VERTEX_STAGES = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
 _AMPLIFIED = 64  # vertices that an inner stage is expected to make of one, at most
+_FIRST_ROOM = 1 << 24  # bytes that are not exceeded for that reason
 _CUT = (Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON)
 _EDGE_FLAGGED = (Primitive.TRIANGLES, Primitive.QUADS, Primitive.POLYGON)
 _FORMATS: dict[int, str] = {
@@ -247,7 +248,7 @@ class RenderMode:
         size = corners * 16 * len(slots)
         room = size + max(info.count, 1) * 3 * max(info.instance_count, 1) * 16 * len(slots)
         if last is not Stage.VERTEX:
-            room *= _AMPLIFIED
+            room = max(room, min(room * _AMPLIFIED, _FIRST_ROOM))
         apart = ctx.programs.current is None and ctx.pipelines.current is not None
         key = LoweringKey(
             edge_flags=flagged, input_moves=input_moves(stages, last) if apart else ()
