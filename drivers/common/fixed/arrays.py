@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import minmax
 from gallette.compiler.nir.ir.opcodes import Opcode, numpy_dtype
 from gallette.compiler.nir.ir.tables import TABLES
 
-from .routine import Routine
+from .routine import Routine, Step
 
 __all__ = ["evaluate", "is_observed", "observed"]
 
@@ -65,10 +66,14 @@ def _as_the_machine(value: Array) -> Array:
 
 
 def _function(routine: Routine) -> Callable[..., list[Array]]:
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"asarray": np.asarray}
     types: dict[tuple[int, np.dtype[Any]], str] = {}
-    lines = []
+    lines: list[_Line] = []
     first = routine.first_step
+
+    def define(name: str, expression: str, sources: Sequence[str] = ()) -> str:
+        lines.append(_Line(name, expression, sources))
+        return name
 
     def typed(number: int, dtype: np.dtype[Any]) -> str:
         """The name of a value viewed as another type, computed once per type."""
@@ -79,13 +84,13 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
         kind = f"t_{dtype.name}"
         names[kind] = dtype
         if number < len(routine.inputs):
-            lines.append(f"{name} = a[{number}].view({kind})")
+            define(name, f"a[{number}].view({kind})")
         elif number < first:
             bits, size = routine.constants[number - len(routine.inputs)]
             raw = np.array(bits, numpy_dtype("uint", size))
             names[name] = raw.view(dtype) if dtype != raw.dtype else raw
         else:
-            lines.append(f"{name} = v{number}.view({kind})")
+            define(name, f"v{number}.view({kind})", [f"v{number}"])
         types[number, dtype] = name
         return name
 
@@ -98,23 +103,71 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
                 typed(n, type.dtype(size))
                 for n, type, size in zip(step.sources, op.input_types, sizes, strict=True)
             ]
-            names[f"f_{op.name}"] = _as_the_machine if routine.any_conversion and (
+            function = f"f_{op.name}"
+            names[function] = _as_the_machine if routine.any_conversion and (
                 op.name == "f2i32"
             ) else op.semantics  # fmt: skip
-            lines.append(f"{name} = asarray(f_{op.name}({', '.join(srcs)}))")
-            types[number, op.output_type.dtype(step.bits)] = name
+            limit = _limit(routine, step)
+            if limit is not None:
+                function, (value, bound) = limit[0].__name__, limit[1:]
+                names[function] = limit[0]
+                dtype = numpy_dtype("float", step.bits)
+                srcs = [typed(value, dtype), typed(bound, dtype)]
+            define(name, f"asarray({function}({', '.join(srcs)}))", srcs)
+            types[number, op.output_type.dtype(step.bits) if limit is None else dtype] = name
         else:
             table = TABLES[step.op]()
             names[f"table_{step.op}"] = table
             index = typed(step.sources[0], numpy_dtype("int", 32))
-            lines.append(f"{name} = table_{step.op}.take({index})")
+            define(name, f"table_{step.op}.take({index})", [index])
             types[number, table.dtype] = name
     found = [
         typed(n, numpy_dtype(kind, routine.size(n)))
         for n, kind in zip(routine.outputs, routine.kinds, strict=True)
     ]
-    names["asarray"] = np.asarray
-    text = "\n    ".join(["def run(a):", *lines, f"return [{', '.join(found)}]"])
-    exec(compile(text, f"<{routine.name}>", "exec"), names)
+    body = [*_with_short_lives(lines, found), f"return [{', '.join(found)}]"]
+    exec(compile("\n    ".join(["def run(a):", *body]), f"<{routine.name}>", "exec"), names)
     made: Callable[..., list[Array]] = names["run"]
     return made
+
+
+class _Line(NamedTuple):
+    """A line of the function: a name, the expression that it stands for, the names in that."""
+
+    name: str
+    expression: str
+    sources: Sequence[str]
+
+
+def _with_short_lives(lines: Sequence[_Line], results: Sequence[str]) -> list[str]:
+    """The lines that results need. An array is deleted after its last use: the next one then has
+    its memory, which is in the processor's cache.
+    """
+    live, local = set(results), {line.name for line in lines}
+    text: list[str] = []
+    for name, expression, sources in reversed(lines):
+        if name in live:
+            ended = sorted(local.intersection(sources) - live)
+            text.append(f"{name} = {expression}" + (f"; del {', '.join(ended)}" if ended else ""))
+            live.update(ended)
+    return text[::-1]
+
+
+def _limit(routine: Routine, step: Step) -> tuple[Callable[..., Array], int, int] | None:
+    """A selection between a value and a bound that they are compared with, as `maximum` or
+    `minimum`, which take a third of the time. A NaN remains in both. A bound of zero is left
+    alone, since that has two signs.
+    """
+    inputs, first = len(routine.inputs), routine.first_step
+    if not (isinstance(step.op, Opcode) and step.op.name == "bcsel" and step.bits == 32):
+        return None
+    condition, bound, value = step.sources
+    if condition < first or not inputs <= bound < first:
+        return None
+    compared = routine.steps[condition - first]
+    number = np.array(routine.constants[bound - inputs][0], np.uint32).view(np.float32)
+    if not (isinstance(compared.op, Opcode) and compared.op.name == "flt") or not abs(number) > 0:
+        return None
+    if compared.sources == (value, bound):
+        return minmax.maximum, value, bound
+    return (minmax.minimum, value, bound) if compared.sources == (bound, value) else None

@@ -16,6 +16,7 @@ from .routine import Routine, routine
 
 __all__ = [
     "array_layer",
+    "clamped",
     "compare",
     "compared",
     "mean_of_others",
@@ -106,16 +107,22 @@ def unpacked(sources: tuple[str | int, ...]) -> Routine:
 
 
 @cache
-def compared(func: CompareFunc, clamped: bool) -> Routine:
-    """1.0 where a depth passes the comparison with a reference, else 0.0; the reference may be
-    limited to 0..1 first.
-    """
+def clamped() -> Routine:
+    """A reference limited to 0..1; a NaN remains."""
+
+    def build(b: Builder, reference: Def) -> list[Def]:
+        zero, one = b.imm_float(0.0), b.imm_float(1.0)
+        raised = b.bcsel(b.flt(reference, zero), zero, reference)
+        return [b.bcsel(b.flt(one, raised), one, raised)]
+
+    return routine("clamped", {"reference": (1, 32)}, build, "f")
+
+
+@cache
+def compared(func: CompareFunc) -> Routine:
+    """1.0 where a depth passes the comparison with a reference, else 0.0."""
 
     def build(b: Builder, reference: Def, depth: Def) -> list[Def]:
-        if clamped:
-            zero, one = b.imm_float(0.0), b.imm_float(1.0)
-            reference = b.bcsel(b.flt(reference, zero), zero, reference)
-            reference = b.bcsel(b.flt(one, reference), one, reference)
         return [b.b2f32(compare(b, func, reference, depth, "f"))]
 
     given = dict.fromkeys(("reference", "depth"), (1, 32))

@@ -208,7 +208,7 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         return _channels(format, stencil, run(), wanted)
 
     decoded = None
-    if _takes_time(format):
+    if _takes_time(format) and not stencil:
         last = int(base[-1] + depth[-1] * stride[-1])
         decoded = PayingCopy(resource, last, ("planes", format, stencil, wanted), decode)
     return Image(
@@ -230,10 +230,8 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
 
 def _takes_time(format: Format) -> bool:
     """Whether decoding a texel takes longer than reading its components as floats."""
-    return (
-        format.is_color
-        and not format.is_pure_integer
-        and not all(c.type == "FLOAT" and c.bits == 32 for c in format.channels)
+    return not format.is_pure_integer and not all(
+        c.type == "FLOAT" and c.bits == 32 for c in format.channels
     )
 
 

@@ -17,7 +17,13 @@ from typing import Any, Generic, TypeVar
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.fixed import addressing, levels
 from gallette.drivers.common.fixed.addressing import Axis, Taps
-from gallette.drivers.common.fixed.filtering import array_layer, compared, mean_of_others, mix
+from gallette.drivers.common.fixed.filtering import (
+    array_layer,
+    clamped,
+    compared,
+    mean_of_others,
+    mix,
+)
 from gallette.drivers.common.fixed.routine import Routine
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Reduction, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
@@ -235,6 +241,8 @@ class Sampling(ABC, Generic[T]):
         elif target.is_array:
             (z,) = self.run(array_layer(1), [coords[axes], self.extent(2, None)])
         compare = None if self.how.compare is None else look.compare
+        if compare is not None and self.how.clamp_reference:
+            (compare,) = self.run(clamped(), [compare])
         return Place(list(coords[:axes]), look.offset, z, compare, self.first_level)
 
     # -- level of detail ---------------------------------------------------------------------------
@@ -412,7 +420,7 @@ class DecodedFilter(LevelFilter[T]):
             texel = self.bordered(place, texel, reduce(operator.or_, outside))
         if place.compare is None or self.how.compare is None:
             return texel
-        routine, const = compared(self.how.compare, self.how.clamp_reference), self.sampling.const
+        routine, const = compared(self.how.compare), self.sampling.const
         passed = self.spread(self.sampling.run(routine, [place.compare, texel[0]])[0], texel[0])
         made = {"0": const(0.0), "1": const(1.0), 3: const(1.0)}
         return [made.get(source, passed) for source in self.swizzle]
