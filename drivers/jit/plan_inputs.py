@@ -22,8 +22,10 @@ from .shader.chunk import Column, Input, is_strided
 __all__ = ["Columns", "columns_of"]
 
 Array = npt.NDArray[Any]
-_MOST_CONVERTED = 1 << 14
+_MOST_CONVERTED = 1 << 16
 """Rows of a buffer in another format that are converted, all at once."""
+
+_MOST_KEPT = 64  # conversions of a buffer
 
 _SYSTEM = ("vertex_id", "instance_id")
 _FOREVER = (1 << 31) - 1
@@ -41,27 +43,51 @@ class _Converted:
     available: int
     inputs: list[tuple[int, int]]  # row of the table, component
     writes: int = -1
-    planes: Array | None = None
+    rows: _Rows | None = None
 
     def refresh(self, base: Array) -> bool:
-        """Convert again if the contents have changed; returns whether they have."""
+        """Convert again if the contents have changed; returns whether addresses have."""
         resource = self.buffer.buffer
         assert isinstance(resource, HostResource)
         if resource.writes == self.writes and not resource.live:
             return False
-        self.writes = resource.writes
+        self.writes, old, self.rows = resource.writes, self.rows, self._shared(resource)
+        if self.rows.writes != resource.writes or resource.live:
+            self._convert(self.rows.values)
+            self.rows.writes = resource.writes
+        if self.rows is old:
+            return False
+        for row, component in self.inputs:
+            base[row] = self.rows.values[component].ctypes.data
+        return True
+
+    def _shared(self, resource: HostResource) -> _Rows:
+        """Where plans that differ in other state have the same rows."""
+        kept: dict[Any, _Rows] = resource.derived.setdefault("rows", (0, {}))[1]
+        offset = self.buffer.offset + self.element.src_offset
+        key = self.element.src_format, offset, self.buffer.stride, self.available
+        if key not in kept:
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = _Rows(np.zeros((4, self.available), np.uint32))
+        return kept[key]
+
+    def _convert(self, values: Array) -> None:
         source = VertexSource(0, self.available, None, 1, 0, 0, 0)
         vertices = FetchedVertices(source, self.elements, self.buffers, 0, self.available)
-        values = np.zeros((4, self.available), np.uint32)
-        for _, component in self.inputs:
+        for component in range(4):
             found = np.asarray(vertices.attribute(self.index, component))
             values[component] = (
                 found.view(np.uint32) if found.ndim else found.reshape(1).view(np.uint32)
             )
-        self.planes = values
-        for row, component in self.inputs:
-            base[row] = values[component].ctypes.data
-        return True
+
+
+@lazy_dataclass(eq=False)
+class _Rows:
+    """The components of all elements of a buffer in one format, as words."""
+
+    values: Array
+    writes: int = -1  # of the buffer, when they were converted
 
 
 class Columns:

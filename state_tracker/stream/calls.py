@@ -277,7 +277,7 @@ _LETTERS = {"f": "f", "d": "d", "ub": "B"}
 
 _KEEPS_STATE = re.compile(
     r"Get.*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
-    r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|BufferSubData|FenceSync|DeleteSync"
+    r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|(Named)?Buffer(Sub)?Data|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
 )
@@ -286,7 +286,8 @@ _KEEPS_STATE = re.compile(
 def keeps_state(name: str) -> bool:
     """Whether a function (named without `gl`) leaves the stream's state unchanged.
 
-    It may change the contents of buffers, textures, framebuffers and uniforms. A function that sets
+    It may change the contents of buffers, textures, framebuffers and uniforms; other storage of a
+    buffer invalidates the driver's tokens (`ShareGroup.mark`). A function that sets
     a slot does not: called outside the stream, it makes the recorded value of that slot wrong.
     """
     return _KEEPS_STATE.fullmatch(name) is not None
