@@ -244,7 +244,9 @@ def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
 
 
 def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
-    """Whether the primitives of instances can follow one another as those of one draw do."""
+    """Whether the primitives of instances, and of other draws, can follow one another as those of
+    one draw do.
+    """
     selection = snapshot.selection(info.mode)
     return (
         selection is not None
@@ -299,19 +301,12 @@ def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_G
             continue
         snapshots = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
         buffers = {snapshot.buffers for snapshot in snapshots.values()}
-        if len(buffers) == 1 and _follows_others(next(iter(snapshots.values())), info):
+        if len(buffers) == 1 and _instances_follow(next(iter(snapshots.values())), info):
             key = key[0], ("end to end", info.mode, *buffers)
             if key in found:
                 joined.add(key)
         found.setdefault(key, []).extend(alike)
     return found, joined
-
-
-def _follows_others(snapshot: Snapshot, info: DrawInfo) -> bool:
-    """Whether a draw's primitives can follow those of other draws although nothing in them
-    identifies the call.
-    """
-    return not info.start_instance and _instances_follow(snapshot, info)
 
 
 def _merged(entries: Sequence[PendingDraw], numbers: list[int], differ: _Differ) -> MergedDraws:

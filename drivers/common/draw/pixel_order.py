@@ -94,6 +94,11 @@ MOST_ROWS = 1 << 20
 AT_ONCE = 1 << 18
 """Fragments dealt out at a time, unless a single draw has more."""
 
+LARGE = 1 << 11
+"""Draws with so many fragments each are executed one after the other: finding an order of the
+fragments takes longer.
+"""
+
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint16]
 
@@ -193,6 +198,9 @@ def draw_in_pixel_order(
         elif _resolve(part):
             for seen in _resolved(part, scratch):
                 attempt(*seen)
+        elif _fragments_of_a_draw(part) >= LARGE:
+            for sheet in _in_order(part):
+                attempt(sheet.draw)
         elif part:
             state = shown[0].draw.fixed.engine.state
             for sheet, lanes in _rounds(part, state, scratch):
@@ -246,6 +254,27 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
         end = max(first + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
         yield [part for sheet in sheets if (part := sheet.part(first, end)) is not None]
         first = end
+
+
+def _fragments_of_a_draw(sheets: Sequence[_Sheet]) -> float:
+    """The number of fragments that the draws of some sheets have in the mean."""
+    fragments = sum(int(sheet.spans.length.sum()) for sheet in sheets)
+    return fragments / max(1, len(_drawn(sheets)))
+
+
+def _drawn(sheets: Sequence[_Sheet]) -> list[int]:
+    """The numbers of the draws that have fragments on some sheets, in order."""
+    numbers: list[int] = np.unique(np.concatenate([sheet.order for sheet in sheets])).tolist()
+    return numbers
+
+
+def _in_order(sheets: Sequence[_Sheet]) -> Iterator[_Sheet]:
+    """The parts of sheets that belong to one draw each, in drawing order."""
+    for number in _drawn(sheets):
+        for sheet in sheets:
+            part = sheet.part(number, number + 1)
+            if part is not None:
+                yield part
 
 
 def _rounds(

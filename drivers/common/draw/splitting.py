@@ -301,13 +301,13 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
     count, draws = int(sizes.sum()), np.arange(len(infos)).repeat(sizes)
     ids = np.concatenate([p.ids for p in pieces])
     source = VertexSource(0, count, ids, 1, infos[0].start_instance, 0, 0, merged=True, draws=draws)
-    if any(info.instance_count > 1 for info in infos):
+    bases = np.array([info.start_instance for info in infos])
+    if (bases != bases[0]).any():
+        source.bases = bases.repeat(sizes)
+    if source.bases is not None or any(info.instance_count > 1 for info in infos):
         source.numbers = np.concatenate(
             [np.zeros(len(p.ids), np.int64) if p.numbers is None else p.numbers for p in pieces]
         )
-        bases = np.array([info.start_instance for info in infos])
-        if (bases != bases[0]).any():
-            source.bases = bases.repeat(sizes)
     vertices = _shade(draw, source)
     stream = np.concatenate([p.stream for p in pieces]) + starts.repeat(lengths)
     if infos[0].mode in LISTS:  # primitives of a list do not share vertices
