@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from gallette.drivers.common.raster.samples import STANDARD
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT, LANE, Work
 from gallette.pipe.caps import Caps
+from gallette.pipe.enums import Primitive
 from gallette.pipe.interface import Context
 
 __all__ = ["HostScreen"]
@@ -20,8 +22,10 @@ __all__ = ["HostScreen"]
 class HostScreen(MemoryScreen):
     """A screen for drivers built on the shared code; the driver adds its shader compiler."""
 
-    defers_draws = True
-    """Whether small draws become pending to be merged; if not, each follows its state's plan."""
+    planned: Set[Primitive] = frozenset()
+    """The modes whose small draws follow the plan of their state each; others become pending, to be
+    merged.
+    """
     counts_draws = False
     """Whether the driver counts per draw when draws are executed together."""
     user_memory = False

@@ -52,12 +52,12 @@ from .shader.layout import DrawWords, PlaceWords, Words
 from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS
 from .tile_functions import TileFunction, tile_function_for, touches_nothing
 
-__all__ = ["DrawPlan", "begin_placing", "make_plan"]
+__all__ = ["PLANNED", "DrawPlan", "begin_placing", "make_plan"]
 
 Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
-_MODES = frozenset(
+PLANNED = frozenset(
     {
         Primitive.TRIANGLES,
         Primitive.TRIANGLE_STRIP,
@@ -88,7 +88,7 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
     fragment = draw.fragment.program
     vertex = draw.programs.get(Stage.VERTEX)
     if (
-        mode not in _MODES
+        mode not in PLANNED
         or len(draw.programs) != 1
         or not isinstance(vertex, BoundJit)
         or not isinstance(fragment, BoundJit)

@@ -9,7 +9,7 @@ a render target, or could change one, such as another framebuffer, flushes the b
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from gallette.drivers.common.bound import MERGED_STAGES
 from gallette.drivers.common.memory.clear import ClearValues, clear
@@ -17,7 +17,7 @@ from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.draw_series import Series
-from gallette.pipe.enums import MapFlags
+from gallette.pipe.enums import MapFlags, Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import (
     Box,
@@ -72,6 +72,7 @@ class DrawQueue:
         "_lanes",
         "_marks",
         "_memory",
+        "_planned",
         "_snapshot",
         "_states",
         "_target",
@@ -79,13 +80,17 @@ class DrawQueue:
     )
 
     def __init__(
-        self, states: DrawStates, defers: bool, regroup: bool = True, counts: bool = False
+        self,
+        states: DrawStates,
+        planned: Set[Primitive] = frozenset(),
+        regroup: bool = True,
+        counts: bool = False,
     ) -> None:
-        """`defers`: small draws become pending, to be merged; else each follows the plan of its
-        state. `regroup`: draws of several states may change places to be executed together;
-        `counts`: what each of them counts is known then."""
+        """Small draws become pending, to be merged; those of a mode that is `planned` each follow
+        the plan of their state. `regroup`: draws of several states may change places to be
+        executed together; `counts`: what each of them counts is known then."""
         self._states = states
-        self._counts, self._defers = counts, defers and may_defer()
+        self._counts, self._defers, self._planned = counts, may_defer(), planned
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = SnapshotCache(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
@@ -201,9 +206,11 @@ class DrawQueue:
         """Take entries of a series, from `first` on: how many, and whether more can be taken once
         the batch is flushed. Draws become pending, or follow their plans.
         """
-        if self._defers:
-            return self._append(series, first)
-        return self._execute(series, first), False
+        if self._planned and not self._entries:
+            made = self._execute(series, first)
+            if made:
+                return made, False
+        return self._append(series, first) if self._defers else (0, False)
 
     def _append(self, series: Series, first: int) -> tuple[int, bool]:
         """Entries become pending."""
@@ -240,8 +247,11 @@ class DrawQueue:
                             full = True
                             break
                         self._target = target = draw.target
-                    snapshot = draw.snapshot
-                    if not snapshot.can_be_pending(draw.info.mode):
+                    snapshot, mode = draw.snapshot, draw.info.mode
+                    if mode in self._planned:
+                        full = bool(entries)
+                        break
+                    if not snapshot.can_be_pending(mode):
                         break
                     if not (snapshot.held or snapshot.alive):
                         break
@@ -361,7 +371,7 @@ class DrawQueue:
         if (
             self._states.witness is not None
             or self._states.bound.stream_targets  # others each time: no snapshot would come again
-            or not 0 < info.instance_count * info.count <= (SMALL if self._defers else MOST_PLANNED)
+            or not 0 < info.instance_count * info.count <= self._most(info.mode)
             or info.indirect is not None
             or info.count_from_stream_output is not None
         ):
@@ -374,7 +384,12 @@ class DrawQueue:
     def _can_be_pending(self, info: DrawInfo) -> bool:
         """Whether a small draw can be pending."""
         assert self._snapshot is not None
-        return self._defers and self._snapshot.can_be_pending(info.mode)
+        waits = self._defers and info.mode not in self._planned
+        return waits and self._snapshot.can_be_pending(info.mode)
+
+    def _most(self, mode: Primitive) -> int:
+        """The number of vertices up to which a draw is small."""
+        return MOST_PLANNED if mode in self._planned else SMALL
 
     # -- queries -------------------------------------------------------------------------------
 

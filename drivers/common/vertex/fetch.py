@@ -273,10 +273,7 @@ class FetchedVertices:
         return _word(source.base_vertex if source.is_indexed else 0)
 
     def _base_instance(self) -> Value:
-        bases = self._source.bases
-        if bases is None:
-            return _word(self._source.start_instance)
-        return bases[self._start : self._stop].astype(np.uint32).view(np.int32)
+        return _word(self._source.start_instance)
 
     def _draw_id(self) -> Value:
         return _word(self._source.draw_id)

@@ -155,13 +155,13 @@ def test_calls_of_other_counts_are_laid_end_to_end_if_there_are_enough() -> None
     assert laid(*draws[:3]) == [([0], False), ([1], False), ([2], False)]
     assert laid(*draws) == [([0, 1, 2, 3], True)]
     assert laid(*draws, (snapshot, call(3, 3))) == [([0, 1, 2, 3, 4], True)]
+    assert laid(*draws, (snapshot, call(start_instance=1))) == [([0, 1, 2, 3, 4], True)]
 
 
 @pytest.mark.parametrize(
     "alone",
     [
         (Snapshot(), call(0, 2)),  # no triangle
-        (Snapshot(), call(start_instance=1)),
         (Snapshot(), restarting(3)),
         (Snapshot(buffers=("two",)), call(0, 30)),
         (Snapshot(system_values=[sorted(CALL_VALUES)[0]]), call(0, 30)),
