@@ -105,6 +105,7 @@ class Columns:
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
         self._moves: Array | None = None  # rows of `MoveWords`
+        self._in_turn: list[tuple[int, int]] = []  # the words of rows that are no constants, divisors
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._rows: list[Array] = []  # the table points at them
@@ -262,18 +263,19 @@ class Columns:
             for row in moving
         ]
         self._moves = None
-        self.divided = bool(self._divisor.any())
+        divisors = self._divisor.tolist()
+        self._in_turn = [(4 * row + Column.ROWS, divisors[row]) for row in rows if stride[row]]
+        self.divided = any(divisors)
         self._laid = True
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
         """The row of each lane, where rows do not follow the lanes."""
         self._rows = []
-        for row, divisor in enumerate(self._divisor.tolist()):
-            if not self._stride[row] or (not divisor and stream.lanes == stream.count):
-                continue
-            rows = self._memory.rows(stream, divisor, info.start_instance if divisor else 0)
-            self._rows.append(rows)
-            self._table[row, Column.ROWS] = rows.ctypes.data
+        for word, divisor in self._in_turn:
+            if divisor or stream.lanes != stream.count:
+                start = info.start_instance if divisor else 0
+                rows, self._words[word] = self._memory.rows(stream, divisor, start)
+                self._rows.append(rows)
 
 
 def _number(name: str, values: Array, stream: Stream, info: DrawInfo, first: int) -> None:

@@ -258,13 +258,13 @@ class PlanMemory:
         found: Streams | None = self._kept.get(key)
         return self._keep_streams(key, _made(draw, info, plain)) if found is None else found
 
-    def rows(self, stream: Stream, divisor: int, start: int) -> Array:
+    def rows(self, stream: Stream, divisor: int, start: int) -> tuple[Array, int]:
         """The row of a vertex buffer that each lane reads: its vertex, or with a divisor the row of
-        its instance, from that of instance `start` on.
+        its instance, from that of instance `start` on; and the address of the rows.
         """
         key = "rows", stream.count, stream.lanes, divisor, stream.instance, start
-        rows: Array | None = self._kept.get(key)
-        if rows is None:
+        known: tuple[Array, int] | None = self._kept.get(key)
+        if known is None:
             lanes = np.arange(stream.lanes)
             found = lanes % stream.count
             if divisor:
@@ -272,8 +272,9 @@ class PlanMemory:
             if int(found.max()) > _LAST_ROW:
                 found = np.where(found > _LAST_ROW, -1, found)
             rows = found.astype(np.int32)
-            self._keep(key, rows, rows.nbytes)
-        return rows
+            known = rows, int(rows.ctypes.data)
+            self._keep(key, known, rows.nbytes)
+        return known
 
     def _keep_streams(self, key: Any, streams: Streams) -> Streams:
         size = sum(len(part) for part in key if isinstance(part, bytes))
