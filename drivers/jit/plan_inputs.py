@@ -105,7 +105,9 @@ class Columns:
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
         self._moves: Array | None = None  # rows of `MoveWords`
-        self._in_turn: list[tuple[int, int]] = []  # the words of rows that are no constants, divisors
+        self._in_turn: list[
+            tuple[int, int]
+        ] = []  # the words of rows that are no constants, divisors
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._rows: list[Array] = []  # the table points at them

@@ -36,7 +36,7 @@ from .calls import (
     Role,
     keeps_state,
 )
-from .states import States, kind_of, values_of
+from .states import Settings, States, kind_of, values_of
 from .uniforms import Uniforms
 
 if TYPE_CHECKING:
@@ -218,6 +218,11 @@ class Batch:
                 sizes[writes] = 4 * rows[:, 5] * rows[:, 6] if texels else rows[:, 3]
                 which[writes] = _WRITTEN
         return Pieces.of((b"".join(blocks), self._written), which, offsets, sizes)
+
+    @property
+    def sets(self) -> Settings | None:
+        """What its calls set, if they only set state, as they did before without an error."""
+        return None if len(self._entries) or self._new else self._states.last
 
     # -- execution ---------------------------------------------------------------------------------
 

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.stream.stream import Stream
 
-__all__ = ["Hashes", "Numbers", "States", "kind_of", "values_of"]
+__all__ = ["Hashes", "Numbers", "Settings", "States", "kind_of", "values_of"]
 
 Bools = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint8]
 """Function numbers: few enough to be sorted quickly."""
+Settings = list[tuple[int, int, int, int]]
+"""Slots, their values, and whether (0 or 1) draws and clears depend on them."""
 
 
 def _odd(count: int) -> Hashes:
@@ -126,6 +128,7 @@ class States:
         values = _mixed(values + slots.view(np.uint64) * _SLOT)
         order = _grouped(slots)
         places, slots, values, several = places[order], slots[order], values[order], several[order]
+        self._written = slots, values
         first = np.concatenate(((True,), slots[1:] != slots[:-1]))[: len(slots)].nonzero()[0]
         before = np.empty(len(slots), np.uint64)
         before[1:] = values[:-1]
@@ -144,6 +147,17 @@ class States:
         change, family = self.value - before[kept], self.slot & 255
         self._for_draws = _sums(stream.for_draws, change * _BY_DRAWS[family])
         self._for_clears = _sums(stream.for_clears, change * _BY_CLEARS[family])
+
+    @property
+    def last(self) -> Settings:
+        """The slots that calls set, with their values after all calls."""
+        slots, values = self._written
+        families = slots & 255
+        rows = zip(
+            slots.tolist(), values.tolist(), _BY_DRAWS[families].tolist(),
+            _BY_CLEARS[families].tolist(), strict=True,
+        )  # fmt: skip
+        return list({row[0]: row for row in rows}.values())
 
     def for_draws(self, places: Ints) -> Hashes:
         """The states of draws at these positions."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
     from gallette.state_tracker.context import Context
 
+    from .states import Settings
+
 __all__ = ["Stream"]
 
 FEW = 4
@@ -33,6 +35,12 @@ executing their calls one by one is faster but requires dropping all known kinds
 _RUN = 64
 """Fewer calls of the compatibility profile are faster one by one than as arrays."""
 
+_FEW_SETTINGS, _MOST_SETTINGS = 32, 1 << 10
+"""Up to so many calls that only set state are remembered, for so many batches. Programs repeat them
+between reads of a few pixels, where the analysis of a batch would take longer than they do.
+"""
+
+_ALL_BITS = (1 << 64) - 1
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
 _MOST_UNIFORMS = 1 << 12
 _MOST_PARTS = 8
@@ -57,6 +65,8 @@ class Stream:
         """Hashes of values that were accepted without an error."""
         self.for_draws = self.for_clears = 0  # the hashes of the state, as far as it was set here
         self._small = 0  # consecutive batches with few draws
+        self._settings: dict[Any, Settings] = {}
+        """By the calls of small batches that only set state: what they set."""
         self.generation = 0  # incremented when the known draws become invalid
         self._performing = False
         self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
@@ -129,15 +139,48 @@ class Stream:
             if self.is_old:
                 self._in_order(commands, address)
                 return
+            key = self._key(commands)
+            known = self._settings.get(key)
+            if known is not None:
+                self._set(known, commands, address)
+                return
             for _ in range(_MOST_PARTS):
                 if not commands or not self._together(commands):
                     break
                 if len(self.accepted) > _MOST_ACCEPTED:
                     self.forget()
-                done = COMMAND_BYTES * Batch(self, commands, address, written, written_at).execute()
-                commands, address = commands[done:], address + done
+                batch = Batch(self, commands, address, written, written_at)
+                if key is not None and batch.sets is not None:
+                    if len(self._settings) >= _MOST_SETTINGS:
+                        self._settings.clear()
+                    self._settings[key] = batch.sets
+                done = COMMAND_BYTES * batch.execute()
+                commands, address, key = commands[done:], address + done, None
             if commands:
                 self._one_by_one(commands, address)
+
+    def _key(self, commands: memoryview) -> Any:
+        """What the slots that a few calls set depend on; None if there are more."""
+        if len(commands) > _FEW_SETTINGS * COMMAND_BYTES:
+            return None
+        ctx = self.ctx
+        bound = ctx.framebuffers
+        names = ctx.arrays.current.name, bound.draw.name, bound.read.name
+        return commands.tobytes(), ctx.textures.active, *names
+
+    def _set(self, known: Settings, commands: memoryview, address: int) -> None:
+        """Make calls that only set state, as they did before, and record the values of slots."""
+        if not self._perform_all(commands, address):
+            self._clear()
+            return
+        draws, clears = self.for_draws, self.for_clears
+        for slot, value, by_draws, by_clears in known:
+            change = value - self.applied.get(slot, 0)
+            draws += change * by_draws
+            clears += change * by_clears
+            self.applied[slot] = value
+            self.accepted.add(value)
+        self.for_draws, self.for_clears = draws & _ALL_BITS, clears & _ALL_BITS
 
     def _together(self, commands: memoryview) -> bool:
         """Whether processing a batch as a whole is worthwhile and allowed."""
@@ -190,9 +233,16 @@ class Stream:
 
     def _one_by_one(self, commands: memoryview, address: int) -> None:
         self._clear()
+        self._perform_all(commands, address)
+
+    def _perform_all(self, commands: memoryview, address: int) -> bool:
+        """Make calls as C made them; false if one of them failed."""
+        good = True
         for place, number in enumerate(_numbers(commands)):
             call = CALLS[number]
-            self.perform(call, call.arguments(commands, place * COMMAND_BYTES, address))
+            arguments = call.arguments(commands, place * COMMAND_BYTES, address)
+            good = self.perform(call, arguments) and good
+        return good
 
     def perform(self, call: Call, arguments: tuple[Any, ...]) -> bool:
         """Make a call as C made it; false if it failed."""
