@@ -8,6 +8,7 @@ round exactly as sampling does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from gallette.pipe.codecs import (
     unpack_stencil,
 )
 from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
-from gallette.pipe.formats import Format
+from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.resource import level_extent
 from gallette.pipe.state import BlitInfo, SamplerState, SamplerView
 
@@ -42,6 +43,8 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
+_BYTE = FORMATS["R8_UNORM"]
+_AT_ONCE = 1 << 16  # bytes
 
 LINEAR_SAMPLER = SamplerState(
     Wrap.CLAMP_TO_EDGE,
@@ -144,6 +147,10 @@ def _blit_plane(
         if resolve and info.src_format.is_color and not _is_integer(info.src_format):
             if info.filter is Filter.LINEAR and not _same_size(info):
                 planes = _resolved_linear(info, source, source_z, src, xs, ys)
+            elif info.src_format is info.dst_format and _is_all_bytes(info):
+                chosen = source[source_z * src.samples :][: src.samples]
+                target[...] = _mean_of_bytes([_pick(plane, rows, columns) for plane in chosen])
+                continue
             else:
                 planes = _resolved(info, source, source_z, src, rows, columns)
             _write_color(info, target, planes)
@@ -194,6 +201,27 @@ def _resolved(
             planes = unpack_planes(info.src_format, texels)
             total = [t + p for t, p in zip(total, planes, strict=True)]
         return [np.asarray(t / np.float32(src.samples), np.float32) for t in total]
+
+
+def _is_all_bytes(info: BlitInfo) -> bool:
+    return info.dst_format.is_unorm8 and writes_everything(info)
+
+
+def _mean_of_bytes(samples: Sequence[Array]) -> Array:
+    """The mean of texels made of normalised bytes: of all channels at once, as of one, a few rows
+    at a time, so that they remain in the cache.
+    """
+    mean = np.empty_like(samples[0])
+    rows = max(1, _AT_ONCE // max(1, mean[:1].nbytes))
+    nothing = np.zeros((), np.float32)
+    for start in range(0, len(mean), rows):
+        some = slice(start, start + rows)
+        total = np.zeros((), np.float32)
+        for texels in samples:
+            total = total + unpack_planes(_BYTE, texels[some].view(np.uint8))[0]
+        total /= np.float32(len(samples))
+        mean[some].view(np.uint8)[...] = pack_planes(_BYTE, [total, nothing, nothing, nothing])
+    return mean
 
 
 def _same_size(info: BlitInfo) -> bool:
