@@ -70,8 +70,9 @@ def test_streams_and_rows_are_kept_within_limits(
         rows = memory.rows(stream, 1, number)
         assert memory.rows(stream, 1, number) is rows
         kept = memory._kept.values()
-        streams = [each for some in kept if isinstance(some, tuple) for each in some]
-        arrays = [each for each in kept if isinstance(each, np.ndarray)]
+        parts = [each for some in kept for each in some]
+        arrays = [each for each in parts if isinstance(each, np.ndarray)]
+        streams = [each for each in parts if isinstance(each, plan_memory.Stream)]
         assert len(kept) <= 20
         arrays += [array for each in streams for array in each.arrays]
         most = max(most, sum(each.nbytes for each in arrays))
