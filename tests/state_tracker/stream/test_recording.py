@@ -16,6 +16,7 @@ from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.stream import batch, stream
 from gallette.state_tracker.stream.calls import CALLS, Role, keeps_state
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
@@ -146,6 +147,40 @@ def test_functions_that_set_a_slot_do_not_keep_the_state_of_the_stream() -> None
     setting = [call.name for call in CALLS if call.role is Role.STATE]
     assert "PixelStorei" in setting
     assert not any(map(keeps_state, [*setting, "PixelStoref"]))
+
+
+@pytest.mark.parametrize(("size", "keeps"), [(16, True), (20, False)])
+def test_data_in_the_same_storage_keeps_the_known_draws(
+    size: int, keeps: bool, world: Recorded
+) -> None:
+    gl, known = world.gl, world.plain.stream.kinds
+    gl.bind_buffer(GL.UNIFORM_BUFFER, world.paints[0])
+    for _ in range(2):
+        draw(world, 600)
+        gl.finish()
+    assert known
+    gl.buffer_data(GL.UNIFORM_BUFFER, size, np.zeros(size, np.uint8), GL.STREAM_DRAW)
+    assert bool(known) is keeps
+
+
+def test_calls_that_are_repeated_between_reads_are_not_analysed_again(
+    world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gl, analysed = world.gl, []
+    monkeypatch.setattr(stream, "Batch", lambda *args: analysed.append(args) or batch.Batch(*args))
+    draw(world, 600)
+    for turn in range(40):
+        gl.bind_texture(GL.TEXTURE_2D, world.textures[turn % 2])
+        gl.active_texture(GL.TEXTURE0 + turn % 3)
+        assert gl.get_integerv(GL.ACTIVE_TEXTURE) == [GL.TEXTURE0 + turn % 3]
+        if turn == 20:
+            del analysed[:]
+    assert not analysed
+    for unit in range(3):
+        gl.active_texture(GL.TEXTURE0 + unit)
+        assert gl.get_integerv(GL.TEXTURE_BINDING_2D)[0] in world.textures
+    draw(world, 6)
+    assert world.plain.stream.for_draws
 
 
 def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) -> None:
