@@ -42,6 +42,9 @@ __all__ = ["MERGED_STAGES", "DrawQueue"]
 SMALL = 1 << 14
 """Draws of more vertices than this do not become pending."""
 
+FEW_VERTICES = 1 << 10
+"""Draws of no more vertices than this do not flush others, though they have a plan."""
+
 MOST_PLANNED = 1 << 21
 """Draws of more vertices than this have no plan."""
 
@@ -248,7 +251,7 @@ class DrawQueue:
                             break
                         self._target = target = draw.target
                     snapshot, mode = draw.snapshot, draw.info.mode
-                    if mode in self._planned:
+                    if not self._waits(draw.info):
                         full = bool(entries)
                         break
                     if not snapshot.can_be_pending(mode):
@@ -384,8 +387,17 @@ class DrawQueue:
     def _can_be_pending(self, info: DrawInfo) -> bool:
         """Whether a small draw can be pending."""
         assert self._snapshot is not None
-        waits = self._defers and info.mode not in self._planned
-        return waits and self._snapshot.can_be_pending(info.mode)
+        return self._waits(info) and self._snapshot.can_be_pending(info.mode)
+
+    def _waits(self, info: DrawInfo) -> bool:
+        """Whether a draw is to become pending, if it can. A few vertices wait with those that are
+        pending already: those would have to be executed first.
+        """
+        if not self._defers:
+            return False
+        if info.mode not in self._planned:
+            return True
+        return bool(self._entries) and info.count * info.instance_count <= FEW_VERTICES
 
     def _most(self, mode: Primitive) -> int:
         """The number of vertices up to which a draw is small."""
