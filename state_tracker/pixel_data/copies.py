@@ -236,6 +236,14 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
     scissor = ScissorState(0, 0, width, height)
     if ctx.raster.scissor_enabled[0] and draw is ctx.framebuffers.draw:
         scissor = scissor_states(ctx)[0]
+    if abs(dx1 - dx0) != abs(sx1 - sx0) or abs(dy1 - dy0) != abs(sy1 - sy0):
+        # The ends were rounded to whole texels: a scaled blit keeps its own, and with them its scale.
+        left, right, bottom, top = *sorted(xs[:2]), *sorted(ys[:2])
+        scissor = ScissorState(
+            max(scissor.minx, left), max(scissor.miny, bottom),
+            min(scissor.maxx, right), min(scissor.maxy, top),
+        )  # fmt: skip
+        xs, ys = (dx0, dx1, sx0, sx1), (dy0, dy1, sy0, sy1)
     how = Filter.NEAREST if filter == GL.NEAREST else Filter.LINEAR
     if color:
         source = read.read_attachment()
