@@ -195,6 +195,10 @@ def draw_in_pixel_order(
                 attempt(*seen)
         elif part:
             state = shown[0].draw.fixed.engine.state
+            if turns := _turns(part, state):
+                for sheet in turns:
+                    attempt(sheet.draw)
+                continue
             for sheet, lanes in _rounds(part, state, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
@@ -246,6 +250,28 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
         end = max(first + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
         yield [part for sheet in sheets if (part := sheet.part(first, end)) is not None]
         first = end
+
+
+def _turns(sheets: list[_Sheet], state: FragmentState) -> list[_Sheet]:
+    """The parts of the sheets in drawing order, to be drawn one after another; none if they are many
+    more than rounds would be. Each sheet takes a turn whenever another one has drawn, and a part in
+    most rounds; where draws cover the whole target, there are as many rounds as turns.
+    """
+    draws = [np.unique(sheet.order) for sheet in sheets]
+    order = np.concatenate(draws)
+    turn = np.argsort(order, kind="stable")
+    owner = np.repeat(np.arange(len(sheets)), [len(each) for each in draws]).take(turn)
+    order = order.take(turn)
+    first = where(np.append(True, owner[1:] != owner[:-1]))
+    fragments = sum(int(sheet.spans.length.sum()) for sheet in sheets)
+    if len(first) > 2 * max(len(sheets), fragments / (state.plane * state.layers)):
+        return []
+    parts = []
+    for start, end in zip(first, [*first[1:], len(order)], strict=True):
+        part = sheets[owner[start]].part(int(order[start]), int(order[end - 1]) + 1)
+        assert part is not None
+        parts.append(part)
+    return parts
 
 
 def _rounds(
