@@ -249,7 +249,7 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
     if ctx.raster.scissor_enabled[0] and draw is ctx.framebuffers.draw:
         scissor = scissor_states(ctx)[0]
     if abs(dx1 - dx0) != abs(sx1 - sx0) or abs(dy1 - dy0) != abs(sy1 - sy0):
-        # The ends were rounded to whole texels: a scaled blit keeps its own, and with them its scale.
+        # The ends were rounded to whole texels: a scaled blit keeps its own, and so its scale.
         left, right, bottom, top = *sorted(xs[:2]), *sorted(ys[:2])
         scissor = ScissorState(
             max(scissor.minx, left), max(scissor.miny, bottom),

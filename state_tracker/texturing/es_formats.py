@@ -235,8 +235,8 @@ def own_pair(info: InternalFormat) -> tuple[int, int]:
 def renders_in_es(info: InternalFormat, unsized: int) -> bool:
     """Whether images of that format can be drawn to.
 
-    Those of RGBA without a size cannot with ten bits or 32-bit floats: the extensions that allow the
-    types let only the sized formats be drawn to.
+    Those of RGBA without a size cannot with ten bits or 32-bit floats: the extensions that allow
+    these types let only the sized formats be drawn to.
     """
     row = es_format(info.value)
     if unsized == GL.RGBA and info.value in (GL.RGB10_A2, GL.RGBA32F):

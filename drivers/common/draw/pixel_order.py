@@ -253,9 +253,9 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
 
 
 def _turns(sheets: list[_Sheet], state: FragmentState) -> list[_Sheet]:
-    """The parts of the sheets in drawing order, to be drawn one after another; none if they are many
-    more than rounds would be. Each sheet takes a turn whenever another one has drawn, and a part in
-    most rounds; where draws cover the whole target, there are as many rounds as turns.
+    """The parts of the sheets in drawing order, to be drawn one after another; none if they are
+    many more than rounds would be. Each sheet takes a turn whenever another one has drawn, and a
+    part in most rounds; where draws cover the whole target, there are as many rounds as turns.
     """
     draws = [np.unique(sheet.order) for sheet in sheets]
     order = np.concatenate(draws)
