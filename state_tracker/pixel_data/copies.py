@@ -194,6 +194,16 @@ def _same_texels(a: Attachment, b: Attachment) -> bool:
     return linear_format(a.format) is linear_format(b.format)
 
 
+def _check_es_images(read: Framebuffer, draw: Framebuffer, color: bool, both: bool) -> None:
+    """Check that an ES blit does not read an image that it writes, whatever the rectangles."""
+    pairs = [(read.depth_stencil, draw.depth_stencil)] if both else []
+    if color:
+        source = read.read_attachment()
+        pairs += [(source, draw.color(name)) for name in draw.draw_buffers if name != GL.NONE]
+    if any(a is not None and a.same_image(b) for a, b in pairs):
+        raise invalid_operation("the source and the destination are the same image")
+
+
 def _check_es_samples(
     read: Framebuffer, draw: Framebuffer, coords: tuple[int, ...], color: bool
 ) -> None:
@@ -220,6 +230,8 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
         _check_es_samples(read, draw, tuple(coords), color)
     depth = bool(mask & GL.DEPTH_BUFFER_BIT) and read.has("Z") and draw.has("Z")
     stencil = bool(mask & GL.STENCIL_BUFFER_BIT) and read.has("S") and draw.has("S")
+    if ctx.profile == "es":
+        _check_es_images(read, draw, color, depth or stencil)
     if depth or stencil:
         a, b = read.depth_stencil, draw.depth_stencil
         assert a is not None and b is not None
@@ -236,6 +248,14 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
     scissor = ScissorState(0, 0, width, height)
     if ctx.raster.scissor_enabled[0] and draw is ctx.framebuffers.draw:
         scissor = scissor_states(ctx)[0]
+    if abs(dx1 - dx0) != abs(sx1 - sx0) or abs(dy1 - dy0) != abs(sy1 - sy0):
+        # The ends were rounded to whole texels: a scaled blit keeps its own, and so its scale.
+        left, right, bottom, top = *sorted(xs[:2]), *sorted(ys[:2])
+        scissor = ScissorState(
+            max(scissor.minx, left), max(scissor.miny, bottom),
+            min(scissor.maxx, right), min(scissor.maxy, top),
+        )  # fmt: skip
+        xs, ys = (dx0, dx1, sx0, sx1), (dy0, dy1, sy0, sy1)
     how = Filter.NEAREST if filter == GL.NEAREST else Filter.LINEAR
     if color:
         source = read.read_attachment()

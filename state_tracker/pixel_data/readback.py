@@ -408,7 +408,7 @@ def image_parameter(
         GL.TEXTURE_WIDTH: image.width if image else 0,
         GL.TEXTURE_HEIGHT: image.height if image else 0,
         GL.TEXTURE_DEPTH: image.depth if image else 0,
-        GL.TEXTURE_INTERNAL_FORMAT: image.info.value if image else GL.RGBA,
+        GL.TEXTURE_INTERNAL_FORMAT: image.info.reported if image else GL.RGBA,
         GL.TEXTURE_BORDER: 0,
         GL.TEXTURE_COMPRESSED: int(compressed),
         GL.TEXTURE_SAMPLES: image.samples if image else 0,

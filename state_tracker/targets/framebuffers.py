@@ -58,6 +58,14 @@ class Attachment:
         return image.info if image is not None else None
 
     @property
+    def unsized(self) -> int:
+        """The unsized internal format that a texture was given in ES, if any."""
+        if isinstance(self.object, Renderbuffer):
+            return 0
+        image = self.object.image(self.face, self.level)
+        return image.unsized if image is not None else 0
+
+    @property
     def format(self) -> Format:
         """The pipe format of the attached image: a view's may differ from the storage's."""
         if isinstance(self.object, Renderbuffer):
@@ -306,7 +314,7 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
         return ("Z" if point == DEPTH else "S") in info.base
     if not info.is_color or (info.compat_only and not ctx.is_compat):
         return False
-    if ctx.profile == "es" and not renders_in_es(info):
+    if ctx.profile == "es" and not renders_in_es(info, attachment.unsized):
         return False
     return info.is_attachable
 

@@ -36,7 +36,6 @@ __all__ = [
     "own_pair",
     "renders_in_es",
     "stores_in_es",
-    "unsized_format",
 ]
 
 
@@ -195,20 +194,13 @@ def check_es_compressing(info: InternalFormat, format: int, type: int) -> None:
         raise invalid_operation(f"GL_{info.name} images are not compressed from such pixels")
 
 
-def unsized_format(internalformat: int, kind: InternalFormat, type: int) -> int:
-    """The unsized internal format that an image was given, which governs its updates.
-
-    0 if the sized one does: that is the case for float RGB and RGBA.
-    """
-    sized = type in _FLOATS and internalformat in (GL.RGB, GL.RGBA)
-    return 0 if sized or internalformat == kind.value else internalformat
-
-
-def check_es_update(internalformat: int, format: int, type: int) -> bool:
+def check_es_update(info: InternalFormat, unsized: int, format: int, type: int) -> bool:
     """Check glTexSubImage* by the rules for defining the image; returns whether the table has its
-    format.
+    format. Images of RGB and RGBA with floats are updated as the sized ones.
     """
     _check_names(format, type)
+    floats = unsized in (GL.RGB, GL.RGBA) and info.name.endswith("F")
+    internalformat = info.value if floats else unsized or info.value
     row = es_format(internalformat)
     if row is None or (internalformat, format, type) in _BLUE_FIRST:
         return row is not None
@@ -240,9 +232,15 @@ def own_pair(info: InternalFormat) -> tuple[int, int]:
     return row.format, row.types[0]
 
 
-def renders_in_es(info: InternalFormat) -> bool:
-    """Whether images of that format can be drawn to."""
+def renders_in_es(info: InternalFormat, unsized: int) -> bool:
+    """Whether images of that format can be drawn to.
+
+    Those of RGBA without a size cannot with ten bits or 32-bit floats: the extensions that allow
+    these types let only the sized formats be drawn to.
+    """
     row = es_format(info.value)
+    if unsized == GL.RGBA and info.value in (GL.RGB10_A2, GL.RGBA32F):
+        return False
     return row is not None and row.renderable
 
 

@@ -30,7 +30,6 @@ from gallette.state_tracker.texturing.es_formats import (
     check_es_update,
     effective_format,
     half_float,
-    unsized_format,
 )
 from gallette.state_tracker.texturing.image_rules import (
     check_target,
@@ -186,8 +185,8 @@ def tex_image(
     fits = check_sizes(ctx, info, level, extent)
     _check_type(kind, format)
     image = make_image(ctx, kind, info, extent, encodable=True)
-    if ctx.profile == "es":
-        image.unsized = unsized_format(internalformat, kind, type)
+    if ctx.profile == "es" and internalformat != kind.value:
+        image.unsized = internalformat
     if proxy:
         ctx.textures.set_proxy(info, level, image if fits else None)
         return
@@ -426,7 +425,7 @@ def tex_sub_image(
         image = check_part(texture, face, level, at, extent)
     known = False  # whether the table has the combination
     if ctx.profile == "es" and not image.compressed:
-        known = check_es_update(image.unsized or image.info.value, format, type)
+        known = check_es_update(image.info, image.unsized, format, type)
         type = half_float(type)
     if image.info.is_ycbcr:
         check_words(image.info, texture.target.value, 0, format, type)

@@ -247,6 +247,14 @@ class InternalFormat:
         """Whether images may be compressed, in a format of the implementation's choice."""
         return self.name.startswith("COMPRESSED_") and not self.is_compressed
 
+    @property
+    def reported(self) -> int:
+        """The internal format that images have: generic compressed formats are replaced by their
+        base formats, since no image is compressed for them.
+        """
+        base = self.name.removeprefix("COMPRESSED_")
+        return getattr(GL, base) if self.is_generic else self.value
+
     @cached_property
     def is_renderable(self) -> bool:
         """Whether renderbuffers can have it: depth, stencil, or colours (legacy ones where they

@@ -95,8 +95,8 @@ AT_ONCE = 1 << 18
 """Fragments dealt out at a time, unless a single draw has more."""
 
 LARGE = 1 << 11
-"""Draws with so many fragments each are executed one after the other: finding an order of the
-fragments takes longer.
+"""Turns of so many fragments are drawn one after another: finding an order of the fragments takes
+longer.
 """
 
 Bools = npt.NDArray[np.bool_]
@@ -198,11 +198,12 @@ def draw_in_pixel_order(
         elif _resolve(part):
             for seen in _resolved(part, scratch):
                 attempt(*seen)
-        elif _fragments_of_a_draw(part) >= LARGE:
-            for sheet in _in_order(part):
-                attempt(sheet.draw)
         elif part:
             state = shown[0].draw.fixed.engine.state
+            if turns := _turns(part, state):
+                for sheet in turns:
+                    attempt(sheet.draw)
+                continue
             for sheet, lanes in _rounds(part, state, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
@@ -256,25 +257,28 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
         first = end
 
 
-def _fragments_of_a_draw(sheets: Sequence[_Sheet]) -> float:
-    """The number of fragments that the draws of some sheets have in the mean."""
+def _turns(sheets: list[_Sheet], state: FragmentState) -> list[_Sheet]:
+    """The parts of the sheets in drawing order, to be drawn one after another; none if they are
+    small and many more than rounds would be. Each sheet takes a turn whenever another one has
+    drawn, and a part in most rounds; where draws cover the whole target, there are as many rounds
+    as turns.
+    """
+    draws = [np.unique(sheet.order) for sheet in sheets]
+    order = np.concatenate(draws)
+    turn = np.argsort(order, kind="stable")
+    owner = np.repeat(np.arange(len(sheets)), [len(each) for each in draws]).take(turn)
+    order = order.take(turn)
+    first = where(np.append(True, owner[1:] != owner[:-1]))
     fragments = sum(int(sheet.spans.length.sum()) for sheet in sheets)
-    return fragments / max(1, len(_drawn(sheets)))
-
-
-def _drawn(sheets: Sequence[_Sheet]) -> list[int]:
-    """The numbers of the draws that have fragments on some sheets, in order."""
-    numbers: list[int] = np.unique(np.concatenate([sheet.order for sheet in sheets])).tolist()
-    return numbers
-
-
-def _in_order(sheets: Sequence[_Sheet]) -> Iterator[_Sheet]:
-    """The parts of sheets that belong to one draw each, in drawing order."""
-    for number in _drawn(sheets):
-        for sheet in sheets:
-            part = sheet.part(number, number + 1)
-            if part is not None:
-                yield part
+    rounds = max(len(sheets), fragments / (state.plane * state.layers))
+    if len(first) > 2 * rounds and fragments < LARGE * len(first):
+        return []
+    parts = []
+    for start, end in zip(first, [*first[1:], len(order)], strict=True):
+        part = sheets[owner[start]].part(int(order[start]), int(order[end - 1]) + 1)
+        assert part is not None
+        parts.append(part)
+    return parts
 
 
 def _rounds(

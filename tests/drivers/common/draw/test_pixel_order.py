@@ -52,7 +52,21 @@ def test_portions_end_between_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     assert portions(Sheet([3, 3, 7], [9, 9, 9])) == [[], [[3, 3]], [[7]]]
 
 
-# -- turns -----------------------------------------------------------------------------------------
+def turns(*sheets: Sheet) -> list[Any]:
+    state = SimpleNamespace(plane=50, layers=2)
+    return pixel_order._turns(list(sheets), state)  # type: ignore[arg-type]
+
+
+def test_states_are_drawn_in_turn_unless_that_takes_many_more_turns_than_rounds() -> None:
+    assert turns(Sheet([2, 2], [1, 1]), Sheet([0, 1], [1, 1])) == [[0, 1], [2, 2]]
+    assert turns(Sheet([3], [1]), Sheet([3, 4], [1, 1])) == [[3], [3, 4]]
+    few = Sheet([0, 2, 4], [1, 1, 1]), Sheet([1, 3, 5], [1, 1, 1])
+    assert turns(*few) == []
+    deep = Sheet([0, 2, 4], [50, 50, 50]), Sheet([1, 3, 5], [50, 50, 50])
+    assert turns(*deep) == [[0], [1], [2], [3], [4], [5]]
+
+
+# -- rounds ----------------------------------------------------------------------------------------
 
 
 class Lanes:
