@@ -64,6 +64,10 @@ def test_states_are_drawn_in_turn_unless_that_takes_many_more_turns_than_rounds(
     assert turns(*few) == []
     deep = Sheet([0, 2, 4], [50, 50, 50]), Sheet([1, 3, 5], [50, 50, 50])
     assert turns(*deep) == [[0], [1], [2], [3], [4], [5]]
+    large = [pixel_order.LARGE] * 3
+    wide = SimpleNamespace(plane=1 << 20, layers=1)
+    found = pixel_order._turns([Sheet([0, 2, 4], large), Sheet([1, 3, 5], large)], wide)  # type: ignore[arg-type, list-item]
+    assert found == [[0], [1], [2], [3], [4], [5]]
 
 
 # -- rounds ----------------------------------------------------------------------------------------
