@@ -38,12 +38,20 @@ class DriverError(GalletteError):
 
 # `importlib.metadata` is imported where it is needed: a source tree's own drivers do without.
 @cache
+def _source_tree() -> dict[str, dict[str, str]] | None:
+    """The groups of entries in a source tree's `pyproject.toml`; None if there is none."""
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    if not project.is_file():
+        return None
+    return dict(tomllib.loads(project.read_text())["project"].get("entry-points", {}))
+
+
+@cache
 def _own(group: str) -> dict[str, str]:
     """Gallette's own entries of a group; a source tree's are those of its `pyproject.toml`."""
-    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
-    if project.is_file():
-        groups = tomllib.loads(project.read_text())["project"].get("entry-points", {})
-        return dict(groups.get(group, {}))
+    groups = _source_tree()
+    if groups is not None:
+        return groups.get(group, {})
     from importlib import metadata
 
     own = [each.entry_points for each in metadata.distributions(name="gallette")]
@@ -93,6 +101,7 @@ def forget_drivers() -> None:
     """
     _found.cache_clear()
     _own.cache_clear()
+    _source_tree.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:
