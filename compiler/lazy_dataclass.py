@@ -36,7 +36,7 @@ def lazy_dataclass(
 
     def make(cls: Class) -> Class:
         own = {name for name, value in vars(cls).items() if value is not None}
-        cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` would compile a signature
+        cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` would compute a signature
         made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
         made.__signature__ = _Signature()
         methods: dict[str, Callable[..., Any]] = {
