@@ -10,6 +10,7 @@ from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.declaration_rules import per_vertex_array
 from gallette.compiler.glsl.check.layout_values import check_captured, inherit_defaults
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
+from gallette.compiler.glsl.check.redeclarations import check_limit
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -47,6 +48,7 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
                 type_.is_array and field.type.is_array and type_.element is field.type.element
             ):
                 raise c.abort(f"'{d.name}' is redeclared with another type", d)
+            check_limit(c, d.name, type_, d)
             fields.append(replace(field, type=type_))
             if not instance:
                 var = c.find(d.name)
@@ -82,7 +84,7 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     if c.per_vertex_redeclared:
         raise c.abort("gl_PerVertex is redeclared twice", node)
     c.per_vertex_redeclared = True
-    c.shader.layout["per_vertex_out"] = tuple(sorted(names))
+    c.shader.layout["per_vertex_out"] = {f.name: f.type.length for f in fields}
 
 
 def capture_member(

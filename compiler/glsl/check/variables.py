@@ -19,6 +19,7 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
+from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import (
     array_of,
     check_precision,
@@ -38,7 +39,10 @@ __all__ = ["declare", "declare_variable"]
 def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     """Check a declaration statement; returns the code that initializes locals."""
     if node.type is None:
-        requalify(c, node)
+        if node.declarators:
+            requalify(c, node)
+        else:
+            default_layout(c, node)
         return []
     top = len(c.scopes) == 1
     plain = plain_global(c, node) if top and node.declarators else None
