@@ -32,6 +32,8 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     expected = {"in": "gl_in", "out": "gl_out" if c.stage == "tess_ctrl" else ""}
     if instance != expected.get(storage, ""):
         raise c.abort("gl_PerVertex is redeclared with the wrong instance name", node)
+    if node.instance is not None and len(node.instance.dims) != 1:
+        raise c.abort(f"'{instance}' must be an array of one dimension", node.instance)
     inherit_defaults(c, quals)
     buffer = quals.layout.get("xfb_buffer", 0)
     offset = quals.layout.get("xfb_offset", -1)
@@ -43,6 +45,8 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
             field = known.get(d.name)
             if field is None:
                 raise c.abort(f"'{d.name}' is not a member of gl_PerVertex", d)
+            if any(f.name == d.name for f in fields):
+                raise c.abort(f"member '{d.name}' is repeated", d)
             type_ = array_of(c, resolve_type(c, member.type), d.dims, d)
             if type_ is not field.type and not (
                 type_.is_array and field.type.is_array and type_.element is field.type.element
@@ -60,7 +64,7 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
                     offset = capture_member(c, var, own, buffer, offset, d)
                     var.redeclared = True
     check_captured(c, quals.layout, t.struct("gl_PerVertex", fields), buffer, node)
-    if instance:
+    if node.instance is not None:
         old = c.builtin_scope.get(instance)
         if isinstance(old, hir.Variable) and old.used:
             raise c.abort("gl_PerVertex must be redeclared before its first use", node)
@@ -71,6 +75,10 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
         var = c.make_per_vertex(instance, fields, storage)
         var.redeclared = True
         c.builtin_scope[instance] = var
+        sized = array_of(c, var.type.without_array, node.instance.dims, node.instance)
+        if sized.length:
+            var.type = sized
+            size_per_vertex(c, var, node.instance)
         return
     names = {f.name for f in fields}
     for name in known:

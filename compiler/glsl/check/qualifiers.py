@@ -132,7 +132,7 @@ def read_storage(c: Checker, quals: hir.Quals, word: str, loc: int) -> None:
         quals.storage = "in"
         return
     if quals.storage and not (quals.legacy == "varying" and c.stage == "geometry"):
-        if {quals.storage, new} == {"in", "out"}:
+        if {quals.storage, word} == {"in", "out"} and not quals.legacy:
             quals.storage = "inout"
             return
         c.log.error(f"'{word}' cannot be combined with '{quals.legacy or quals.storage}'", loc, end)
