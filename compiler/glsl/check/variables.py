@@ -22,6 +22,7 @@ from gallette.compiler.glsl.check.redeclarations import (
 from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import (
     array_of,
+    check_inner_sizes,
     check_precision,
     read_initializer,
     resolve_type,
@@ -110,8 +111,8 @@ def declare_any(
     type_ = array_of(c, base, d.dims, d)
     if type_.without_array is t.VOID:
         raise c.abort(f"variable '{d.name}' cannot be void", d)
-    if d.init is None and type_.element is not None and not type_.element.array_elements:
-        raise c.abort("only the outermost dimension of an array can lack a size", d)
+    if d.init is None:
+        check_inner_sizes(c, type_, d)
     if d.name.startswith("gl_"):
         redeclare_builtin(c, d, type_, quals)
         return []
