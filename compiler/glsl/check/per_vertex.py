@@ -122,6 +122,9 @@ def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     assert element is not None
     if c.stage == "geometry" or var.quals.storage == "out":
         if c.stage == "geometry" and var.type.length:
+            for other, _ in c.sized_inputs[:1]:
+                if other.type.length != var.type.length:
+                    c.error(f"'{var.name}' has not as many vertices as '{other.name}'", d)
             c.sized_inputs.append((var, d))
         count = c.shader.layout.get("vertices_in" if c.stage == "geometry" else "vertices_out", 0)
         if count:
