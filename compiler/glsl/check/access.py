@@ -257,7 +257,7 @@ def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:
             )
         if storage in ("uniform", "buffer") and not c.lang.has(GPU_SHADER5):
             raise c.abort(f"arrays of blocks need constant indices in {c.lang.name}", node.index)
-    if c.lang.es and c.stage == "fragment" and isinstance(base, hir.VarRef):
+    if c.lang.has("es300") and c.stage == "fragment" and isinstance(base, hir.VarRef):
         own = base.var.kind == "global" and base.var.name != "gl_SampleMask"
         if base.var.quals.storage == "out" and own:
             raise c.abort("output arrays need constant indices", node.index)
