@@ -124,7 +124,7 @@ def finish_block(
     for other in c.shader.blocks:
         if other.name == node.name and other.quals.storage == storage:
             raise c.abort(f"block '{node.name}' is already declared", node)
-    if isinstance(c.global_scope.get(node.name), hir.Variable):
+    if node.name in c.global_scope:
         c.error(f"'{node.name}' is already declared", node)
     block = hir.Block(node.name, quals, interface, None, "", member_quals, [], node.loc, node.end)
     check_block_layout(c, block, node)

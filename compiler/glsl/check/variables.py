@@ -184,8 +184,7 @@ def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:
 def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.Stmt]:
     storage = var.quals.storage
     existing = c.global_scope.get(var.name)
-    if any(block.name == var.name for block in c.shader.blocks):
-        raise c.abort(f"'{d.name}' is the name of a block", d)
+    c.check_block_name(var.name, d)
     if isinstance(existing, hir.Variable) and existing.type is not t.ERROR:
         return redeclare_variable(c, existing, var, d)
     check_global(c, var, d)
