@@ -131,7 +131,7 @@ def swizzle_expr(c: Checker, node: s.Member, base: hir.Expr) -> hir.Expr:
     if isinstance(base, hir.Const):
         value = tuple(base.value[k] for k in components)
         return hir.Const(result, node.loc, node.end, value)
-    if isinstance(base, hir.Swizzle):
+    if isinstance(base, hir.Swizzle) and base.is_place:
         components = tuple(base.components[k] for k in components)
         return hir.Swizzle(result, node.loc, node.end, base.base, components)
     return hir.Swizzle(result, node.loc, node.end, base, components)
@@ -166,7 +166,7 @@ def index_expr(c: Checker, node: s.Index) -> hir.Expr:
         if type_.is_vector:
             component = int(value[0])
             whole_vector: hir.Expr = base
-            if isinstance(base, hir.Swizzle):
+            if isinstance(base, hir.Swizzle) and base.is_place:
                 whole_vector, component = base.base, base.components[component]
             scalar = t.scalar(type_.base)
             return hir.Swizzle(scalar, node.loc, node.end, whole_vector, (component,))
@@ -257,7 +257,7 @@ def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:
             )
         if storage in ("uniform", "buffer") and not c.lang.has(GPU_SHADER5):
             raise c.abort(f"arrays of blocks need constant indices in {c.lang.name}", node.index)
-    if c.lang.es and c.stage == "fragment" and isinstance(base, hir.VarRef):
+    if c.lang.has("es300") and c.stage == "fragment" and isinstance(base, hir.VarRef):
         own = base.var.kind == "global" and base.var.name != "gl_SampleMask"
         if base.var.quals.storage == "out" and own:
             raise c.abort("output arrays need constant indices", node.index)

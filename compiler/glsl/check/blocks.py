@@ -12,7 +12,12 @@ from gallette.compiler.glsl.check.layout_values import (
 )
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex, size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
+from gallette.compiler.glsl.check.types import (
+    array_of,
+    check_inner_sizes,
+    check_precision,
+    resolve_type,
+)
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.qualifiers import MATRIX_LAYOUTS, PACKINGS
@@ -62,6 +67,7 @@ def block_members(
         base = resolve_type(c, member.type)
         for d in member.declarators:
             type_ = array_of(c, base, d.dims, d)
+            check_inner_sizes(c, type_, d)
             last = index == len(node.members) - 1 and d is member.declarators[-1]
             check_member(c, type_, d, own, last, "location" in quals.layout, names)
             check_precision(c, type_, own, d)
@@ -118,7 +124,7 @@ def finish_block(
     for other in c.shader.blocks:
         if other.name == node.name and other.quals.storage == storage:
             raise c.abort(f"block '{node.name}' is already declared", node)
-    if isinstance(c.global_scope.get(node.name), hir.Variable):
+    if node.name in c.global_scope:
         c.error(f"'{node.name}' is already declared", node)
     block = hir.Block(node.name, quals, interface, None, "", member_quals, [], node.loc, node.end)
     check_block_layout(c, block, node)

@@ -359,7 +359,14 @@ class Checker:
         scope = self.scopes[-1]
         if name in scope:
             self.error(f"'{name}' is already declared in this scope", node)
+        if scope is self.global_scope:
+            self.check_block_name(name, node)
         scope[name] = symbol
+
+    def check_block_name(self, name: str, node: Node) -> None:
+        """Reject a global of any kind that is named like a block (section 4.3.9)."""
+        if any(block.name == name for block in self.shader.blocks):
+            raise self.abort(f"'{name}' is the name of a block", node)
 
     def poison(self, name: str) -> None:
         """Declare a name after a failed declaration, so that its uses are no further errors."""

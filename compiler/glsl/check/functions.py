@@ -118,6 +118,7 @@ def enter_function(
             raise Abort
         raise c.abort(f"'{new.name}' is already declared", name_node)
     if not isinstance(symbol, FunctionSet):
+        c.check_block_name(new.name, name_node)
         outer = c.find_function(new.name)
         symbol = FunctionSet([])
         scope[new.name] = symbol

@@ -204,6 +204,11 @@ class Swizzle(Expr):
     base: Expr
     components: tuple[int, ...]
 
+    @property
+    def is_place(self) -> bool:
+        """Whether it may be written, if its vector may: no component is repeated."""
+        return len(set(self.components)) == len(self.components)
+
 
 @node
 class Unary(Expr):

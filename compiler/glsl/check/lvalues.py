@@ -95,7 +95,7 @@ def check_lvalue(c: Checker, expr: hir.Expr, node: s.Expr, how: str) -> None:
         inner = node.base if isinstance(node, (s.Index, s.Member)) else node
         check_lvalue(c, expr.base, inner, how)
     elif isinstance(expr, hir.Swizzle):
-        if len(set(expr.components)) < len(expr.components):
+        if not expr.is_place:
             raise c.abort(f"{how} repeats a swizzle component", node)
         check_lvalue(c, expr.base, node.base if isinstance(node, s.Member) else node, how)
     else:

@@ -10,6 +10,7 @@ from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.declaration_rules import per_vertex_array
 from gallette.compiler.glsl.check.layout_values import check_captured, inherit_defaults
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
+from gallette.compiler.glsl.check.redeclarations import check_limit
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -31,6 +32,8 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     expected = {"in": "gl_in", "out": "gl_out" if c.stage == "tess_ctrl" else ""}
     if instance != expected.get(storage, ""):
         raise c.abort("gl_PerVertex is redeclared with the wrong instance name", node)
+    if node.instance is not None and len(node.instance.dims) != 1:
+        raise c.abort(f"'{instance}' must be an array of one dimension", node.instance)
     inherit_defaults(c, quals)
     buffer = quals.layout.get("xfb_buffer", 0)
     offset = quals.layout.get("xfb_offset", -1)
@@ -42,11 +45,14 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
             field = known.get(d.name)
             if field is None:
                 raise c.abort(f"'{d.name}' is not a member of gl_PerVertex", d)
+            if any(f.name == d.name for f in fields):
+                raise c.abort(f"member '{d.name}' is repeated", d)
             type_ = array_of(c, resolve_type(c, member.type), d.dims, d)
             if type_ is not field.type and not (
                 type_.is_array and field.type.is_array and type_.element is field.type.element
             ):
                 raise c.abort(f"'{d.name}' is redeclared with another type", d)
+            check_limit(c, d.name, type_, d)
             fields.append(replace(field, type=type_))
             if not instance:
                 var = c.find(d.name)
@@ -58,7 +64,7 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
                     offset = capture_member(c, var, own, buffer, offset, d)
                     var.redeclared = True
     check_captured(c, quals.layout, t.struct("gl_PerVertex", fields), buffer, node)
-    if instance:
+    if node.instance is not None:
         old = c.builtin_scope.get(instance)
         if isinstance(old, hir.Variable) and old.used:
             raise c.abort("gl_PerVertex must be redeclared before its first use", node)
@@ -69,6 +75,10 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
         var = c.make_per_vertex(instance, fields, storage)
         var.redeclared = True
         c.builtin_scope[instance] = var
+        sized = array_of(c, var.type.without_array, node.instance.dims, node.instance)
+        if sized.length:
+            var.type = sized
+            size_per_vertex(c, var, node.instance)
         return
     names = {f.name for f in fields}
     for name in known:
@@ -82,7 +92,7 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     if c.per_vertex_redeclared:
         raise c.abort("gl_PerVertex is redeclared twice", node)
     c.per_vertex_redeclared = True
-    c.shader.layout["per_vertex_out"] = tuple(sorted(names))
+    c.shader.layout["per_vertex_out"] = {f.name: f.type.length for f in fields}
 
 
 def capture_member(
@@ -112,6 +122,9 @@ def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     assert element is not None
     if c.stage == "geometry" or var.quals.storage == "out":
         if c.stage == "geometry" and var.type.length:
+            for other, _ in c.sized_inputs[:1]:
+                if other.type.length != var.type.length:
+                    c.error(f"'{var.name}' has not as many vertices as '{other.name}'", d)
             c.sized_inputs.append((var, d))
         count = c.shader.layout.get("vertices_in" if c.stage == "geometry" else "vertices_out", 0)
         if count:

@@ -26,6 +26,7 @@ _RANK = {
     **dict.fromkeys(_STORAGE, _ORDER.index("storage")),
     **{word: _ORDER.index(word) for word in ("precise", "invariant")},
 }
+_ANY_ORDER = "420 ARB_shading_language_420pack es310"
 
 
 def read_qualifiers(c: Checker, node: s.Qualifiers, kind: str, block: str = "") -> hir.Quals:
@@ -125,13 +126,13 @@ def read_storage(c: Checker, quals: hir.Quals, word: str, loc: int) -> None:
             return
         new = "out" if c.stage == "vertex" else "in"
     if {quals.storage, new} == {"const", "in"}:
-        if new == "const" and c.lang.has("es100-es300"):
+        if new == "const" and not c.lang.has(_ANY_ORDER):
             c.log.error(f"'const' must come earlier in {c.lang.name}", loc, end)
         quals.flags.add("const_in")
         quals.storage = "in"
         return
     if quals.storage and not (quals.legacy == "varying" and c.stage == "geometry"):
-        if {quals.storage, new} == {"in", "out"}:
+        if {quals.storage, word} == {"in", "out"} and not quals.legacy:
             quals.storage = "inout"
             return
         c.log.error(f"'{word}' cannot be combined with '{quals.legacy or quals.storage}'", loc, end)
@@ -139,7 +140,7 @@ def read_storage(c: Checker, quals: hir.Quals, word: str, loc: int) -> None:
 
 
 def check_order(c: Checker, node: s.Qualifiers) -> None:
-    if len(node.words) < 2 or c.lang.has("420 ARB_shading_language_420pack es310"):
+    if len(node.words) < 2 or c.lang.has(_ANY_ORDER):
         return
     last = -1
     for word, loc in node.words:
@@ -155,6 +156,10 @@ def check_order(c: Checker, node: s.Qualifiers) -> None:
 def read_layout(c: Checker, node: s.Qualifiers, quals: hir.Quals, place: str) -> None:
     if node.layout_groups > 1 and not c.lang.has(REPEATED_LAYOUTS):
         c.error("several layout qualifiers need GLSL 4.20", node)
+    if node.words and not c.lang.has(_ANY_ORDER):
+        later = [loc for word, loc in node.words if _RANK.get(word, -1) >= _RANK["in"]]
+        if later and node.layout[-1].loc > min(later):
+            c.error(f"layout qualifiers must come earlier in {c.lang.name}", node.layout[-1])
     seen: set[str] = set()
     repeating = REPEATED_LAYOUTS if node.layout_groups > 1 else ENHANCED_LAYOUTS
     for ident in node.layout:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
-from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["REDECLARATIONS", "redeclare_builtin", "redeclare_variable", "requalify"]
+__all__ = ["REDECLARATIONS", "check_limit", "redeclare_builtin", "redeclare_variable", "requalify"]
 
 
 @lazy_dataclass(frozen=True)
@@ -80,8 +79,10 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         raise c.abort(f"'{d.name}' cannot be redeclared in {c.lang.name}", d)
     if d.init is not None:
         raise c.abort(f"built-in '{d.name}' cannot be initialized", d)
-    if quals.storage and quals.storage != var.quals.storage:
+    if quals.storage != var.quals.storage:
         raise c.abort(f"'{d.name}' is redeclared with another storage qualifier", d)
+    if var.explicit_size and type_.length:
+        raise c.abort(f"'{d.name}' is already declared with a size", d)
     if var.type is not type_:
         if not (
             type_.is_array
@@ -91,7 +92,7 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         ):
             hint = f"its type is '{var.type}'"
             raise c.abort(f"'{d.name}' is redeclared with another type", d, hint)
-        resize_builtin(c, var, type_, row, d)
+        resize_builtin(c, var, type_, d)
     if row.once:
         if var.redeclared and var.quals.flags != quals.flags:
             raise c.abort(f"{d.name} is redeclared with different layout qualifiers", d)
@@ -110,25 +111,28 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
     var.redeclared = True
 
 
-def resize_builtin(
-    c: Checker, var: hir.Variable, type_: Type, row: Redeclaration, d: s.Node
-) -> None:
+def resize_builtin(c: Checker, var: hir.Variable, type_: Type, d: s.Node) -> None:
     if type_.length:
-        if row.limit and type_.length > (limit := getattr(c.limits, row.limit)):
-            raise c.abort(f"'{var.name}' has at most {limit} elements", d)
+        check_limit(c, var.name, type_, d)
         if var.max_index >= type_.length:
             raise c.abort(f"'{var.name}' has been indexed beyond its size {type_.length}", d)
         var.type = type_
         var.explicit_size = True
 
 
+def check_limit(c: Checker, name: str, type_: Type, d: s.Node) -> None:
+    """Check the size of a redeclared array: of a variable, or of a member of gl_PerVertex."""
+    row = REDECLARATIONS[name]
+    if row.limit and type_.length > (limit := getattr(c.limits, row.limit)):
+        raise c.abort(f"'{name}' has at most {limit} elements", d)
+
+
 def requalify(c: Checker, node: s.Declaration) -> None:
     words = [w for w, _ in node.quals.words]
-    if not node.declarators:
-        default_layout(c, node)
-        return
     if not words or set(words) - {"invariant", "precise"} or node.quals.layout:
         raise c.abort("expected a type in this declaration", node)
+    if len(words) > len(set(words)):
+        raise c.abort("a qualifier is repeated", node)
     if not c.at_global_scope and "invariant" in words:
         raise c.abort("invariant declarations must be global", node)
     for d in node.declarators:

@@ -21,6 +21,8 @@ __all__ = ["default_layout"]
 
 def default_layout(c: Checker, node: s.Declaration) -> None:
     """Check `layout(...) in;` and similar declarations."""
+    if not c.at_global_scope:
+        raise c.abort("qualifiers without a variable must be global", node)
     quals = read_qualifiers(c, node.quals, "default")
     storage = quals.storage
     if storage not in ("in", "out", "uniform", "buffer"):

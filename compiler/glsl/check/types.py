@@ -16,6 +16,7 @@ from gallette.compiler.work_limits import too_large
 
 __all__ = [
     "array_of",
+    "check_inner_sizes",
     "check_precision",
     "check_size",
     "precision_statement",
@@ -58,6 +59,11 @@ def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -
         raise c.abort(f"'{type_}' has too many elements", node)
     check_size(c, type_, node)
     return type_
+
+
+def check_inner_sizes(c: Checker, type_: Type, node: s.Node) -> None:
+    if type_.element is not None and not type_.element.array_elements:
+        raise c.abort("only the outermost dimension of an array can lack a size", node)
 
 
 def check_size(c: Checker, type_: Type, node: s.Node) -> None:

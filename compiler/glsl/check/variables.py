@@ -19,8 +19,10 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
+from gallette.compiler.glsl.check.stage_layout import default_layout
 from gallette.compiler.glsl.check.types import (
     array_of,
+    check_inner_sizes,
     check_precision,
     read_initializer,
     resolve_type,
@@ -38,7 +40,10 @@ __all__ = ["declare", "declare_variable"]
 def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     """Check a declaration statement; returns the code that initializes locals."""
     if node.type is None:
-        requalify(c, node)
+        if node.declarators:
+            requalify(c, node)
+        else:
+            default_layout(c, node)
         return []
     top = len(c.scopes) == 1
     plain = plain_global(c, node) if top and node.declarators else None
@@ -106,8 +111,8 @@ def declare_any(
     type_ = array_of(c, base, d.dims, d)
     if type_.without_array is t.VOID:
         raise c.abort(f"variable '{d.name}' cannot be void", d)
-    if d.init is None and type_.element is not None and not type_.element.array_elements:
-        raise c.abort("only the outermost dimension of an array can lack a size", d)
+    if d.init is None:
+        check_inner_sizes(c, type_, d)
     if d.name.startswith("gl_"):
         redeclare_builtin(c, d, type_, quals)
         return []
@@ -179,8 +184,7 @@ def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:
 def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.Stmt]:
     storage = var.quals.storage
     existing = c.global_scope.get(var.name)
-    if any(block.name == var.name for block in c.shader.blocks):
-        raise c.abort(f"'{d.name}' is the name of a block", d)
+    c.check_block_name(var.name, d)
     if isinstance(existing, hir.Variable) and existing.type is not t.ERROR:
         return redeclare_variable(c, existing, var, d)
     check_global(c, var, d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.stage_interface import StagePair
 from gallette.compiler.nir.ir import Stage
 
@@ -42,18 +43,18 @@ def check_builtin_varyings(interface: StagePair) -> None:
 
 
 def check_per_vertex(interface: StagePair) -> None:
-    """Check that both sides of gl_PerVertex have the same members, if either redeclares
-    the block.
+    """Check that both sides of gl_PerVertex have the same members of the same sizes, if either
+    redeclares the block.
     """
     into = interface.second.builtins.get("gl_in")
     if into is None or into.block is None or not into.used:
         return
-    mine = tuple(sorted(f.name for f in into.block.type.fields)) if into.redeclared else None
+    mine = _sizes(into.block) if into.redeclared else None
     if interface.first.stage is Stage.TESS_CTRL:
         out = interface.first.builtins.get("gl_out")
         theirs = None
         if out is not None and out.redeclared and out.block is not None:
-            theirs = tuple(sorted(f.name for f in out.block.type.fields))
+            theirs = _sizes(out.block)
         used = out is not None and out.used
     else:
         theirs = interface.first.layout.get("per_vertex_out")
@@ -63,5 +64,13 @@ def check_per_vertex(interface: StagePair) -> None:
             interface.log.error("separable programs must redeclare gl_PerVertex in both stages")
     elif used and (mine is None) != (theirs is None):
         interface.log.error("gl_PerVertex is redeclared in one of two stages only")
-    elif mine is not None and theirs is not None and mine != theirs:
-        interface.log.error("gl_PerVertex is redeclared with different members in two stages")
+    elif mine is not None and theirs is not None:
+        if mine.keys() != theirs.keys():
+            interface.log.error("gl_PerVertex is redeclared with different members in two stages")
+        elif any(mine[n] and theirs[n] and mine[n] != theirs[n] for n in mine):
+            interface.log.error("gl_PerVertex is redeclared with different sizes in two stages")
+
+
+def _sizes(block: hir.Block) -> dict[str, int]:
+    """The members of a block with the sizes of those that are arrays with one."""
+    return {f.name: f.type.length for f in block.type.fields}

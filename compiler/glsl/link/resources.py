@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 
 from gallette.compiler.glsl.check import hir
@@ -140,6 +141,9 @@ class ResourceLinker:
         for unit in self.units:
             own = [f for f in unit.functions.values() if f.subroutine_types]
             self.subroutines[unit.stage] = numbered(own, self.log)
+            defined = Counter(f.name for f in unit.functions.values())
+            for name in sorted({f.name for f in own if defined[f.name] > 1}):
+                self.log.error(f"'{name}' is a subroutine and cannot be overloaded")
             if len(own) > self.limits.max_subroutines:
                 self.log.error(f"the {unit.stage.value} shader has too many subroutines")
         for item in shared:

@@ -111,7 +111,7 @@ _LAYOUTS = {
 def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
     """Check that shaders which use members of gl_PerVertex redeclare it alike, or not at all."""
     found = {
-        redeclared
+        redeclared and frozenset(redeclared)
         for shader, redeclared in unit.per_vertex
         if any(n in _PER_VERTEX and (v.written or v.used) for n, v in shader.builtins.items())
     }

@@ -35,8 +35,9 @@ class StageUnit:
     live: set[hir.Variable] = field(default_factory=set)
     """variables with static storage that reachable code uses"""
     constants: dict[str, hir.Variable] = field(default_factory=dict)
-    per_vertex: list[tuple[hir.Shader, tuple[str, ...] | None]] = field(default_factory=list)
-    """each shader with the members of its gl_PerVertex redeclaration (None: no redeclaration)"""
+    per_vertex: list[tuple[hir.Shader, dict[str, int] | None]] = field(default_factory=list)
+    """each shader with the members of its gl_PerVertex redeclaration and their sizes (None: no
+    redeclaration)"""
     initialized: list[hir.Variable] = field(default_factory=list)
     """globals with an initialiser, in order"""
     startup: list[hir.Variable] = field(default_factory=list)

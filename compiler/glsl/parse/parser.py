@@ -229,6 +229,8 @@ class _Parser(ExpressionParser):
         if self.kind == ";":
             self.pos += 1
             return s.Declaration(loc, self.last_end, quals, ref, [])
+        if self.accept(","):  # `float, x;`: the first declarator may lack its name
+            return self.variables(loc, quals, ref)
         if self.kind == "id" and self.peek() == "(":
             if not top:
                 # GLSL 1.10 allows prototypes inside functions; later versions and ES do not.
@@ -391,18 +393,18 @@ class _Parser(ExpressionParser):
         kind, text, _ = self.tokens[self.pos]
         after = self.tokens[self.pos + 1][0] if kind != "eof" else kind
         if kind == "type" and after != "[":
-            return after == "id" or after == ";"
+            return after in ("id", ";", ",")
         if kind in ("qual", "struct", "precision"):
             return True
         if kind == "id":
             if after == "id":
                 return True
-            if after not in ("[", ";") or not self.is_type_name(text):
+            if after not in ("[", ";", ",") or not self.is_type_name(text):
                 return False
         elif kind != "type":
             return False
         ahead, depth = 1, 0
-        if self.peek() == ";":
+        if after in (";", ","):
             return True
         while self.peek(ahead) == "[":  # a type with dimensions: find what follows the brackets
             while True:
