@@ -1,0 +1,204 @@
+"""Vertices of glBegin and glEnd in buffers, with attributes and materials that differ between them.
+
+A material property that is set between vertices or primitives is a column of their data like an
+attribute. If all vertices have one value it stays a uniform while they are drawn; else fixed
+function reads it as a generic attribute, of which it has none of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.pipe.enums import Bind
+from gallette.pipe.state import DrawInfo
+from gallette.state_tracker.drawing.draw import draw, draw_info, joined, restarting
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0, PROPERTIES
+from gallette.state_tracker.vertices.buffers import BufferObject
+from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
+from gallette.state_tracker.vertices.vertex_input import upload
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = [
+    *("VERTICES", "KeptPrimitives", "Part", "Values", "add_part", "as_vector", "attribute_of"),
+    *("interleaved", "keep_vertices", "release_vertices", "without_materials"),
+]
+
+POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
+VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
+"""Vertices of a primitive, in the modes whose draws can be concatenated."""
+
+Values = tuple[float, ...]
+Part = tuple[int, int, int]
+"""The mode, first vertex and count of a draw."""
+
+
+def attribute_of(number: int) -> int:
+    """The vertex attribute by which fixed function reads a per-vertex material property."""
+    return int(VertAttrib.GENERIC0) + 1 + number
+
+
+def as_vector(value: Values | float) -> Values:
+    """A material property as an attribute; shininess is a number."""
+    return value if isinstance(value, tuple) else (value, 0.0, 0.0, 1.0)
+
+
+def add_part(parts: list[Part], mode: int, first: int, count: int) -> None:
+    """Add a draw of the vertices after those of `parts`: to the last part, if it continues that."""
+    whole = VERTICES.get(mode, 0)
+    last = parts[-1] if parts else (-1, 0, 0)
+    if whole and last[0] == mode and not last[2] % whole:
+        parts[-1] = mode, last[1], last[2] + count
+    else:
+        parts.append((mode, first, count))
+
+
+def without_materials(
+    slots: list[int], data: Any, last: dict[int, Values], lit: bool
+) -> tuple[list[int], Any, tuple[int, ...], dict[int, Any]]:
+    """The attributes of vertices and their data, the material properties among these, and the
+    values of those that are the same for all vertices. `lit`: materials can be attributes.
+    """
+    if max(slots) < MATERIAL0:
+        return slots, data, (), {}
+    constants: dict[int, Any] = {}
+    columns, numbers = [], []
+    for column, slot in enumerate(slots):
+        if slot < MATERIAL0:
+            columns.append(column)
+        elif (data[:, column] == data[0, column]).all():
+            value = tuple(data[0, column].tolist())
+            if value == tuple(np.array(last[slot], np.float32).tolist()):
+                value = last[slot]  # as it was given
+            _, name = PROPERTIES[slot - MATERIAL0]
+            constants[slot - MATERIAL0] = value[0] if name == "shininess" else value
+        elif lit:
+            columns.append(column)
+            numbers.append(slot - MATERIAL0)
+    if numbers:
+        generic = range(VertAttrib.GENERIC0, MATERIAL0)
+        columns = [column for column in columns if slots[column] not in generic]
+    found = [slots[column] for column in columns]
+    places = [slot if slot < MATERIAL0 else attribute_of(slot - MATERIAL0) for slot in found]
+    return places, np.ascontiguousarray(data[:, columns]), tuple(numbers), constants
+
+
+class KeptPrimitives:
+    """Successive primitives of a display list, and what is set between them."""
+
+    def __init__(
+        self,
+        slots: list[int],
+        data: Any,
+        parts: Sequence[Part],
+        last: dict[int, Values],
+        before: dict[int, int],
+    ) -> None:
+        """`data`: of each vertex the values in these slots; `parts`: a draw for each glBegin;
+        `last`: what is set at the end; `before`: by slot, how many vertices have a value from
+        before.
+        """
+        self.slots, self.data, self.parts = slots, data, parts
+        self.last, self.before = last, before
+        self.draws: list[Part] = []
+        for part in parts:
+            add_part(self.draws, *part)
+        self.modes = {mode for mode, _, _ in parts}
+        self.vao: VertexArray | None = None
+        self.materials: tuple[int, ...] = ()  # properties that are attributes
+        self.constants: dict[int, Any] = {}  # and the values of others
+        self._together: list[tuple[Part, DrawInfo | None]] = []
+        self._user: Any = None  # the context that drew from it last
+
+    def release(self) -> None:
+        if self.vao is not None:
+            release_vertices(self.vao)
+        for _, info in self._together:
+            if info is not None and info.index_buffer is not None:
+                info.index_buffer.unref()
+        self.vao, self._together = None, []
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is one draw, and sets no materials."""
+        return len(self.draws) == 1 and max(self.slots) < MATERIAL0 and not self._sets_materials
+
+    @property
+    def _sets_materials(self) -> bool:
+        return any(slot >= MATERIAL0 for slot in self.last)
+
+    def follow(self, ctx: Context) -> None:
+        """Give the first vertices the values that are current now."""
+        for slot, count in self.before.items():
+            if slot < MATERIAL0:
+                value = ctx.arrays.values[slot]
+            else:
+                value = as_vector(ctx.lighting.property(slot - MATERIAL0))
+            part = self.data[:count, self.slots.index(slot)]
+            value = np.array(value, np.float32)
+            if (part[0] != value).any():
+                part[:] = value
+                self.release()
+
+    def prepare(self, ctx: Context) -> None:
+        """Put the vertices into a buffer, and set up layouts anew for another context."""
+        if self.vao is None and len(self.data):
+            slots, data, self.materials, self.constants = without_materials(
+                self.slots, self.data, self.last, True
+            )
+            self.vao = keep_vertices(ctx, slots, data)
+            self.vao.in_list = True
+        if self._user is not ctx and self.vao is not None:
+            self._user, self.vao.layouts = ctx, {}  # they refer to a buffer of the context
+
+    def needs_fixed_function(self, ctx: Context) -> bool:
+        """Whether the uniforms of a shader would not do for all vertices."""
+        tracked = ctx.lighting.color_material_enabled and COLOR in self.slots
+        return bool(self.materials) or (tracked and len(self.parts) > 1)
+
+    def draw(self, ctx: Context, together: bool) -> None:
+        """Draw each primitive, or all with as few draws as possible."""
+        if not together:
+            for part in self.parts:
+                draw(ctx, *part)
+            return
+        if not self._together:
+            for mode, first, count, indices in joined(self.draws):
+                info = None
+                if indices is not None:
+                    info = restarting(mode, indices, upload(ctx, indices, Bind.INDEX_BUFFER))
+                self._together.append(((mode, first, count), info))
+        for (mode, first, count), info in self._together:
+            if info is None:
+                draw(ctx, mode, first, count)
+            else:
+                draw_info(ctx, mode, info, first, first + count - 1)
+
+
+def interleaved(slots: list[int]) -> VertexArray:
+    """A vertex array of interleaved attributes, four floats each."""
+    vao = VertexArray(0)
+    for index, slot in enumerate(slots):
+        vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
+    return vao
+
+
+def keep_vertices(ctx: Context, slots: list[int], data: Any) -> VertexArray:
+    """A vertex array with `[vertex, attribute, 4]` floats in a buffer."""
+    vao, buffer = interleaved(slots), BufferObject(0, ctx)
+    buffer.allocate(data.nbytes, data.reshape(-1), GL.STATIC_DRAW)
+    vao.bindings[POS].buffer = buffer
+    vao.bindings[POS].move(0, 16 * len(slots))
+    return vao
+
+
+def release_vertices(vao: VertexArray) -> None:
+    buffer = vao.bindings[POS].buffer
+    if buffer is not None:
+        buffer.release()
