@@ -45,6 +45,7 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     decode_letter,
 )
 from gallette.state_tracker.parameters import PARAMETERS
+from gallette.state_tracker.stream import ring
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -113,11 +114,11 @@ def without_repetitions(calls: list[Call]) -> list[Call]:
 
 
 def is_specified(call: Call) -> bool:
-    """Whether a call sets a vertex, attributes or materials, and nothing else."""
+    """Whether a call sets a vertex, attributes of floats or materials, and nothing else."""
     name = call.function.name
-    return is_vertex_data(name) or (
-        name.startswith("Material") and call.args[1:2] != (GL.COLOR_INDEXES,)
-    )
+    if name.startswith("Material"):
+        return call.args[1:2] != (GL.COLOR_INDEXES,)
+    return is_vertex_data(name) and not name.startswith(("VertexAttribI", "VertexAttribL"))
 
 
 class DisplayList(GLObject):
@@ -156,7 +157,9 @@ class DisplayList(GLObject):
             primitives = 0
 
     def _find_primitives(self, first: int) -> None:
-        """Find the end of the primitives that begin with this call, if any."""
+        """Find the end of the primitives that begin with this call, if any; or of attributes and
+        materials that no primitive follows.
+        """
         begun, end, begins = -1, first, 0
         call = self.calls[first]
         if call.kept is not None:  # of arrays
@@ -170,7 +173,7 @@ class DisplayList(GLObject):
                 begun, end, begins = -1, index + 1, begins + 1
             elif not is_specified(self.calls[index]):
                 break
-            elif begun < 0:
+            elif not begins and begun < 0:
                 end = index + 1
         if end > first:
             call.end, call.begins = end, begins
@@ -271,7 +274,11 @@ class Recorder:
         execute = self.mode == GL.COMPILE_AND_EXECUTE
         snapshot = _snapshot_of(function)
 
+        words, pending, stream = ring.words, ring.PENDING, ctx.stream
+
         def record(*args: Any) -> Any:
+            if words[pending]:  # calls from C, before this one
+                ring.flush(stream)
             around: Around | KeptPrimitives | None = None
             kept = args
             if snapshot is not None:

@@ -139,7 +139,7 @@ class ImmediateState:
         self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified
         self._row: Values = ()  # the attributes of the next vertex
-        self._before: dict[int, int] = {}  # vertices that have an attribute's value from before
+        self._before: dict[int, tuple[int, Values]] = {}  # how many vertices have it from before
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
         self.keeps = False  # whether primitives are kept for a display list, and not drawn
@@ -163,7 +163,7 @@ class ImmediateState:
             if pending.count:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
-                self._before[slot] = pending.count
+                self._before[slot] = pending.count, before
                 column = np.broadcast_to(np.array(before, np.float32), (pending.count, 1, 4))
                 pending.blocks = [np.concatenate([pending.array(), column], axis=1)]
             pending.slots.append(slot)
@@ -313,8 +313,8 @@ class ImmediateState:
         if pending.draws:
             self._draw_array(pending.slots, pending.array(), pending.values, pending.draws)
 
-    def _take(self) -> tuple[_Pending, dict[int, int]]:
-        """What is pending, and the numbers of vertices with values from before; nothing is then."""
+    def _take(self) -> tuple[_Pending, dict[int, tuple[int, Values]]]:
+        """What is pending, and which vertices have values from before; nothing is pending then."""
         taken = self._pending, self._before
         self._pending, self._before, self._row, self.busy = _Pending(), {}, (), False
         return taken

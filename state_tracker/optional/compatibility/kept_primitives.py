@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = [
-    *("VERTICES", "KeptPrimitives", "Part", "Values", "add_part", "as_vector", "attribute_of"),
-    *("interleaved", "keep_vertices", "release_vertices", "without_materials"),
+    *("SLOTS", "VERTICES", "KeptPrimitives", "Part", "Values", "add_part", "as_vector", "attribute_of"),
+    *("current", "interleaved", "keep_vertices", "release_vertices", "without_materials"),
 ]
 
+SLOTS = (*range(len(VertAttrib)), *range(MATERIAL0, MATERIAL0 + len(PROPERTIES)))
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
 VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
 """Vertices of a primitive, in the modes whose draws can be concatenated."""
@@ -47,6 +48,13 @@ def attribute_of(number: int) -> int:
 def as_vector(value: Values | float) -> Values:
     """A material property as an attribute; shininess is a number."""
     return value if isinstance(value, tuple) else (value, 0.0, 0.0, 1.0)
+
+
+def current(ctx: Context, slot: int) -> Values:
+    """The value that an attribute or a material property has now."""
+    if slot < MATERIAL0:
+        return ctx.arrays.values[slot]
+    return as_vector(ctx.lighting.property(slot - MATERIAL0))
 
 
 def add_part(parts: list[Part], mode: int, first: int, count: int) -> None:
@@ -98,11 +106,11 @@ class KeptPrimitives:
         data: Any,
         parts: Sequence[Part],
         last: dict[int, Values],
-        before: dict[int, int],
+        before: dict[int, tuple[int, Values]],
     ) -> None:
         """`data`: of each vertex the values in these slots; `parts`: a draw for each glBegin;
         `last`: what is set at the end; `before`: by slot, how many vertices have a value from
-        before.
+        before, and that value.
         """
         self.slots, self.data, self.parts = slots, data, parts
         self.last, self.before = last, before
@@ -110,6 +118,8 @@ class KeptPrimitives:
         for part in parts:
             add_part(self.draws, *part)
         self.modes = {mode for mode, _, _ in parts}
+        # Mesa makes the calls one by one if they depend on values from before.
+        self.in_list = not before
         self.vao: VertexArray | None = None
         self.materials: tuple[int, ...] = ()  # properties that are attributes
         self.constants: dict[int, Any] = {}  # and the values of others
@@ -135,15 +145,11 @@ class KeptPrimitives:
 
     def follow(self, ctx: Context) -> None:
         """Give the first vertices the values that are current now."""
-        for slot, count in self.before.items():
-            if slot < MATERIAL0:
-                value = ctx.arrays.values[slot]
-            else:
-                value = as_vector(ctx.lighting.property(slot - MATERIAL0))
-            part = self.data[:count, self.slots.index(slot)]
-            value = np.array(value, np.float32)
-            if (part[0] != value).any():
-                part[:] = value
+        for slot, (count, before) in self.before.items():
+            value = current(ctx, slot)
+            if value != before:
+                self.data[:count, self.slots.index(slot)] = value
+                self.before[slot] = count, value
                 self.release()
 
     def prepare(self, ctx: Context) -> None:
@@ -153,7 +159,7 @@ class KeptPrimitives:
                 self.slots, self.data, self.last, True
             )
             self.vao = keep_vertices(ctx, slots, data)
-            self.vao.in_list = True
+            self.vao.in_list = self.in_list
         if self._user is not ctx and self.vao is not None:
             self._user, self.vao.layouts = ctx, {}  # they refer to a buffer of the context
 

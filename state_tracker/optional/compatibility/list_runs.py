@@ -15,9 +15,14 @@ import numpy as np
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.drawing.draw import draw
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function
-from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
+from gallette.state_tracker.optional.compatibility.kept_primitives import (
+    SLOTS,
+    KeptPrimitives,
+    current,
+)
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     LOAD,
@@ -107,6 +112,7 @@ class Run:
         if self.kept is None:
             return False
         ctx.immediate.draw_pending()
+        self.kept.follow(ctx)
         if not ctx.immediate.can_replay(self.kept):
             return False
         stack = ctx.matrices.modelview
@@ -126,6 +132,7 @@ class Run:
         numbers, factors = self._numbers, self._factors
         drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]] = []  # with what was set before
         last: dict[int, Any] = {}
+        start = {slot: current(ctx, slot) for slot in SLOTS}
         good = True
         while index < self.end:
             call = self._calls[index]
@@ -137,7 +144,7 @@ class Run:
                 ctx.matrices.made = None
             name, kept = call.function.name, call.kept
             if call.end:
-                good &= kept is not None and kept.before.keys() <= last.keys()
+                good &= kept is not None
                 if kept is not None:
                     if kept.parts:
                         drawn.append((call, kept, dict(last)))
@@ -150,27 +157,43 @@ class Run:
                 numbers += [LOAD if replaces else MULTIPLY for _, replaces in made]
                 factors += [matrix for matrix, _ in made]
         if good and drawn:
-            self._keep(drawn, last)
+            self._keep(drawn, last, start)
 
     def _keep(
-        self, drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]], last: dict[int, Any]
+        self,
+        drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]],
+        last: dict[int, Any],
+        start: dict[int, Any],
     ) -> None:
-        """Put all vertices together, unless one has a value from before the run."""
+        """Put all vertices together, with values from before the run for the first of them."""
+        quads = {kept.in_list for _, kept, _ in drawn if GL.QUADS in kept.modes}
+        if len(quads) > 1:  # which are cut in two ways
+            return
         slots = sorted({slot for _, kept, values in drawn for slot in (*kept.slots, *values)})
         blocks: list[Any] = []
+        before: dict[int, tuple[int, Any]] = {}
         first = 0
+        arrays: set[int] = set()  # attributes that only some primitives have, from arrays
         for call, kept, values in drawn:
             block = np.empty((len(kept.data), len(slots), 4), np.float32)
             for place, slot in enumerate(slots):
+                count = len(block)
                 if slot in kept.slots:
                     block[:, place] = kept.data[:, kept.slots.index(slot)]
+                    count = kept.before[slot][0] if slot in kept.before else 0
                 elif slot in values:
                     block[:, place] = values[slot]
                 else:
-                    return
-            for mode, start, count in kept.draws:
-                self._parts.append(_Part(self, call.function, mode, count, first + start))
+                    block[:, place] = start[slot]
+                if count and slot not in values:
+                    if slot in arrays:
+                        return
+                    before[slot] = first + count, start[slot]
+            arrays |= {*kept.slots} - kept.last.keys()
+            for mode, begin, count in kept.draws:
+                self._parts.append(_Part(self, call.function, mode, count, first + begin))
             first += len(block)
             blocks.append(block)
         parts = [(part.mode, part.first, part.count) for part in self._parts]
-        self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, {})
+        self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
+        self.kept.in_list = False not in quads

@@ -212,8 +212,8 @@ class Drawn(Protocol):
         ...
 
     @property
-    def before(self) -> dict[int, int]:
-        """By attribute, how many vertices have a value from before."""
+    def before(self) -> dict[int, Any]:
+        """The attributes of which its first vertices have values from before."""
         ...
 
     @property
