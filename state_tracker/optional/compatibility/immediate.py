@@ -41,7 +41,7 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
     interleaved,
     without_materials,
 )
-from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0, PROPERTIES
+from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
@@ -191,7 +191,8 @@ class ImmediateState:
         """
         pending, programs = self._pending, self._ctx.programs
         if pending.is_fixed is None or not self.busy:
-            programs.resolve()
+            if self._ctx.dirty & Dirty.PROGRAM:
+                programs.resolve()
             vertex = programs.vertex
             pending.is_fixed = vertex is not None and vertex.is_fixed_function
         return pending.is_fixed
@@ -344,11 +345,11 @@ class ImmediateState:
         for mode in kept.modes:
             check_mode(ctx, mode)
         for slot, values in kept.last.items():
-            if slot < MATERIAL0:
-                set_current(ctx, slot, values)
+            set_current(ctx, slot, values)
         if COLOR in kept.last:
             ctx.lighting.track_color(ctx)
-        ctx.lighting.put_all(ctx, kept.last)
+        if kept.last_materials:
+            ctx.lighting.put_all(ctx, kept.last_materials)
         if kept.vao is not None:
             if draws is None:
                 together = len(kept.parts) == 1 or self.may_defer()
@@ -383,14 +384,11 @@ class ImmediateState:
     ) -> None:
         """Draw with material properties that are attributes, and the values of others."""
         ctx, lighting = self._ctx, self._ctx.lighting
-        tracked = lighting.tracked()
-        others = {
-            number: lighting.property(number)
-            for number, value in constants.items()
-            if lighting.property(number) != value and PROPERTIES[number] not in tracked
-        }
-        for number in others:
-            lighting.put(ctx, number, constants[number])
+        others: dict[int, Any] = {}
+        for number, value in constants.items():
+            if (before := lighting.property(number)) != value:
+                others[number] = before
+                lighting.put(ctx, number, value)
         if materials:
             self.materials = materials
             ctx.dirty |= Dirty.PROGRAM

@@ -50,6 +50,11 @@ def as_vector(value: Values | float) -> Values:
     return value if isinstance(value, tuple) else (value, 0.0, 0.0, 1.0)
 
 
+def _as_property(slot: int, values: Values) -> Any:
+    """The value of a material property that is a vector as an attribute."""
+    return values[0] if PROPERTIES[slot - MATERIAL0][1] == "shininess" else values
+
+
 def current(ctx: Context, slot: int) -> Values:
     """The value that an attribute or a material property has now."""
     if slot < MATERIAL0:
@@ -84,8 +89,7 @@ def without_materials(
             value = tuple(data[0, column].tolist())
             if value == tuple(np.array(last[slot], np.float32).tolist()):
                 value = last[slot]  # as it was given
-            _, name = PROPERTIES[slot - MATERIAL0]
-            constants[slot - MATERIAL0] = value[0] if name == "shininess" else value
+            constants[slot - MATERIAL0] = _as_property(slot, value)
         elif lit:
             columns.append(column)
             numbers.append(slot - MATERIAL0)
@@ -109,11 +113,17 @@ class KeptPrimitives:
         before: dict[int, tuple[int, Values]],
     ) -> None:
         """`data`: of each vertex the values in these slots; `parts`: a draw for each glBegin;
-        `last`: what is set at the end; `before`: by slot, how many vertices have a value from
+        `last`: what is set at the end, attributes and materials; `before`: by slot, how many vertices have a value from
         before, and that value.
         """
         self.slots, self.data, self.parts = slots, data, parts
-        self.last, self.before = last, before
+        self.last = {slot: values for slot, values in last.items() if slot < MATERIAL0}
+        self.last_materials = {
+            slot - MATERIAL0: _as_property(slot, values)
+            for slot, values in last.items()
+            if slot >= MATERIAL0
+        }
+        self.set, self.before = last, before
         self.draws: list[Part] = []
         for part in parts:
             add_part(self.draws, *part)
@@ -136,12 +146,8 @@ class KeptPrimitives:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is one draw, and sets no materials."""
-        return len(self.draws) == 1 and max(self.slots) < MATERIAL0 and not self._sets_materials
-
-    @property
-    def _sets_materials(self) -> bool:
-        return any(slot >= MATERIAL0 for slot in self.last)
+        """Whether it is one draw, without materials."""
+        return len(self.draws) == 1 and not self.last_materials
 
     def follow(self, ctx: Context) -> None:
         """Give the first vertices the values that are current now."""
@@ -156,7 +162,7 @@ class KeptPrimitives:
         """Put the vertices into a buffer, and set up layouts anew for another context."""
         if self.vao is None and len(self.data):
             slots, data, self.materials, self.constants = without_materials(
-                self.slots, self.data, self.last, True
+                self.slots, self.data, self.set, True
             )
             self.vao = keep_vertices(ctx, slots, data)
             self.vao.in_list = self.in_list

@@ -177,13 +177,12 @@ class LightingState:
         setattr(self.materials[side], name, value)
         ctx.dirty |= Dirty.VALUES
 
-    def put_all(self, ctx: Context, values: dict[int, Vec]) -> None:
-        """Store the material properties among values by slot, but those that follow the colour."""
-        for slot, value in values.items():
-            if slot >= MATERIAL0 and (place := PROPERTIES[slot - MATERIAL0]) not in self.tracked():
-                one = value[0] if place[1] == "shininess" else value
-                if self.property(slot - MATERIAL0) != one:
-                    self.put(ctx, slot - MATERIAL0, one)
+    def put_all(self, ctx: Context, values: dict[int, Any]) -> None:
+        """Store material properties, but those that follow the colour."""
+        tracked = self.tracked()
+        for number, value in values.items():
+            if PROPERTIES[number] not in tracked and self.property(number) != value:
+                self.put(ctx, number, value)
 
     def set_property(self, ctx: Context, number: int, value: Any) -> None:
         """Set a property of a material, from the next vertex on, unless it follows the colour."""

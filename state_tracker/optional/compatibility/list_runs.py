@@ -149,7 +149,7 @@ class Run:
                     if kept.parts:
                         drawn.append((call, kept, dict(last)))
                         numbers += [CALL] * len(kept.draws)
-                    last |= kept.last
+                    last |= kept.set
             elif name in ("PushMatrix", "PopMatrix"):
                 numbers.append(PUSH if name == "PushMatrix" else POP)
             else:
@@ -189,7 +189,7 @@ class Run:
                     if slot in arrays:
                         return
                     before[slot] = first + count, start[slot]
-            arrays |= {*kept.slots} - kept.last.keys()
+            arrays |= {*kept.slots} - kept.set.keys()
             for mode, begin, count in kept.draws:
                 self._parts.append(_Part(self, call.function, mode, count, first + begin))
             first += len(block)
