@@ -85,7 +85,7 @@ class Program:
 
     @property
     def has_several_draws(self) -> bool:
-        draws = sum(text.startswith(_DRAWS) or "draw_" in text for _, text in self.body)
+        draws = sum(text.lstrip().startswith(_DRAWS) or "draw_" in text for _, text in self.body)
         return draws > 1 or (draws > 0 and any("repeat" in text for _, text in self.body))
 
     @property

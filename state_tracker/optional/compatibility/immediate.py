@@ -22,7 +22,7 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.draw import check_mode, draw, draw_parts
+from gallette.state_tracker.drawing.draw import check_mode, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -185,9 +185,8 @@ class ImmediateState:
             self.draw_pending()
 
     def is_fixed(self) -> bool:
-        """Whether vertices go through fixed function, not a shader that reads materials as uniforms.
-
-        No call changes that while vertices are pending.
+        """Whether vertices go through fixed function, not through a shader that reads materials as
+        uniforms. No call changes that while vertices are pending.
         """
         pending, programs = self._pending, self._ctx.programs
         if pending.is_fixed is None or not self.busy:
@@ -296,8 +295,8 @@ class ImmediateState:
         self.draw_pending()
 
     def draw_pending(self) -> None:
-        """Draw the pending primitives, unless one is being specified."""
-        if self.active or not self.busy:
+        """Draw the pending primitives, unless one is being specified, or all are kept."""
+        if self.active or self.keeps or not self.busy:
             return
         if self.bitmaps:
             bitmaps, self.bitmaps, self.busy = self.bitmaps, [], False

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = [
-    *("SLOTS", "VERTICES", "KeptPrimitives", "Part", "Values", "add_part", "as_vector", "attribute_of"),
+    *(
+        "SLOTS",
+        "VERTICES",
+        "KeptPrimitives",
+        "Part",
+        "Values",
+        "add_part",
+        "as_vector",
+        "attribute_of",
+    ),
     *("current", "interleaved", "keep_vertices", "release_vertices", "without_materials"),
 ]
 
@@ -113,8 +122,8 @@ class KeptPrimitives:
         before: dict[int, tuple[int, Values]],
     ) -> None:
         """`data`: of each vertex the values in these slots; `parts`: a draw for each glBegin;
-        `last`: what is set at the end, attributes and materials; `before`: by slot, how many vertices have a value from
-        before, and that value.
+        `last`: what is set at the end, attributes and materials; `before`: by slot, how many
+        vertices have a value from before, and that value.
         """
         self.slots, self.data, self.parts = slots, data, parts
         self.last = {slot: values for slot, values in last.items() if slot < MATERIAL0}

@@ -105,13 +105,13 @@ class Run:
         """Play it; returns false, having done nothing, if it has to be played call by call."""
         if not may_play(ctx) or not ctx.immediate.may_defer():
             return False
+        ctx.immediate.draw_pending()
         if not self._played:
             self._played = True
             self._observe(ctx, played)
             return True
         if self.kept is None:
             return False
-        ctx.immediate.draw_pending()
         self.kept.follow(ctx)
         if not ctx.immediate.can_replay(self.kept):
             return False
@@ -197,3 +197,5 @@ class Run:
         parts = [(part.mode, part.first, part.count) for part in self._parts]
         self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
         self.kept.in_list = False not in quads
+        for _, each, _ in drawn:
+            each.release()

@@ -277,6 +277,9 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 each.draw(ctx)
                 if each.kind is not None:
                     tokens[each.kind] = _token(ctx, each)
+                else:  # it may have set materials
+                    tokens = {None: None}
+                    blocks.clear()
                 done += 1
     finally:
         ctx.matrices.modelview = [matrix.copy() for matrix in left]
