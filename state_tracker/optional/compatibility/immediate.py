@@ -2,9 +2,9 @@
 
 glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
 since the first of them, and further primitives are appended to it: old programs draw thousands of
-squares with only a colour set between them. The next call that is neither a vertex nor an attribute
-draws them all from one temporary buffer (`draw_pending`). Bitmaps become pending likewise, until
-something else than a raster position or a bitmap follows.
+squares with only a colour or a material set between them, which is an attribute then. The next call
+that is none of these draws them all from one temporary buffer (`draw_pending`). Bitmaps become
+pending likewise, until something else than a raster position or a bitmap follows.
 """
 
 from __future__ import annotations
@@ -189,12 +189,15 @@ class ImmediateState:
         uniforms. No call changes that while vertices are pending.
         """
         pending, programs = self._pending, self._ctx.programs
-        if pending.is_fixed is None or not self.busy:
-            if self._ctx.dirty & Dirty.PROGRAM:
-                programs.resolve()
-            vertex = programs.vertex
-            pending.is_fixed = vertex is not None and vertex.is_fixed_function
-        return pending.is_fixed
+        if self.busy and pending.is_fixed is not None:
+            return pending.is_fixed
+        if self._ctx.dirty & Dirty.PROGRAM:
+            programs.resolve()
+        vertex = programs.vertex
+        found = vertex is not None and vertex.is_fixed_function
+        if self.busy:
+            pending.is_fixed = found
+        return found
 
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:
