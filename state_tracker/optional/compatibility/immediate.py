@@ -352,28 +352,25 @@ class ImmediateState:
             ctx.lighting.track_color(ctx)
         if kept.last_materials:
             ctx.lighting.put_all(ctx, kept.last_materials)
-        if kept.vao is not None:
-            if draws is None:
-                together = len(kept.parts) == 1 or self.may_defer()
-                draws = partial(kept.draw, ctx, together)
-            self._draw_with(kept.materials, kept.constants, kept.vao, draws)
+        together = len(kept.parts) == 1 or draws is not None or self.may_defer()
+        for number, (constants, _) in enumerate(kept.groups if kept.vao is not None else ()):
+            some = draws or partial(kept.draw, ctx, number, together)
+            self._draw_with(kept.materials, constants, kept.vao, some)
 
     def _draw_array(
         self, slots: list[int], data: Any, last: dict[int, Values], draws: list[Part]
     ) -> None:
         """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""
         ctx = self._ctx
-        materials: tuple[int, ...] = ()
-        constants: dict[int, Any] = {}
-        if any(slot >= MATERIAL0 for slot in slots):
-            lit = ctx.lighting.enabled and self.is_fixed()
-            slots, data, materials, constants = without_materials(slots, data, last, lit)
+        lit = max(slots) >= MATERIAL0 and ctx.lighting.enabled and self.is_fixed()
+        slots, data, materials, groups = without_materials(slots, data, draws, last, lit)
         vao = self._arrays.get(tuple(slots))
         if vao is None:
             vao = self._arrays[tuple(slots)] = interleaved(slots)
         vao.bindings[POS].move(0, 16 * len(slots), data.ctypes.data, data)
         try:
-            self._draw_with(materials, constants, vao, partial(draw_parts, ctx, draws))
+            for constants, parts in groups:
+                self._draw_with(materials, constants, vao, partial(draw_parts, ctx, parts))
         finally:
             vao.bindings[POS].keep = None
 

@@ -48,6 +48,14 @@ Values = tuple[float, ...]
 Part = tuple[int, int, int]
 """The mode, first vertex and count of a draw."""
 
+Group = tuple[dict[int, Any], list[Part]]
+"""Draws, and the values of material properties for them."""
+
+FEW = 4
+"""Fewer groups are drawn faster with uniforms than with attributes, for which there is another
+vertex shader.
+"""
+
 
 def attribute_of(number: int) -> int:
     """The vertex attribute by which fixed function reads a per-vertex material property."""
@@ -82,32 +90,63 @@ def add_part(parts: list[Part], mode: int, first: int, count: int) -> None:
 
 
 def without_materials(
-    slots: list[int], data: Any, last: dict[int, Values], lit: bool
-) -> tuple[list[int], Any, tuple[int, ...], dict[int, Any]]:
-    """The attributes of vertices and their data, the material properties among these, and the
-    values of those that are the same for all vertices. `lit`: materials can be attributes.
+    slots: list[int],
+    data: Any,
+    parts: Sequence[Part],
+    last: dict[int, Values],
+    lit: bool = True,
+    few: int = FEW,
+) -> tuple[list[int], Any, tuple[int, ...], list[Group]]:
+    """The attributes of vertices and their data, the material properties among these, and groups of
+    draws with the values of others. `lit`: materials can be attributes; `few`: groups, at most.
     """
     if max(slots) < MATERIAL0:
-        return slots, data, (), {}
-    constants: dict[int, Any] = {}
-    columns, numbers = [], []
-    for column, slot in enumerate(slots):
-        if slot < MATERIAL0:
-            columns.append(column)
-        elif (data[:, column] == data[0, column]).all():
-            value = tuple(data[0, column].tolist())
-            if value == tuple(np.array(last[slot], np.float32).tolist()):
-                value = last[slot]  # as it was given
-            constants[slot - MATERIAL0] = _as_property(slot, value)
-        elif lit:
-            columns.append(column)
-            numbers.append(slot - MATERIAL0)
-    if numbers:
+        return slots, data, (), [({}, list(parts))]
+    columns = [column for column, slot in enumerate(slots) if slot < MATERIAL0]
+    varying = data[1:] != data[:-1]
+    varies = varying.any((0, 2))
+    found = [column for column, slot in enumerate(slots) if slot >= MATERIAL0]
+    several = [column for column in found if varies[column]]
+    bounds = varying[:, several].any((1, 2)).nonzero()[0] + 1
+    cut = _cut(parts, bounds.tolist()) if len(bounds) < few else None
+    if cut is not None:
+        some, several = found, []
+    else:
+        some, cut = [column for column in found if not varies[column]], [list(parts)]
+    groups: list[Group] = []
+    for group in cut:
+        row = data[group[0][1]]
+        values = {slots[column]: tuple(row[column].tolist()) for column in some}
+        given = {slot: tuple(np.array(last[slot], np.float32).tolist()) for slot in values}
+        constants = {
+            slot - MATERIAL0: _as_property(slot, last[slot] if value == given[slot] else value)
+            for slot, value in values.items()
+        }
+        groups.append((constants, group))
+    if several and lit:
         generic = range(VertAttrib.GENERIC0, MATERIAL0)
-        columns = [column for column in columns if slots[column] not in generic]
-    found = [slots[column] for column in columns]
-    places = [slot if slot < MATERIAL0 else attribute_of(slot - MATERIAL0) for slot in found]
-    return places, np.ascontiguousarray(data[:, columns]), tuple(numbers), constants
+        columns = [column for column in columns if slots[column] not in generic] + several
+    numbers = tuple(slots[column] - MATERIAL0 for column in several) if lit else ()
+    places = [slots[column] for column in columns]
+    places = [slot if slot < MATERIAL0 else attribute_of(slot - MATERIAL0) for slot in places]
+    return places, np.ascontiguousarray(data[:, columns]), numbers, groups
+
+
+def _cut(parts: Sequence[Part], bounds: list[int]) -> list[list[Part]] | None:
+    """The parts between these vertices; None if one of them is inside of a primitive."""
+    groups: list[list[Part]] = [[]]
+    for mode, first, count in parts:
+        end, whole = first + count, VERTICES.get(mode, 0)
+        while bounds and bounds[0] < end:
+            bound = bounds.pop(0)
+            if bound > first:
+                if not whole or (bound - first) % whole:
+                    return None
+                groups[-1].append((mode, first, bound - first))
+                first = bound
+            groups.append([])
+        groups[-1].append((mode, first, end - first))
+    return groups
 
 
 class KeptPrimitives:
@@ -141,17 +180,19 @@ class KeptPrimitives:
         self.in_list = not before
         self.vao: VertexArray | None = None
         self.materials: tuple[int, ...] = ()  # properties that are attributes
-        self.constants: dict[int, Any] = {}  # and the values of others
-        self._together: list[tuple[Part, DrawInfo | None]] = []
+        self.groups: list[Group] = []
+        self.few = FEW
+        self._together: dict[int, list[tuple[Part, DrawInfo | None]]] = {}  # by group
         self._user: Any = None  # the context that drew from it last
 
     def release(self) -> None:
         if self.vao is not None:
             release_vertices(self.vao)
-        for _, info in self._together:
-            if info is not None and info.index_buffer is not None:
-                info.index_buffer.unref()
-        self.vao, self._together = None, []
+        for draws in self._together.values():
+            for _, info in draws:
+                if info is not None and info.index_buffer is not None:
+                    info.index_buffer.unref()
+        self.vao, self._together = None, {}
 
     @property
     def is_alone(self) -> bool:
@@ -170,8 +211,8 @@ class KeptPrimitives:
     def prepare(self, ctx: Context) -> None:
         """Put the vertices into a buffer, and set up layouts anew for another context."""
         if self.vao is None and len(self.data):
-            slots, data, self.materials, self.constants = without_materials(
-                self.slots, self.data, self.set, True
+            slots, data, self.materials, self.groups = without_materials(
+                self.slots, self.data, self.parts, self.set, few=self.few
             )
             self.vao = keep_vertices(ctx, slots, data)
             self.vao.in_list = self.in_list
@@ -183,19 +224,25 @@ class KeptPrimitives:
         tracked = ctx.lighting.color_material_enabled and COLOR in self.slots
         return bool(self.materials) or (tracked and len(self.parts) > 1)
 
-    def draw(self, ctx: Context, together: bool) -> None:
-        """Draw each primitive, or all with as few draws as possible."""
+    def draw(self, ctx: Context, group: int, together: bool) -> None:
+        """Draw each primitive of a group, or all with as few draws as possible."""
+        _, parts = self.groups[group]
         if not together:
-            for part in self.parts:
+            for part in parts:
                 draw(ctx, *part)
             return
-        if not self._together:
-            for mode, first, count, indices in joined(self.draws):
+        draws = self._together.get(group)
+        if draws is None:
+            draws = self._together[group] = []
+            merged: list[Part] = []
+            for part in parts:
+                add_part(merged, *part)
+            for mode, first, count, indices in joined(merged):
                 info = None
                 if indices is not None:
                     info = restarting(mode, indices, upload(ctx, indices, Bind.INDEX_BUFFER))
-                self._together.append(((mode, first, count), info))
-        for (mode, first, count), info in self._together:
+                draws.append(((mode, first, count), info))
+        for (mode, first, count), info in draws:
             if info is None:
                 draw(ctx, mode, first, count)
             else:

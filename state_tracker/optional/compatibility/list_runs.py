@@ -196,6 +196,6 @@ class Run:
             blocks.append(block)
         parts = [(part.mode, part.first, part.count) for part in self._parts]
         self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
-        self.kept.in_list = False not in quads
+        self.kept.in_list, self.kept.few = False not in quads, 0
         for _, each, _ in drawn:
             each.release()
