@@ -352,8 +352,10 @@ class ImmediateState:
             ctx.lighting.track_color(ctx)
         if kept.last_materials:
             ctx.lighting.put_all(ctx, kept.last_materials)
+        if kept.vao is None:
+            return
         together = len(kept.parts) == 1 or draws is not None or self.may_defer()
-        for number, (constants, _) in enumerate(kept.groups if kept.vao is not None else ()):
+        for number, (constants, _) in enumerate(kept.groups):
             some = draws or partial(kept.draw, ctx, number, together)
             self._draw_with(kept.materials, constants, kept.vao, some)
 

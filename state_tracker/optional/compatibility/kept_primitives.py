@@ -52,8 +52,8 @@ Group = tuple[dict[int, Any], list[Part]]
 """Draws, and the values of material properties for them."""
 
 FEW = 4
-"""Fewer groups are drawn faster with uniforms than with attributes, for which there is another
-vertex shader.
+"""So many groups are drawn as fast with uniforms as with attributes, which need another vertex
+shader.
 """
 
 
@@ -98,7 +98,8 @@ def without_materials(
     few: int = FEW,
 ) -> tuple[list[int], Any, tuple[int, ...], list[Group]]:
     """The attributes of vertices and their data, the material properties among these, and groups of
-    draws with the values of others. `lit`: materials can be attributes; `few`: groups, at most.
+    draws with the values of others. `lit`: fixed function reads materials, for which there are at
+    most `few` groups, or attributes.
     """
     if max(slots) < MATERIAL0:
         return slots, data, (), [({}, list(parts))]
@@ -108,7 +109,7 @@ def without_materials(
     found = [column for column, slot in enumerate(slots) if slot >= MATERIAL0]
     several = [column for column in found if varies[column]]
     bounds = varying[:, several].any((1, 2)).nonzero()[0] + 1
-    cut = _cut(parts, bounds.tolist()) if len(bounds) < few else None
+    cut = _cut(parts, bounds.tolist()) if lit and len(bounds) < few else None
     if cut is not None:
         some, several = found, []
     else:
@@ -222,7 +223,8 @@ class KeptPrimitives:
     def needs_fixed_function(self, ctx: Context) -> bool:
         """Whether the uniforms of a shader would not do for all vertices."""
         tracked = ctx.lighting.color_material_enabled and COLOR in self.slots
-        return bool(self.materials) or (tracked and len(self.parts) > 1)
+        several = bool(self.materials) or len(self.groups) > 1
+        return several or (tracked and len(self.parts) > 1)
 
     def draw(self, ctx: Context, group: int, together: bool) -> None:
         """Draw each primitive of a group, or all with as few draws as possible."""
