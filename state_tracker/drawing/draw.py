@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -242,8 +242,9 @@ def draw(
         ctx.vertex_input.finish()
 
 
-def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
-    """Draw mode, first and count of each part, which follow one another in the arrays.
+def joined(parts: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, int, Any]]:
+    """The draws of parts, which follow one another in the arrays: mode, first and count of each,
+    and indices, if it needs any.
 
     Neighbouring parts of one mode are merged into one draw, with restart indices between strips and
     fans; not so quads, which indices would cut otherwise.
@@ -253,23 +254,34 @@ def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
         first, end = same[0][1], same[-1][1] + same[-1][2]
         if len(same) == 1 or mode == GL.QUADS:
             for _, start, count in same:
-                draw(ctx, mode, start, count)
+                yield mode, start, count, None
+        else:
+            numbers = np.arange(first, end, dtype="<u4")
+            indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], RESTART)
+            yield mode, first, end - first, indices
+
+
+def restarting(mode: int, indices: npt.NDArray[Any], resource: Resource) -> DrawInfo:
+    """A draw with these indices, which restart primitives."""
+    return DrawInfo(
+        _PRIMITIVES[mode],
+        count=indices.size,
+        index_size=4,
+        index_buffer=resource,
+        primitive_restart=True,
+        restart_index=RESTART,
+    )
+
+
+def draw_parts(ctx: Context, parts: Sequence[tuple[int, int, int]]) -> None:
+    """Draw mode, first and count of each part, with as few draws as possible."""
+    for mode, first, count, indices in joined(parts):
+        if indices is None:
+            draw(ctx, mode, first, count)
             continue
-        numbers = np.arange(first, end, dtype="<u4")
-        indices = np.insert(numbers, [start - first for _, start, _ in same[1:]], RESTART)
         resource = upload(ctx, indices, Bind.INDEX_BUFFER)
         ctx.vertex_input.keep(resource)
-        info = DrawInfo(
-            _PRIMITIVES[mode],
-            count=indices.size,
-            index_size=4,
-            index_buffer=resource,
-            primitive_restart=True,
-            restart_index=RESTART,
-            vertices_per_patch=ctx.raster.patch_vertices,
-            patch_levels=ctx.raster.patch_levels,
-        )
-        draw_info(ctx, mode, info, first, end - 1)
+        draw_info(ctx, mode, restarting(mode, indices, resource), first, first + count - 1)
 
 
 RESTART = 0xFFFFFFFF

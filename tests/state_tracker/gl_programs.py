@@ -37,6 +37,8 @@ _ALIKE = re.compile(r"(?:native(?: ~(\d+))?(?: but (\d+))?|numpipe)")
 _COLORS = re.compile(r"(\d+) colors")
 _CHANCE = re.compile(r"\?(\d*)\(([^()]*)\)")
 
+_DRAWS = ("begin ", "call_list ")
+
 EACH = "for each row"
 TOGETHER = "drawn_together"
 _FILLING = ("get_", "read_pixels", "getn_", "readn_pixels")  # the memory they are given
@@ -83,7 +85,7 @@ class Program:
 
     @property
     def has_several_draws(self) -> bool:
-        draws = sum("draw_" in text for _, text in self.body)
+        draws = sum(text.lstrip().startswith(_DRAWS) or "draw_" in text for _, text in self.body)
         return draws > 1 or (draws > 0 and any("repeat" in text for _, text in self.body))
 
     @property

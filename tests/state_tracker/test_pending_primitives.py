@@ -116,6 +116,30 @@ def test_colors_between_primitives_end_no_draw(mode: int, monkeypatch: pytest.Mo
     assert _draws(lambda gl: _squares(gl, mode=mode), monkeypatch) == 1
 
 
+def _lit_squares(gl: Any) -> None:
+    def dye(gl: Any) -> None:
+        gl.materialfv(GL.FRONT_AND_BACK, GL.AMBIENT, [next(shades), 0.5, 0.0, 1.0])
+        gl.materialf(GL.FRONT, GL.SHININESS, 8.0)
+
+    shades = iter(range(20))
+    gl.enable(GL.LIGHTING)
+    _squares(gl, dye, GL.POLYGON)
+
+
+def _list_of_lit_squares(gl: Any) -> None:
+    gl.new_list(1, GL.COMPILE)
+    _lit_squares(gl)
+    gl.end_list()
+    gl.call_list(1)
+
+
+@pytest.mark.parametrize("calls", [_lit_squares, _list_of_lit_squares])
+def test_materials_between_primitives_end_no_draw(
+    calls: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _draws(calls, monkeypatch) == 1
+
+
 def test_state_between_primitives_ends_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     def turn(gl: Any) -> None:
         gl.rotatef(1.0, 0.0, 0.0, 1.0)

@@ -52,7 +52,10 @@ MOST = 4096
 """Draws of a batch."""
 
 _ALONE = 3
-"""After so many entries of a series it is worth to look for what can be made together."""
+"""After so many entries of a short series it is worth to look for what can be made together."""
+
+_SHORT = 8
+"""Entries of a short series."""
 
 MOST_LANES = 1 << 18
 """Vertices of a batch: about as many as are shaded at a time."""
@@ -321,12 +324,15 @@ class DrawQueue:
                     known, plan = draw, planned(draw)
                 if plan is None or draw.epoch != bound.epoch:
                     break
+                if lists is None:
+                    lists = plan.command_lists(series, planned)
+                    begin = end = number
+                    if len(draws) - number <= _SHORT:
+                        begin = end = number + 1 + _ALONE
+                    continue
                 if not self._repeated(plan, draw.info, pieces[number], starts[number]):
                     break
                 number += 1
-                if lists is None:
-                    lists = plan.command_lists(series, planned)
-                    begin = end = number + _ALONE
         finally:
             if changed:
                 self._recount()

@@ -9,8 +9,6 @@ if nothing outside the list can change them.
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +24,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.functions import Function, Kind
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
@@ -40,16 +38,18 @@ from gallette.state_tracker.optional.compatibility.list_functions import (
     pointer_bytes,
     vector_bytes,
 )
-from gallette.state_tracker.optional.compatibility.list_runs import LEAST, Run, may_be_inside
+from gallette.state_tracker.optional.compatibility.list_runs import LEAST, Run, moves
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     LETTER,
     Letter,
     decode_letter,
 )
+from gallette.state_tracker.parameters import PARAMETERS
+from gallette.state_tracker.stream import ring
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
-    from gallette.state_tracker.optional.compatibility.immediate import Primitive
+    from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 
 __all__ = ["DisplayList", "ListState", "Recorder"]
 
@@ -66,8 +66,9 @@ class Call:
     function: Function
     args: tuple[Any, ...]
     around: Around | None = None
-    end: int = 0  # of a glBegin whose glEnd is known: the index of the next call after that
-    primitive: Primitive | None = None
+    end: int = 0  # of primitives that begin here: the index of the next call after them
+    begins: int = 0  # how many primitives; there may be only attributes and materials
+    kept: KeptPrimitives | None = None
     run: Run | None = None  # that begins here
 
     def play(self, ctx: Context) -> None:
@@ -78,24 +79,13 @@ class Call:
             self.around(ctx, method, self.args)
 
 
-_SETTERS = {
-    **dict.fromkeys(("FrontFace", "CullFace", "ShadeModel", "DepthFunc", "DepthMask"), 0),
-    **dict.fromkeys(("BlendFunc", "LineWidth", "PointSize"), 0),
-    **dict.fromkeys(("BindTexture", "Enable", "Disable"), 1),
+_SETTERS: dict[str, tuple[Any, int]] = {
+    name: (row.fields, 0) for row in PARAMETERS for name in row.by if name in FUNCTIONS
 }
-"""Functions that set a state, and how many of their arguments say which."""
-_MATERIAL = re.compile(r"Material[fi]v?")
-_SIDES = {GL.FRONT_AND_BACK: (GL.FRONT, GL.BACK)}
-_COLORS = {GL.AMBIENT_AND_DIFFUSE: (GL.AMBIENT, GL.DIFFUSE)}
-
-
-def _set_by(call: Call) -> dict[Any, Any]:
-    """The states that a call sets, with their values."""
-    name, args = call.function.name, call.args
-    if name in _SETTERS:
-        return {(name.replace("Disable", "Enable"), *args[: _SETTERS[name]]): (name, *args)}
-    sides, names = _SIDES.get(args[0], (args[0],)), _COLORS.get(args[1], (args[1],))
-    return dict.fromkeys(itertools.product(sides, names), (name, args[2]))
+"""Functions that set a state, what they set, and how many of their arguments say which."""
+del _SETTERS["Enable"]
+_SETTERS |= {"Enable": ("enables", 1), "Disable": ("enables", 1), "BindTexture": ("textures", 1)}
+_SETTERS |= {name: (name, 0) for name in ("ShadeModel", "BlendFunc")}
 
 
 def without_repetitions(calls: list[Call]) -> list[Call]:
@@ -104,28 +94,31 @@ def without_repetitions(calls: list[Call]) -> list[Call]:
     """
     kept: list[Call] = []
     known: dict[Any, Any] = {}
-    materials: dict[Any, Any] = {}
     inside = False
     for call in calls:
         name = call.function.name
-        is_material = _MATERIAL.fullmatch(name) is not None
-        if name.startswith("Color") or (inside and is_material):
-            materials = {}  # which may follow the colour
         if name in ("Begin", "End"):
             if not inside and name == "End":  # calls before it may have been errors
-                known, materials = {}, {}
+                known = {}
             inside = name == "Begin"
-        elif not inside and (is_material or name in _SETTERS):
-            states, found = materials if is_material else known, _set_by(call)
-            if all(states.get(key) == value for key, value in found.items()):
+        elif not inside and name in _SETTERS:
+            what, count = _SETTERS[name]
+            key, value = (what, *call.args[:count]), (name, *call.args)
+            if known.get(key) == value:
                 continue
-            states.update(found)
-            if GL.COLOR_MATERIAL in call.args[:1]:
-                materials = {}
-        elif not (inside or call.primitive is not None or may_be_inside(call)):
-            known, materials = {}, {}
+            known[key] = value
+        elif not (inside or call.kept is not None or is_specified(call) or moves(call)):
+            known = {}
         kept.append(call)
     return kept
+
+
+def is_specified(call: Call) -> bool:
+    """Whether a call sets a vertex, attributes of floats or materials, and nothing else."""
+    name = call.function.name
+    if name.startswith("Material"):
+        return call.args[1:2] != (GL.COLOR_INDEXES,)
+    return is_vertex_data(name) and not name.startswith(("VertexAttribI", "VertexAttribL"))
 
 
 class DisplayList(GLObject):
@@ -139,38 +132,51 @@ class DisplayList(GLObject):
 
     def destroy(self) -> None:
         for call in self.calls:
-            if call.primitive is not None:
-                call.primitive.release()
+            if call.kept is not None:
+                call.kept.release()
             if call.run is not None:
                 call.run.release()
 
     def finish(self) -> None:
-        """Find the primitives that consist only of vertices and attributes, and runs of them."""
+        """Find the primitives that consist only of vertices, attributes and materials, and runs of
+        them with matrices between.
+        """
         self.calls = without_repetitions(self.calls)
-        start = -1
-        for index, call in enumerate(self.calls):
-            name = call.function.name
-            if name == "Begin":
-                start = index
-            elif name == "End" and start >= 0:
-                self.calls[start].end = index + 1
-                start = -1
-            elif call.primitive is not None:  # of arrays
-                call.end = index + 1
-                start = -1
-            elif not is_vertex_data(name):
-                start = -1
         first = index = primitives = 0
         while index <= len(self.calls):
             ahead = self.calls[index] if index < len(self.calls) else None
-            if ahead is not None and (ahead.end or may_be_inside(ahead)):
-                primitives += bool(ahead.end)
-                index = ahead.end or index + 1
-                continue
+            if ahead is not None:
+                self._find_primitives(index)
+                if ahead.end or moves(ahead):
+                    primitives += ahead.begins > 0
+                    index = ahead.end or index + 1
+                    continue
             if primitives >= LEAST:
                 self.calls[first].run = Run(self.calls, first, index)
             first = index = index + 1
             primitives = 0
+
+    def _find_primitives(self, first: int) -> None:
+        """Find the end of the primitives that begin with this call, if any; or of attributes and
+        materials that no primitive follows.
+        """
+        begun, end, begins = -1, first, 0
+        call = self.calls[first]
+        if call.kept is not None:  # of arrays
+            call.end, call.begins = first + 1, 1
+            return
+        for index in range(first, len(self.calls)):
+            name = self.calls[index].function.name
+            if name == "Begin" and begun < 0:
+                begun = index
+            elif name == "End" and begun >= 0:
+                begun, end, begins = -1, index + 1, begins + 1
+            elif not is_specified(self.calls[index]):
+                break
+            elif not begins and begun < 0:
+                end = index + 1
+        if end > first:
+            call.end, call.begins = end, begins
 
     @property
     def is_primitive(self) -> bool:
@@ -184,34 +190,45 @@ class DisplayList(GLObject):
             index = run.end if run is not None and run.play(ctx, self) else self.step(ctx, index)
 
     def step(self, ctx: Context, index: int) -> int:
-        """Make a call, or the calls of a primitive; returns which one is next."""
-        call = self.calls[index]
-        if not call.end or ctx.immediate.active:
+        """Make a call, or the calls of primitives; returns which one is next."""
+        call, immediate = self.calls[index], ctx.immediate
+        if not call.end or immediate.active or (immediate.busy and not call.begins):
             call.play(ctx)
             return index + 1
-        ctx.immediate.draw_pending()
-        if call.primitive is not None and ctx.immediate.can_replay(call.primitive):
-            try:
-                ctx.immediate.replay(call.primitive)
-            except GLError as error:
-                ctx.record_error(error, call.function)
+        immediate.draw_pending()
+        kept = call.kept
+        if kept is None:
+            kept = self._keep(ctx, index)
         else:
-            self._form_primitive(ctx, index)
+            kept.follow(ctx)
+        try:
+            if immediate.can_replay(kept):
+                immediate.replay(kept)
+            else:
+                for each in self.calls[index : call.end]:
+                    each.play(ctx)
+        except GLError as error:
+            ctx.record_error(error, call.function if call.begins == 1 else FUNCTIONS["End"])
+        if kept is not call.kept:
+            kept.release()
         return call.end
 
-    def _form_primitive(self, ctx: Context, index: int) -> None:
-        """Make the calls from a glBegin to its glEnd, and keep the primitive that they form."""
-        begin, immediate = self.calls[index], ctx.immediate
-        if begin.primitive is not None:
-            begin.primitive.release()
-        immediate.in_list = True
+    def _keep(self, ctx: Context, index: int) -> KeptPrimitives:
+        """Keep the primitives that calls form, if these set no error."""
+        begin = self.calls[index]
+
+        def made() -> None:
+            for each in self.calls[index : begin.end]:
+                each.play(ctx)
+
+        error, ctx.error = ctx.error, GL.NO_ERROR
         try:
-            for inner in self.calls[index : begin.end]:
-                inner.play(ctx)
-            immediate.draw_pending()
+            kept = ctx.immediate.keep(made)
         finally:
-            immediate.in_list = False
-        begin.primitive = immediate.take_primitive()
+            failed, ctx.error = ctx.error, error or ctx.error
+        if not failed:
+            begin.kept = kept
+        return kept
 
 
 class ListState:
@@ -257,8 +274,12 @@ class Recorder:
         execute = self.mode == GL.COMPILE_AND_EXECUTE
         snapshot = _snapshot_of(function)
 
+        words, pending, stream = ring.words, ring.PENDING, ctx.stream
+
         def record(*args: Any) -> Any:
-            around: Around | Primitive | None = None
+            if words[pending]:  # calls from C, before this one
+                ring.flush(stream)
+            around: Around | KeptPrimitives | None = None
             kept = args
             if snapshot is not None:
                 try:
@@ -272,14 +293,14 @@ class Recorder:
             if callable(around):
                 calls.append(Call(function, kept, around))
             else:
-                calls.append(Call(function, kept, primitive=around))
+                calls.append(Call(function, kept, kept=around))
             return method(*args) if execute else None
 
         return record
 
 
 Snapshot = Callable[
-    ["Context", Function, tuple[Any, ...]], "tuple[Around | Primitive | None, tuple[Any, ...]]"
+    ["Context", Function, tuple[Any, ...]], "tuple[Around | KeptPrimitives | None, tuple[Any, ...]]"
 ]
 
 

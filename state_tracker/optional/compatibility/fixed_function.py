@@ -19,7 +19,7 @@ from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.optional.compatibility.client_arrays import POINT_SIZES
 from gallette.state_tracker.optional.compatibility.fixed_fragment import TextureEnv, fragment_source
-from gallette.state_tracker.optional.compatibility.immediate import attribute_of
+from gallette.state_tracker.optional.compatibility.kept_primitives import attribute_of
 from gallette.state_tracker.optional.compatibility.lighting import PROPERTIES
 from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
 from gallette.state_tracker.shading.programs import Executable

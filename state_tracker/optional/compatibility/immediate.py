@@ -2,9 +2,9 @@
 
 glEnd does not draw. The vertices stay in a list, interleaved with the attributes that were set
 since the first of them, and further primitives are appended to it: old programs draw thousands of
-squares with only a colour set between them. The next call that is neither a vertex nor an attribute
-draws them all from one temporary buffer (`draw_pending`). Bitmaps become pending likewise, until
-something else than a raster position or a bitmap follows.
+squares with only a colour or a material set between them, which is an attribute then. The next call
+that is none of these draws them all from one temporary buffer (`draw_pending`). Bitmaps become
+pending likewise, until something else than a raster position or a bitmap follows.
 """
 
 from __future__ import annotations
@@ -22,13 +22,25 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.draw import check_mode, draw, draw_parts
+from gallette.state_tracker.drawing.draw import check_mode, draw_parts
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.optional.compatibility.kept_primitives import (
+    COLOR,
+    POS,
+    VERTICES,
+    KeptPrimitives,
+    Part,
+    Values,
+    add_part,
+    as_vector,
+    interleaved,
+    without_materials,
+)
 from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
@@ -36,57 +48,23 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETT
 from gallette.state_tracker.optional.compatibility.recorded_lists import play
 from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
 from gallette.state_tracker.stream.calls import Ints
-from gallette.state_tracker.vertices.buffers import BufferObject
 from gallette.state_tracker.vertices.current_attribs import set_current
-from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
+from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.without_compatibility import NO_PRIMITIVES, Primitives
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = [
-    "VERTICES", "ImmediateState", "Primitive",
-    "keep_vertices", "may_stand_inside", "release_vertices",
-]  # fmt: skip
+__all__ = ["ImmediateState", "may_stand_inside"]
 
-POS = int(VertAttrib.POS)
 MOST = 1 << 14
 """Pending vertices: drawing more of them together is not faster."""
 
 MOST_BITMAPS = 256
 """Pending bitmaps, each of at most `LETTER` rows: the texture that holds all has 16,384 at most."""
 
-VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}
-"""Vertices of a primitive, in the modes whose draws can be concatenated."""
 _WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
-
-
-def attribute_of(number: int) -> int:
-    """The vertex attribute by which fixed function reads a per-vertex material property."""
-    return int(VertAttrib.GENERIC0) + 1 + number
-
-
-Values = tuple[float, ...]
-
-
-@lazy_dataclass(eq=False)
-class Primitive:
-    """The result of a glBegin..glEnd pair: interleaved data, and the attributes' last values."""
-
-    mode: int
-    slots: list[int]
-    data: Any
-    count: int
-    last: dict[int, Values]
-    before: dict[int, Values]  # of attributes that its first vertices have from before glBegin
-    vao: VertexArray | None = None  # with the data in a buffer, since it was drawn a second time
-    user: Any = None  # the context that drew from it last
-
-    def release(self) -> None:
-        if self.vao is not None:
-            release_vertices(self.vao)
-        self.vao = None
 
 
 @lazy_dataclass()
@@ -98,19 +76,20 @@ class _Pending:
     slots: list[int] = field(default_factory=lambda: [POS])
     values: dict[int, Values] = field(default_factory=dict)  # of the next vertex, but its position
     count: int = 0
-    draws: list[tuple[int, int, int]] = field(default_factory=list)  # mode, first, count
+    draws: list[Part] = field(default_factory=list)
+    is_fixed: bool | None = None  # what `ImmediateState.is_fixed` has found
 
     def add(self, block: Any) -> None:
         self.count += len(block)
-        self._settle()
+        self.settle()
         self.blocks.append(block)
 
     def array(self) -> Any:
         """All vertices, as one block."""
-        self._settle()
+        self.settle()
         return self.blocks[0] if len(self.blocks) == 1 else np.concatenate(self.blocks)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Make a block of the vertices that were made one by one."""
         if self.data:
             last = np.array(self.data, np.float32).reshape(-1, len(self.slots), 4)
@@ -160,11 +139,10 @@ class ImmediateState:
         self._pending = _Pending()
         self._first = 0  # vertex of the primitive being specified
         self._row: Values = ()  # the attributes of the next vertex
-        self._before: dict[int, Values] = {}  # attributes from before glBegin that vertices have
-        self._finished: Primitive | None = None
+        self._before: dict[int, tuple[int, Values]] = {}  # how many vertices have it from before
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
-        self.in_list = False  # whether a display list's primitive is being drawn
+        self.keeps = False  # whether primitives are kept for a display list, and not drawn
 
     def before(self, function: Function) -> ImmediateState | Vertices | Primitives:
         """What a call of this function must end first."""
@@ -185,7 +163,7 @@ class ImmediateState:
             if pending.count:
                 if before is None:
                     before = self._ctx.arrays.values[slot]
-                self._before[slot] = before
+                self._before[slot] = pending.count, before
                 column = np.broadcast_to(np.array(before, np.float32), (pending.count, 1, 4))
                 pending.blocks = [np.concatenate([pending.array(), column], axis=1)]
             pending.slots.append(slot)
@@ -199,6 +177,28 @@ class ImmediateState:
         else:
             self.draw_pending()
 
+    def material(self, number: int, value: Any, before: Any) -> None:
+        """React to a new value of a material property: to pending primitives it is an attribute."""
+        if self.active or self.keeps or (self.busy and not self.bitmaps and self.is_fixed()):
+            self.attribute(MATERIAL0 + number, as_vector(value), as_vector(before))
+        else:
+            self.draw_pending()
+
+    def is_fixed(self) -> bool:
+        """Whether vertices go through fixed function, not through a shader that reads materials as
+        uniforms. No call changes that while vertices are pending.
+        """
+        pending, programs = self._pending, self._ctx.programs
+        if self.busy and pending.is_fixed is not None:
+            return pending.is_fixed
+        if self._ctx.dirty & Dirty.PROGRAM:
+            programs.resolve()
+        vertex = programs.vertex
+        found = vertex is not None and vertex.is_fixed_function
+        if self.busy:
+            pending.is_fixed = found
+        return found
+
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:
             return  # undefined by GL: harmless here
@@ -208,19 +208,20 @@ class ImmediateState:
     def end(self) -> None:
         self.active = False
         self._add(self.mode, self._first, self._pending.count)
-        if self._pending.count > MOST or not self.may_defer():
+        if self.keeps:
+            if self._pending.count > MOST:
+                self._pending.settle()
+        elif self._pending.count > MOST or not self.may_defer():
             self._draw()
 
     def _add(self, mode: int, first: int, end: int) -> None:
         """Add a primitive, which has these of the pending vertices."""
         if first == end:
             return
-        draws, whole = self._pending.draws, VERTICES.get(mode, 0)
-        last = draws[-1] if draws else (-1, 0, 0)
-        if whole and last[0] == mode and not last[2] % whole:
-            draws[-1] = mode, last[1], last[2] + end - first
+        if self.keeps:
+            self._pending.draws.append((mode, first, end - first))
         else:
-            draws.append((mode, first, end - first))
+            add_part(self._pending.draws, mode, first, end - first)
 
     def _add_all(self, modes: Ints, begins: Ints, ends: Ints) -> None:
         """Add primitives, those of equal modes that can be concatenated as one."""
@@ -297,8 +298,8 @@ class ImmediateState:
         self.draw_pending()
 
     def draw_pending(self) -> None:
-        """Draw the pending primitives, unless one is being specified."""
-        if self.active or not self.busy:
+        """Draw the pending primitives, unless one is being specified, or all are kept."""
+        if self.active or self.keeps or not self.busy:
             return
         if self.bitmaps:
             bitmaps, self.bitmaps, self.busy = self.bitmaps, [], False
@@ -311,87 +312,93 @@ class ImmediateState:
 
     def _draw(self) -> None:
         """Draw all primitives, in order; the first error ends it."""
-        pending, self._pending = self._pending, _Pending()
-        before, self._before, self._row, self.busy = self._before, {}, (), False
-        self._finished = None
-        if not pending.draws:
-            return
-        data, slots, draws = pending.array(), pending.slots, pending.draws
-        if len(draws) == 1 and max(before, default=0) < MATERIAL0:
-            mode, count = draws[0][0], pending.count
-            self._finished = Primitive(mode, slots, data, count, pending.values, before)
-        self._draw_array(slots, data, pending.values, draws)
+        pending, _ = self._take()
+        if pending.draws:
+            self._draw_array(pending.slots, pending.array(), pending.values, pending.draws)
 
-    def _with_materials(
-        self, slots: list[int], data: Any, last: dict[int, Values]
-    ) -> tuple[list[int], Any]:
-        """Add the per-vertex materials to the attributes.
+    def _take(self) -> tuple[_Pending, dict[int, tuple[int, Values]]]:
+        """What is pending, and which vertices have values from before; nothing is pending then."""
+        taken = self._pending, self._before
+        self._pending, self._before, self._row, self.busy = _Pending(), {}, (), False
+        return taken
 
-        Materials that differ between vertices become attributes in fixed function, which has no
-        generic ones. For a vertex shader they are uniforms, with their current values.
+    def keep(self, made: Callable[[], None]) -> KeptPrimitives:
+        """The primitives that these calls specify, and what they set; nothing is drawn."""
+        self.draw_pending()
+        self.busy = self.keeps = True
+        try:
+            made()
+        finally:
+            self.keeps = False
+            pending, before = self._take()
+        data = pending.array() if pending.draws else np.zeros((0, len(pending.slots), 4))
+        return KeptPrimitives(pending.slots, data, pending.draws, pending.values, before)
+
+    def can_replay(self, kept: KeptPrimitives) -> bool:
+        """Whether primitives can be drawn from their buffer, and not by the calls for them."""
+        kept.prepare(self._ctx)
+        return not kept.needs_fixed_function(self._ctx) or self.is_fixed()
+
+    def replay(self, kept: KeptPrimitives, draws: Callable[[], None] | None = None) -> None:
+        """Draw primitives that can be replayed, and set attributes and materials as the calls
+        would have.
         """
         ctx = self._ctx
-        ctx.programs.resolve()
-        fixed = ctx.programs.stages[Stage.VERTEX].is_fixed_function
-        kept: list[int] = []
-        for index, slot in enumerate(slots):
-            if slot >= MATERIAL0:
-                if fixed and (data[:, index] != last[slot]).any():
-                    kept.append(index)
-            elif not fixed or slot < VertAttrib.GENERIC0:
-                kept.append(index)
-        found = [slots[index] for index in kept]
-        self.materials = tuple(slot - MATERIAL0 for slot in found if slot >= MATERIAL0)
-        places = [slot if slot < MATERIAL0 else attribute_of(slot - MATERIAL0) for slot in found]
-        return places, np.ascontiguousarray(data[:, kept])
-
-    def take_primitive(self) -> Primitive | None:
-        """The primitive that was drawn last, if it was drawn alone and does not depend on
-        materials set before its glBegin.
-        """
-        found, self._finished = self._finished, None
-        return found
-
-    def can_replay(self, primitive: Primitive) -> bool:
-        """Whether the attributes from before glBegin that it depends on have the same values."""
-        values = self._ctx.arrays.values
-        return all(values[slot] == before for slot, before in primitive.before.items())
-
-    def replay(self, primitive: Primitive) -> None:
-        """Draw a recorded primitive, and set the current attributes as the calls would have."""
-        ctx = self._ctx
-        check_mode(ctx, primitive.mode)
-        for slot, values in primitive.last.items():
+        for mode in kept.modes:
+            check_mode(ctx, mode)
+        for slot, values in kept.last.items():
             set_current(ctx, slot, values)
-        if int(VertAttrib.COLOR0) in primitive.last:
+        if COLOR in kept.last:
             ctx.lighting.track_color(ctx)
-        if primitive.vao is None:
-            primitive.vao = keep_vertices(ctx, primitive.slots, primitive.data)
-            primitive.vao.in_list = True
-        if primitive.user is not ctx:  # layouts refer to the buffer of a context's current values
-            primitive.user, primitive.vao.layouts = ctx, {}
-        self.draw_from(primitive.vao, partial(draw, ctx, primitive.mode, 0, primitive.count))
+        if kept.last_materials:
+            ctx.lighting.put_all(ctx, kept.last_materials)
+        if kept.vao is None:
+            return
+        together = len(kept.parts) == 1 or draws is not None or self.may_defer()
+        for number, (constants, _) in enumerate(kept.groups):
+            some = draws or partial(kept.draw, ctx, number, together)
+            self._draw_with(kept.materials, constants, kept.vao, some)
 
     def _draw_array(
-        self, slots: list[int], data: Any, last: dict[int, Values],
-        draws: list[tuple[int, int, int]],
-    ) -> None:  # fmt: skip
+        self, slots: list[int], data: Any, last: dict[int, Values], draws: list[Part]
+    ) -> None:
         """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""
         ctx = self._ctx
-        if any(slot >= MATERIAL0 for slot in slots):
-            slots, data = self._with_materials(slots, data, last)
+        lit = max(slots) >= MATERIAL0 and ctx.lighting.enabled and self.is_fixed()
+        slots, data, materials, groups = without_materials(slots, data, draws, last, lit)
         vao = self._arrays.get(tuple(slots))
         if vao is None:
-            vao = self._arrays[tuple(slots)] = _interleaved(slots)
-        vao.in_list = self.in_list
+            vao = self._arrays[tuple(slots)] = interleaved(slots)
         vao.bindings[POS].move(0, 16 * len(slots), data.ctypes.data, data)
-        if self.materials:
-            ctx.dirty |= Dirty.PROGRAM
         try:
-            self.draw_from(vao, partial(draw_parts, ctx, draws))
+            for constants, parts in groups:
+                self._draw_with(materials, constants, vao, partial(draw_parts, ctx, parts))
         finally:
             vao.bindings[POS].keep = None
-            if self.materials:
+
+    def _draw_with(
+        self,
+        materials: tuple[int, ...],
+        constants: dict[int, Any],
+        vao: VertexArray,
+        made: Callable[[], None],
+    ) -> None:
+        """Draw with material properties that are attributes, and the values of others."""
+        ctx, lighting = self._ctx, self._ctx.lighting
+        others: dict[int, Any] = {}
+        for number, value in constants.items():
+            if (before := lighting.property(number)) != value:
+                others[number] = before
+                lighting.put(ctx, number, value)
+        if materials:
+            self.materials = materials
+            ctx.dirty |= Dirty.PROGRAM
+        try:
+            self.draw_from(vao, made)
+        finally:
+            for number, value in others.items():
+                lighting.put(ctx, number, value)
+            if materials:
                 self.materials = ()
                 ctx.dirty |= Dirty.PROGRAM
 
@@ -403,29 +410,6 @@ class ImmediateState:
             made()
         finally:
             arrays.current, arrays.types = saved, types
-
-
-def _interleaved(slots: list[int]) -> VertexArray:
-    """A vertex array of interleaved attributes, four floats each."""
-    vao = VertexArray(0)
-    for index, slot in enumerate(slots):
-        vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
-    return vao
-
-
-def keep_vertices(ctx: Context, slots: list[int], data: Any) -> VertexArray:
-    """A vertex array with `[vertex, attribute, 4]` floats in a buffer."""
-    vao, buffer = _interleaved(slots), BufferObject(0, ctx)
-    buffer.allocate(data.nbytes, data.reshape(-1), GL.STATIC_DRAW)
-    vao.bindings[POS].buffer = buffer
-    vao.bindings[POS].move(0, 16 * len(slots))
-    return vao
-
-
-def release_vertices(vao: VertexArray) -> None:
-    buffer = vao.bindings[POS].buffer
-    if buffer is not None:
-        buffer.release()
 
 
 @entry

@@ -152,10 +152,12 @@ class LightingState:
         if not self.color_material_enabled:
             return
         color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
-        for side, name in self.tracked():
-            if getattr(self.materials[side], name) != color:
-                setattr(self.materials[side], name, color)
-                ctx.dirty |= Dirty.VALUES
+        immediate = ctx.immediate
+        for number in map(PROPERTIES.index, self.tracked()):
+            if self.property(number) != color:
+                if immediate.busy and not (immediate.active or immediate.is_fixed()):
+                    immediate.draw_pending()  # by a shader that may read materials
+                self.put(ctx, number, color)
 
     def tracked(self) -> set[tuple[int, str]]:
         """The properties that follow the current colour."""
@@ -164,18 +166,32 @@ class LightingState:
         names = _COLORED[self.color_material_mode]
         return {(side, name) for side in faces(self.color_material_face) for name in names}
 
-    def set_property(self, ctx: Context, side: int, name: str, value: Any) -> None:
-        """Set a property of a material, from the next vertex on."""
-        material, slot = self.materials[side], MATERIAL0 + PROPERTIES.index((side, name))
-        before = getattr(material, name)
-        if ctx.immediate.active:
-            pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
-            ctx.immediate.attribute(slot, *pair)
-        elif value != before:  # many programs set it before every primitive
-            ctx.immediate.draw_pending()
-        setattr(material, name, value)
-        if value != before:
-            ctx.dirty |= Dirty.VALUES
+    def property(self, number: int) -> Any:
+        """The value of a material property."""
+        side, name = PROPERTIES[number]
+        return getattr(self.materials[side], name)
+
+    def put(self, ctx: Context, number: int, value: Any) -> None:
+        """Store a material property."""
+        side, name = PROPERTIES[number]
+        setattr(self.materials[side], name, value)
+        ctx.dirty |= Dirty.VALUES
+
+    def put_all(self, ctx: Context, values: dict[int, Any]) -> None:
+        """Store material properties, but those that follow the colour."""
+        tracked = self.tracked()
+        for number, value in values.items():
+            if PROPERTIES[number] not in tracked and self.property(number) != value:
+                self.put(ctx, number, value)
+
+    def set_property(self, ctx: Context, number: int, value: Any) -> None:
+        """Set a property of a material, from the next vertex on, unless it follows the colour."""
+        before = self.property(number)
+        immediate, follows = ctx.immediate, PROPERTIES[number] in self.tracked()
+        if immediate.keeps or (value != before and not follows):  # many programs repeat it
+            immediate.material(number, value, before)
+        if value != before and not follows:
+            self.put(ctx, number, value)
 
 
 def faces(face: int) -> tuple[int, ...]:
@@ -202,13 +218,12 @@ _COLORED: dict[int, tuple[str, ...]] = {
 def _set_material(ctx: Context, sides: tuple[int, ...], row: ObjectParameter, value: Any) -> None:
     """Store a property, unless it follows the current colour."""
     state = ctx.lighting
-    tracked = state.tracked()
     for side in sides:
         for name in row.field.split():
             if name == "color_indexes":
                 state.materials[side].color_indexes = value
-            elif (side, name) not in tracked:
-                state.set_property(ctx, side, name, value)
+            else:
+                state.set_property(ctx, PROPERTIES.index((side, name)), value)
 
 
 def _asked_material(ctx: Context, face: int) -> Material:

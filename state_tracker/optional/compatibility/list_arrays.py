@@ -21,7 +21,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.optional.compatibility.client_arrays import restarts_at
-from gallette.state_tracker.optional.compatibility.immediate import Primitive
+from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
@@ -39,7 +39,7 @@ def is_array_draw(name: str) -> bool:
     return _DRAW.fullmatch(name) is not None
 
 
-def primitive_of(vao: VertexArray, mode: int, first: int, count: int) -> Primitive | None:
+def primitive_of(vao: VertexArray, mode: int, first: int, count: int) -> KeptPrimitives | None:
     """The primitive that glBegin and glEnd would make of the arrays, if all are of floats."""
     arrays = [(slot, each) for slot, each in enumerate(vao.attribs) if each.enabled]
     if first or count <= 0 or not 0 <= mode <= GL.POLYGON or not arrays:
@@ -52,12 +52,12 @@ def primitive_of(vao: VertexArray, mode: int, first: int, count: int) -> Primiti
         binding = vao.bindings[slot]
         shape, strides = (count, each.size), (binding.stride, 4)
         data[:, place, : each.size] = np.ndarray(shape, "<f4", binding.keep, 0, strides)
-    return Primitive(mode, [slot for slot, _ in arrays], data, count, {}, {})
+    return KeptPrimitives([slot for slot, _ in arrays], data, [(mode, 0, count)], {}, {})
 
 
 def snapshot(
     ctx: Context, function: Function, args: tuple[Any, ...]
-) -> tuple[Around | Primitive | None, tuple[Any, ...]]:
+) -> tuple[Around | KeptPrimitives | None, tuple[Any, ...]]:
     """The call with its own copy of every array it reads.
 
     The primitive restart index is evaluated at this point, too: the copies have no vertex for that

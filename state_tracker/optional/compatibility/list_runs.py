@@ -1,4 +1,4 @@
-"""Runs of a display list: primitives with only matrices and attributes between them, as one series.
+"""Runs of a display list: primitives with matrices between them, as one series.
 
 The first time a run is played call by call. That shows by which matrices it multiplies, and which
 values its vertices have, and none of these changes. The vertices of all primitives are then in one
@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
-from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.drawing.draw import draw
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function
-from gallette.state_tracker.optional.compatibility.immediate import (
-    VERTICES,
-    Primitive,
-    keep_vertices,
-    release_vertices,
+from gallette.state_tracker.optional.compatibility.kept_primitives import (
+    SLOTS,
+    KeptPrimitives,
+    current,
 )
-from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     LOAD,
@@ -36,13 +34,12 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     draw_all,
     may_play,
 )
-from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import Call, DisplayList
 
-__all__ = ["LEAST", "Run", "may_be_inside"]
+__all__ = ["LEAST", "Run", "moves"]
 
 LEAST = 4
 """Primitives of a run; fewer are drawn one by one as fast."""
@@ -51,13 +48,11 @@ _MATRICES = re.compile(
     r"(Push|Pop)Matrix|LoadIdentity|(Load|Mult)(Transpose)?Matrix[fd]|(Translate|Scale|Rotate)[fd]"
     r"|Ortho|Frustum"
 )
-_COLOR = int(VertAttrib.COLOR0)
 
 
-def may_be_inside(call: Call) -> bool:
-    """Whether a call that is no part of a primitive may be in a run."""
-    name = call.function.name
-    return _MATRICES.fullmatch(name) is not None or is_vertex_data(name)
+def moves(call: Call) -> bool:
+    """Whether a call changes the current matrix."""
+    return _MATRICES.fullmatch(call.function.name) is not None
 
 
 @lazy_dataclass(eq=False)
@@ -77,7 +72,7 @@ class _Part:
 
     @property
     def vao(self) -> Any:
-        return self.run.vao
+        return self.run.kept.vao if self.run.kept is not None else None
 
     before = last = dict[int, Any]()
     """The run sets attributes at its end."""
@@ -90,12 +85,6 @@ class _Part:
             ctx.record_error(error, self.function)
 
 
-def _continues(primitive: Primitive, before: Primitive) -> bool:
-    """Whether a primitive and the one before it can be drawn as one."""
-    whole = VERTICES.get(primitive.mode, 0)
-    return whole > 0 and before.mode == primitive.mode and before.count % whole == 0
-
-
 class Run:
     """Successive calls of a list."""
 
@@ -104,27 +93,27 @@ class Run:
         self._played = False
         self._numbers: list[int] = []  # of functions, as in `recorded_lists`
         self._courses: dict[int, Course] = {}  # by the depth of the stack before
-        self._starts: list[int] = []  # the primitives that do not continue those before them
         self._factors: list[Any] = []  # the matrix that each loads or multiplies by
         self._parts: list[_Part] = []
-        self._last: dict[int, Any] = {}  # values of the attributes that it sets
-        self._user: Any = None  # the context that played it last
-        self.vao: Any = None
+        self.kept: KeptPrimitives | None = None
 
     def release(self) -> None:
-        if self.vao is not None:
-            release_vertices(self.vao)
-        self.vao = None
+        if self.kept is not None:
+            self.kept.release()
 
     def play(self, ctx: Context, played: DisplayList) -> bool:
         """Play it; returns false, having done nothing, if it has to be played call by call."""
         if not may_play(ctx) or not ctx.immediate.may_defer():
             return False
+        ctx.immediate.draw_pending()
         if not self._played:
             self._played = True
             self._observe(ctx, played)
             return True
-        if self.vao is None or (ctx.lighting.color_material_enabled and _COLOR in self._last):
+        if self.kept is None:
+            return False
+        self.kept.follow(ctx)
+        if not ctx.immediate.can_replay(self.kept):
             return False
         stack = ctx.matrices.modelview
         way = self._courses.get(len(stack))
@@ -132,72 +121,81 @@ class Run:
             way = self._courses[len(stack)] = course(self._numbers, len(stack))
         if way.end < len(self._numbers):  # an error
             return False
-        if self._user is not ctx:  # layouts refer to the buffer of a context's current values
-            self._user, self.vao.layouts = ctx, {}
-        ctx.immediate.draw_pending()
         matrices = way.multiplied([*stack, *self._factors])
-        draw_all(ctx, self._parts, matrices[way.nodes], matrices[way.left])
-        for slot, values in self._last.items():
-            set_current(ctx, slot, values)
+        drawn = partial(draw_all, ctx, self._parts, matrices[way.nodes], matrices[way.left])
+        ctx.immediate.replay(self.kept, drawn)
         return True
 
     def _observe(self, ctx: Context, played: DisplayList) -> None:
         """Play call by call, and keep what the run consists of, if it can be drawn as a series."""
-        arrays, index = ctx.arrays, self.first
+        index = self.first
         numbers, factors = self._numbers, self._factors
-        drawn: list[tuple[Call, Primitive, dict[int, Any]]] = []  # with values that were set before
-        last = self._last
+        drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]] = []  # with what was set before
+        last: dict[int, Any] = {}
+        start = {slot: current(ctx, slot) for slot in SLOTS}
         good = True
         while index < self.end:
-            call, before = self._calls[index], list(arrays.values)
+            call = self._calls[index]
             made: list[tuple[Any, bool]] = []
             ctx.matrices.made = made
             try:
                 index = played.step(ctx, index)
             finally:
                 ctx.matrices.made = None
-            name = call.function.name
+            name, kept = call.function.name, call.kept
             if call.end:
-                primitive = call.primitive
-                good &= primitive is not None and not primitive.before
-                if primitive is not None:
-                    drawn.append((call, primitive, dict(last)))
-                    if numbers[-1:] != [CALL] or not _continues(primitive, drawn[-2][1]):
-                        numbers.append(CALL)
-                        self._starts.append(len(drawn) - 1)
+                good &= kept is not None
+                if kept is not None:
+                    if kept.parts:
+                        drawn.append((call, kept, dict(last)))
+                        numbers += [CALL] * len(kept.draws)
+                    last |= kept.set
             elif name in ("PushMatrix", "PopMatrix"):
                 numbers.append(PUSH if name == "PushMatrix" else POP)
-            elif not is_vertex_data(name):
+            else:
                 good &= len(made) == 1
                 numbers += [LOAD if replaces else MULTIPLY for _, replaces in made]
                 factors += [matrix for matrix, _ in made]
-            for slot, values in enumerate(arrays.values):
-                if values is not before[slot]:
-                    last[slot] = values
-                    good &= arrays.types[slot] == "float"
         if good and drawn:
-            self._keep(ctx, drawn)
+            self._keep(drawn, last, start)
 
-    def _keep(self, ctx: Context, drawn: list[tuple[Call, Primitive, dict[int, Any]]]) -> None:
-        """Put all vertices into one buffer, unless one has a value from before the run."""
-        slots = sorted(
-            {slot for _, primitive, _ in drawn for slot in primitive.slots} | {*self._last}
-        )
+    def _keep(
+        self,
+        drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]],
+        last: dict[int, Any],
+        start: dict[int, Any],
+    ) -> None:
+        """Put all vertices together, with values from before the run for the first of them."""
+        quads = {kept.in_list for _, kept, _ in drawn if GL.QUADS in kept.modes}
+        if len(quads) > 1:  # which are cut in two ways
+            return
+        slots = sorted({slot for _, kept, values in drawn for slot in (*kept.slots, *values)})
         blocks: list[Any] = []
-        first, starts = 0, set(self._starts)
-        for call, primitive, values in drawn:
-            block = np.empty((primitive.count, len(slots), 4), np.float32)
+        before: dict[int, tuple[int, Any]] = {}
+        first = 0
+        arrays: set[int] = set()  # attributes that only some primitives have, from arrays
+        for call, kept, values in drawn:
+            block = np.empty((len(kept.data), len(slots), 4), np.float32)
             for place, slot in enumerate(slots):
-                if slot in primitive.slots:
-                    block[:, place] = primitive.data[:, primitive.slots.index(slot)]
+                count = len(block)
+                if slot in kept.slots:
+                    block[:, place] = kept.data[:, kept.slots.index(slot)]
+                    count = kept.before[slot][0] if slot in kept.before else 0
                 elif slot in values:
                     block[:, place] = values[slot]
                 else:
-                    return
-            if len(blocks) in starts:
-                self._parts.append(_Part(self, call.function, primitive.mode, 0, first))
-            self._parts[-1].count += primitive.count
-            first += primitive.count
+                    block[:, place] = start[slot]
+                if count and slot not in values:
+                    if slot in arrays:
+                        return
+                    before[slot] = first + count, start[slot]
+            arrays |= {*kept.slots} - kept.set.keys()
+            for mode, begin, count in kept.draws:
+                self._parts.append(_Part(self, call.function, mode, count, first + begin))
+            first += len(block)
             blocks.append(block)
-        self.vao = keep_vertices(ctx, slots, np.concatenate(blocks))
-        self.vao.in_list = True
+        parts = [(part.mode, part.first, part.count) for part in self._parts]
+        self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
+        self.kept.in_list, self.kept.few = False not in quads, 0
+        for _, each, _ in drawn:
+            each.release()

@@ -35,7 +35,10 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import DisplayList
-    from gallette.state_tracker.optional.compatibility.immediate import Primitive, Values
+    from gallette.state_tracker.optional.compatibility.kept_primitives import (
+        KeptPrimitives,
+        Values,
+    )
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
@@ -209,8 +212,8 @@ class Drawn(Protocol):
         ...
 
     @property
-    def before(self) -> dict[int, Values]:
-        """Attributes that its first vertices have from before glBegin."""
+    def before(self) -> dict[int, Any]:
+        """The attributes of which its first vertices have values from before."""
         ...
 
     @property
@@ -237,14 +240,15 @@ class _Listed:
         self._name, self._call = found.name, found.calls[0]
 
     @property
-    def kind(self) -> Primitive | None:
-        return self._call.primitive
+    def kind(self) -> KeptPrimitives | None:
+        kept = self._call.kept
+        return kept if kept is not None and kept.is_alone else None
 
     def draw(self, ctx: Context) -> None:
         ctx.stream.perform(CALLS[CALL], (self._name,))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._call.primitive, name)
+        return getattr(self._call.kept, name)
 
 
 def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matrix) -> None:
@@ -273,6 +277,9 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 each.draw(ctx)
                 if each.kind is not None:
                     tokens[each.kind] = _token(ctx, each)
+                else:  # it may have set materials
+                    tokens = {None: None}
+                    blocks.clear()
                 done += 1
     finally:
         ctx.matrices.modelview = [matrix.copy() for matrix in left]

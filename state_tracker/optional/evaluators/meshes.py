@@ -20,7 +20,7 @@ from gallette.state_tracker.drawing.draw import RESTART, check_mode, draw_info
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, out_of_memory
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.optional.compatibility.immediate import (
+from gallette.state_tracker.optional.compatibility.kept_primitives import (
     keep_vertices,
     release_vertices,
 )
