@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from inspect import Signature, signature
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
@@ -171,10 +171,15 @@ def _refuse_to_delete(self: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
+@cache
+def _names(cls: type) -> list[str]:
+    return [each.name for each in fields(cls)]
+
+
 def _get_state(self: Any) -> list[Any]:
-    return [getattr(self, each.name) for each in fields(self)]
+    return [getattr(self, name) for name in _names(type(self))]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for each, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, each.name, value)
+    for name, value in zip(_names(type(self)), state, strict=True):
+        object.__setattr__(self, name, value)
