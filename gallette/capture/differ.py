@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gallette.capture.container import CaptureError
 from gallette.capture.snapshot import Snapshots, start_snapshots
 from gallette.capture.story import Call, Capture, open_capture
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
@@ -156,6 +157,11 @@ def diff_capture(
     capture = open_capture(path)
     sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
     seen = [side.wait() for side in sides]
-    return compare_snapshots(
+    found = compare_snapshots(
         capture, seen[0], seen[1], tolerance, SHARE if share is None else share, frame
     )
+    if not found.compared:
+        drawn = "no attachment can be read" if capture.draws(frame) else "no call draws"
+        why = found.notes or [drawn if frame is None else f"{drawn} in frame {frame}"]
+        raise CaptureError(f"{path}: there is nothing to compare: {'; '.join(why)}")
+    return found

@@ -212,6 +212,7 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     capture = open_capture(path)
     seen = Snapshots(driver or capture.driver)
     last = [0]
+    incomplete: list[str] = []
 
     def keep(number: int, pictures: dict[str, Image]) -> None:
         names = seen.names.setdefault(number, {})
@@ -228,13 +229,21 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
         last[0] = call.number
         if call.name.startswith("DispatchCompute"):
             keep(call.number, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
-        elif call.target is not None:
+        elif call.target is None or not (any(call.target.colors) or call.target.depth):
+            return
+        elif gl.check_framebuffer_status(GL.DRAW_FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE:
             keep(call.number, read_attachments(gl, call.target))
+        else:  # where this GL has fewer samples, formats or attachments than the recorded one
+            most = gl.get_integerv(GL.MAX_SAMPLES)[0]
+            incomplete.append(
+                f"call {call.number}, {call}: the framebuffer is incomplete here; it has "
+                f"{call.target.samples} samples where it was recorded, GL_MAX_SAMPLES is {most}"
+            )
 
     player = Replayer(capture, driver)
     with np.errstate(all="ignore"):
         done = player.run(max((c.number for c in capture.draws(frame)), default=0) + 8, look)
-    seen.errors = done.errors
+    seen.errors = [*incomplete[:1], *done.errors]
     return seen
 
 

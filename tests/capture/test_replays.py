@@ -131,6 +131,56 @@ def test_the_machines_own_gl_has_the_windows_too(tmp_path: Path) -> None:
     assert (found.ok, found.compared) == (True, 12)  # colour, depth and stencil after each
 
 
+@pytest.mark.native
+def test_framebuffers_with_more_samples_than_the_machine_has_are_named(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        (texture,), (frame,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+        gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)
+        gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 8, GL.RGBA8, 4, 4, True)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+        place = GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D_MULTISAMPLE
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, *place, texture, 0)
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, 0)
+        box = 0, 0, 4, 4
+        gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+
+    captured(tmp_path / "a.gcap", draw, size=(4, 4))
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe")
+    assert found.notes == [
+        "native:llvmpipe: call 8, glClear(mask=0x4000): the framebuffer is incomplete here; "
+        "it has 8 samples where it was recorded, GL_MAX_SAMPLES is 4"
+    ]
+    assert found.first is not None and found.first.call.name == "BlitFramebuffer"
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [(None, "no call draws"), (1, "no call draws in frame 1"), (0, "no call draws in frame 0")],
+)
+def test_without_draws_there_is_nothing_to_compare(
+    frame: int | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.gcap"
+    captured(path, lambda gl: gl.clear_color(1, 0.4, 0.2, 1))
+    options = ["--against", "numpipe", *(["--frame", str(frame)] if frame is not None else [])]
+    assert main(["diff", str(path), *options]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{path}: there is nothing to compare: {why}\n")
+
+
+def test_draws_without_a_framebuffer_leave_nothing_to_compare(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context()
+        gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.release()
+    with pytest.raises(GalletteError, match="nothing to compare: no attachment can be read"):
+        diff_capture(tmp_path / "a.gcap", "numpipe", "numpipe")
+
+
 def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "a.gcap"
     with recording(path):
