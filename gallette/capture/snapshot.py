@@ -65,7 +65,7 @@ def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
                 image = _color(gl, saved, target, index, format)
                 if image is not None:
                     found[f"colour {index}"] = image
-        if target.depth is not None and target.samples < 2 and gl.profile != "es":
+        if target.depth is not None and target.samples < 2 and not gl.profile.startswith("es"):
             found |= _depth(gl, target)
     finally:
         saved.restore()
@@ -77,6 +77,9 @@ class _Saved:
 
     def __init__(self, gl: Any):
         self.gl = gl
+        es = gl.profile.startswith("es")
+        self.has_read_buffer = not es or gl.requested_version >= (2, 0)
+        self.source = GL.BACK
         self.draw = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)[0]
         self.read = gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING)[0]
         self.pack = [gl.get_integerv(p)[0] for p in _PACK]
@@ -84,19 +87,21 @@ class _Saved:
 
     def prepare(self) -> None:
         gl = self.gl
-        while gl.get_error():  # an error of the program is not one of reading
-            pass
         if self.buffer:
             gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         for pname, value in zip(_PACK, (1, 0, 0, 0), strict=True):
             gl.pixel_storei(pname, value)
         if self.read != self.draw:
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.draw)
-        self.source = gl.get_integerv(GL.READ_BUFFER)[0]
+        if self.has_read_buffer:
+            self.source = gl.get_integerv(GL.READ_BUFFER)[0]
+        while gl.get_error():  # of the program, or of what OpenGL ES 1.1 lacks
+            pass
 
     def restore(self) -> None:
         gl = self.gl
-        gl.read_buffer(self.source)
+        if self.has_read_buffer:
+            gl.read_buffer(self.source)
         if self.read != self.draw:
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.read)
         for pname, value in zip(_PACK, self.pack, strict=True):
@@ -108,13 +113,15 @@ class _Saved:
 
 
 def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> Image | None:
-    source = gl.get_integerv(GL.DRAW_BUFFER0 + index)[0] if gl.profile != "es" else saved.source
+    es = gl.profile.startswith("es")
+    source = saved.source if es else gl.get_integerv(GL.DRAW_BUFFER0 + index)[0]
     if source == GL.NONE:
         return None
     width, height = target.width, target.height
     if source in (GL.FRONT_AND_BACK, GL.FRONT_LEFT, GL.BACK_LEFT):
         source = GL.BACK if source != GL.FRONT_LEFT else GL.FRONT
-    gl.read_buffer(source)
+    if saved.has_read_buffer:
+        gl.read_buffer(source)
     dtype: Any = np.float32
     kind, layout = GL.FLOAT, GL.RGBA
     if format.endswith("UINT"):
@@ -231,7 +238,8 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
             keep(call.number, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
         elif call.target is None or not (any(call.target.colors) or call.target.depth):
             return
-        elif gl.check_framebuffer_status(GL.DRAW_FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE:
+        # (OpenGL ES 1.1 lacks the function, which answers 0 then.)
+        elif gl.check_framebuffer_status(GL.FRAMEBUFFER) in (0, GL.FRAMEBUFFER_COMPLETE):
             keep(call.number, read_attachments(gl, call.target))
         else:  # where this GL has fewer samples, formats or attachments than the recorded one
             most = gl.get_integerv(GL.MAX_SAMPLES)[0]

@@ -181,6 +181,30 @@ def test_draws_without_a_framebuffer_leave_nothing_to_compare(tmp_path: Path) ->
         diff_capture(tmp_path / "a.gcap", "numpipe", "numpipe")
 
 
+@pytest.mark.native
+@pytest.mark.parametrize("version", [(1, 1), (2, 0), (3, 0)])
+def test_every_version_of_opengl_es_is_replayed_and_compared(
+    version: tuple[int, int], tmp_path: Path
+) -> None:
+    def draw(gl: Any) -> None:
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.scissor(1, 0, 2, 3)
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        pixels(gl)
+
+    native_context().release()
+    path = tmp_path / "a.gcap"
+    captured(path, draw, profile="es", version=version, size=(4, 4))
+    for driver in ("numpipe", "native:llvmpipe"):
+        done = replay(path, driver)
+        assert done.images == 1
+        assert done.identical, (driver, done.different, done.errors)
+    found = diff_capture(path, "numpipe", "native:llvmpipe")
+    assert (found.compared, found.first, found.notes) == (2, None, [])
+
+
 def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "a.gcap"
     with recording(path):
