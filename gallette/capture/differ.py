@@ -41,6 +41,7 @@ class DrawDiff:
 
     call: Call
     attachments: list[AttachmentDiff] = field(default_factory=list)
+    samples: tuple[int, int] = (0, 0)  # of the framebuffer on either side, if it has several
 
 
 @lazy_dataclass()
@@ -122,7 +123,7 @@ def compare_snapshots(
     known: set[tuple[str, str]] = set()
     for number, mine in ours.names.items():
         call, other = capture.call(number), theirs.names.get(number, {})
-        diff = DrawDiff(call)
+        diff = DrawDiff(call, [], (ours.samples.get(number, 0), theirs.samples.get(number, 0)))
         for attachment, name in mine.items():
             if attachment not in other:
                 continue

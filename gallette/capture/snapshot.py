@@ -43,6 +43,7 @@ class Snapshots:
     driver: str
     names: dict[int, dict[str, str]] = field(default_factory=dict)
     pictures: dict[str, Image] = field(default_factory=dict)
+    samples: dict[int, int] = field(default_factory=dict)  # by call, where there are several
     errors: list[str] = field(default_factory=list)
 
     def keep(self, picture: Image) -> str:
@@ -241,6 +242,8 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
         # (OpenGL ES 1.1 lacks the function, which answers 0 then.)
         elif gl.check_framebuffer_status(GL.FRAMEBUFFER) in (0, GL.FRAMEBUFFER_COMPLETE):
             keep(call.number, read_attachments(gl, call.target))
+            if call.target.samples > 1:  # of which this GL may have rounded up the number
+                seen.samples[call.number] = gl.get_integerv(GL.SAMPLES)[0]
         else:  # where this GL has fewer samples, formats or attachments than the recorded one
             most = gl.get_integerv(GL.MAX_SAMPLES)[0]
             incomplete.append(
@@ -277,7 +280,8 @@ class Pending:
         finally:
             self.folder.cleanup()
         names = {int(k): v for k, v in index["names"].items()}
-        return Snapshots(self.driver, names, pictures, index["errors"])
+        samples = {int(k): v for k, v in index["samples"].items()}
+        return Snapshots(self.driver, names, pictures, samples, index["errors"])
 
 
 def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
@@ -303,7 +307,8 @@ def _child(path: str, driver: str, out: str, frame: str = "") -> int:
     except GalletteError as error:
         print(error, file=sys.stderr)
         return 2
-    index = json.dumps({"names": seen.names, "errors": seen.errors}).encode()
+    facts = {"names": seen.names, "samples": seen.samples, "errors": seen.errors}
+    index = json.dumps(facts).encode()
     arrays: dict[str, Any] = {"index": np.frombuffer(index, np.uint8), **seen.pictures}
     np.savez(out, **arrays)
     return 0

@@ -156,6 +156,26 @@ def test_framebuffers_with_more_samples_than_the_machine_has_are_named(tmp_path:
     assert found.first is not None and found.first.call.name == "BlitFramebuffer"
 
 
+@pytest.mark.native
+def test_samples_that_the_machine_rounds_up_are_named(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        (buffer,), (frame,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 2, GL.RGBA8, 8, 8)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+        place = GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, *place, buffer)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.begin(GL.TRIANGLES)
+        for x, y in ((-0.9, -0.9), (0.9, -0.7), (0.1, 0.9)):
+            gl.vertex2f(x, y)
+        gl.end()
+
+    captured(tmp_path / "a.gcap", draw, size=(8, 8), profile="compat", version=(3, 0))
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe")
+    assert [(d.call.name, d.samples) for d in found.draws] == [("End", (2, 4))]
+
+
 @pytest.mark.parametrize(
     ("frame", "why"),
     [(None, "no call draws"), (1, "no call draws in frame 1"), (0, "no call draws in frame 0")],
