@@ -291,11 +291,15 @@ def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> 
     folder = tempfile.TemporaryDirectory()
     out = Path(folder.name) / "snapshots.npz"
     wanted = [str(frame)] if frame is not None else []
+    env = child_environment(driver)
+    # llvmpipe's linear rasterizer, for plain rectangles, mixes up the channels of products of
+    # uniforms in windows without alpha (Mesa 22.3).
+    env.setdefault("LP_PERF", "no_rast_linear")
     process = subprocess.Popen(
         child_command("gallette.capture.snapshot", str(path), driver, str(out), *wanted),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=child_environment(driver),
+        env=env,
         text=True,
     )
     return Pending(driver, process, out, folder)

@@ -157,6 +157,39 @@ def test_framebuffers_with_more_samples_than_the_machine_has_are_named(tmp_path:
 
 
 @pytest.mark.native
+def test_products_of_uniforms_are_drawn_natively_in_windows_without_alpha(tmp_path: Path) -> None:
+    """What weston draws first; llvmpipe mixes up the channels unless it is told otherwise."""
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile="es", version=(2, 0))
+        window = Drawable(gl.screen, (8, 8), 0, GL.RGB8, GL.NONE)
+        gl.bind_drawables(window, window)
+        program = gl.create_program()
+        for stage, text in (
+            (GL.VERTEX_SHADER, "attribute vec2 at; void main() { gl_Position = vec4(at, 0, 1); }"),
+            (GL.FRAGMENT_SHADER, "precision mediump float; uniform float alpha; uniform vec4 color;"
+                                 "void main() { gl_FragColor = color * alpha; }"),
+        ):  # fmt: skip
+            shader = gl.create_shader(stage)
+            gl.shader_source(shader, 1, [text], None)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.bind_attrib_location(program, 0, "at")
+        gl.link_program(program)
+        gl.use_program(program)
+        gl.uniform1f(gl.get_uniform_location(program, "alpha"), 1)
+        gl.uniform4f(gl.get_uniform_location(program, "color"), 0.2, 0.4, 0.6, 1)
+        gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, np.float32([-1, -1, 1, -1, 1, 1, -1, 1]))
+        gl.enable_vertex_attrib_array(0)
+        gl.viewport(0, 0, 8, 8)
+        gl.draw_arrays(GL.TRIANGLE_FAN, 0, 4)
+        gl.bind_drawables(None, None)
+        window.release()
+        gl.release()
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe", tolerance=0.0)
+    assert (found.ok, found.compared) == (True, 1), (found.first, found.notes)
+
+
+@pytest.mark.native
 def test_samples_that_the_machine_rounds_up_are_named(tmp_path: Path) -> None:
     def draw(gl: Any) -> None:
         (buffer,), (frame,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
