@@ -6,7 +6,6 @@ back those that have changed and marks as dirty what is derived from them.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +48,12 @@ def _copied(value: Any) -> Any:
         return value.copy() if shared else [_copied(one) for one in value]
     if isinstance(value, dict):
         return {key: _copied(one) for key, one in value.items()}
-    return value if isinstance(value, _SHARED) else copy.copy(value)
+    if isinstance(value, _SHARED):
+        return value
+    made = object.__new__(type(value))
+    for name in type(value).__slots__:
+        object.__setattr__(made, name, getattr(value, name))
+    return made
 
 
 def _put_back(holder: Any, name: str, value: Any) -> bool:
@@ -88,22 +92,26 @@ class AttribStack:
 
 
 def _save_textures(ctx: Context) -> dict[str, Any]:
-    """Save bindings, environments and the active unit; the bound textures are kept alive."""
+    """Save bindings, environments and the active unit; the bound textures are kept alive. Default
+    textures are not listed: they are what most of the units have.
+    """
+    defaults = ctx.textures.defaults
     units = []
-    parameters: dict[int, dict[str, Any]] = {}
+    named: list[TextureObject] = []
     for unit in ctx.textures.units:
-        bound = {target: texture.retain() for target, texture in unit.bound.items()}
-        for texture in bound.values():
-            if id(texture) not in parameters:
-                parameters[id(texture)] = _parameters(texture)
+        bound = {}
+        if unit.bound != defaults:
+            bound = {t: own.retain() for t, own in unit.bound.items() if own is not defaults[t]}
+            named += bound.values()
         units.append((bound, unit.enabled, dict(unit.env), unit.lod_bias))
+    known = {id(texture): texture for texture in (*defaults.values(), *named)}
     return {
         "active": ctx.textures.active,
         "units": units,
-        "texgen": [[copy.copy(one) for one in unit] for unit in ctx.lighting.texgen],
+        "texgen": _copied(ctx.lighting.texgen),
         "texgen_enabled": ctx.lighting.texgen_enabled.copy(),
         "env_colors": list(ctx.lighting.env_colors),
-        "parameters": parameters,
+        "parameters": [(texture, _parameters(texture)) for texture in known.values()],
     }
 
 
@@ -113,21 +121,22 @@ _OF_TEXTURES = "base_level max_level swizzle stencil_mode depth_mode generate_mi
 def _parameters(texture: TextureObject) -> dict[str, Any]:
     """The state that glTexParameter sets."""
     found = {name: getattr(texture, name) for name in _OF_TEXTURES.split()}
-    return found | {"params": copy.copy(texture.params)}
+    return found | {"params": _copied(texture.params)}
 
 
 def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
+    for texture, parameters in saved["parameters"]:
+        if not texture.deleted and sum(_put_back(texture, *each) for each in parameters.items()):
+            texture.invalidate_views()
+    defaults = ctx.textures.defaults
     for unit, (bound, enabled, env, bias) in zip(ctx.textures.units, saved["units"], strict=True):
-        for target, texture in bound.items():
-            keep = texture if not texture.deleted else ctx.textures.defaults[target].retain()
-            if keep is not texture:
-                texture.release()
-            elif (parameters := saved["parameters"].pop(id(texture), None)) is not None:
-                for name, value in parameters.items():
-                    setattr(texture, name, value)
-                texture.invalidate_views()
+        for target, default in defaults.items() if bound or unit.bound != defaults else ():
+            own = bound.get(target)
+            if own is not None and own.deleted:
+                own.release()
+                own = None
             unit.bound[target].release()
-            unit.bound[target] = keep
+            unit.bound[target] = default.retain() if own is None else own
         unit.enabled, unit.env, unit.lod_bias = enabled, env, bias
     ctx.textures.active = saved["active"]
     ctx.lighting.texgen, ctx.lighting.env_colors = saved["texgen"], saved["env_colors"]
