@@ -96,7 +96,7 @@ class _Saved:
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.draw)
         if self.has_read_buffer:
             self.source = gl.get_integerv(GL.READ_BUFFER)[0]
-        while gl.get_error():  # of the program, or of what OpenGL ES 1.1 lacks
+        while gl.get_error():  # of the program, or because OpenGL ES 1.1 lacks a query
             pass
 
     def restore(self) -> None:
