@@ -143,6 +143,11 @@ def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
     ctx.lighting.texgen_enabled = saved["texgen_enabled"]
 
 
+def _switched(ctx: Context) -> list[Any]:
+    """Texture units and lights, which glEnable switches one by one."""
+    return [*ctx.textures.units, *ctx.lighting.lights]
+
+
 @entry
 def push_attrib(ctx: Context, mask: int) -> None:
     stack = ctx.attrib_stack.server
@@ -154,8 +159,7 @@ def push_attrib(ctx: Context, mask: int) -> None:
             for (holder, name), dirty in fields.items():
                 saved["fields"][holder, name] = _copied(getattr(getattr(ctx, holder), name)), dirty
     if mask & GL.ENABLE_BIT:
-        units, lights = ctx.textures.units, ctx.lighting.lights
-        saved["enables"] = [each.enabled for each in (*units, *lights)]
+        saved["enables"] = [each.enabled for each in _switched(ctx)]
     if mask & GL.HINT_BIT:
         saved["hints"] = dict(ctx.hints)
     if mask & GL.PIXEL_MODE_BIT:
@@ -180,10 +184,8 @@ def pop_attrib(ctx: Context) -> None:
             if (of, name) == ("arrays", "types"):
                 ctx.group.epoch += 1  # layouts of vertex arrays depend on them
     draw, read = ctx.framebuffers.draw, ctx.framebuffers.read
-    enables = [*ctx.textures.units, *ctx.lighting.lights]
-    others = [
-        (each, "enabled", on) for each, on in zip(enables, saved.get("enables", ()), strict=False)
-    ]
+    enables = zip(_switched(ctx), saved.get("enables", ()), strict=False)
+    others = [(each, "enabled", on) for each, on in enables]
     for place, holder in (("hints", ctx), ("read_buffer", read), ("draw_buffers", draw)):
         if place in saved:
             others.append((holder, place, saved[place]))
