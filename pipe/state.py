@@ -85,6 +85,7 @@ class RasterizerState:
 
     flatshade: bool = False  # gl_Color and gl_SecondaryColor take the provoking vertex's value
     flatshade_first: bool = False  # the provoking vertex is the first, not the last
+    even_colors: bool = False  # every vertex has the same colours, which are flat because of that
     light_twoside: bool = False
     clamp_vertex_color: bool = False
     clamp_fragment_color: bool = False

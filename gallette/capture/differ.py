@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gallette.capture.container import CaptureError
 from gallette.capture.snapshot import Snapshots, start_snapshots
 from gallette.capture.story import Call, Capture, open_capture
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
@@ -40,6 +41,7 @@ class DrawDiff:
 
     call: Call
     attachments: list[AttachmentDiff] = field(default_factory=list)
+    samples: tuple[int, int] = (0, 0)  # of the framebuffer on either side, if it has several
 
 
 @lazy_dataclass()
@@ -121,7 +123,7 @@ def compare_snapshots(
     known: set[tuple[str, str]] = set()
     for number, mine in ours.names.items():
         call, other = capture.call(number), theirs.names.get(number, {})
-        diff = DrawDiff(call)
+        diff = DrawDiff(call, [], (ours.samples.get(number, 0), theirs.samples.get(number, 0)))
         for attachment, name in mine.items():
             if attachment not in other:
                 continue
@@ -156,6 +158,11 @@ def diff_capture(
     capture = open_capture(path)
     sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
     seen = [side.wait() for side in sides]
-    return compare_snapshots(
+    found = compare_snapshots(
         capture, seen[0], seen[1], tolerance, SHARE if share is None else share, frame
     )
+    if not found.compared:
+        drawn = "no attachment can be read" if capture.draws(frame) else "no call draws"
+        why = found.notes or [drawn if frame is None else f"{drawn} in frame {frame}"]
+        raise CaptureError(f"{path}: there is nothing to compare: {'; '.join(why)}")
+    return found

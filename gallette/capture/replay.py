@@ -235,7 +235,8 @@ class Replayer:
         version = facts["version"][0], facts["version"][1]
         size = tuple(facts["size"]) if facts["size"] else None
         self._check_size(size or (1, 1), facts["samples"] or 0)
-        options: dict[str, Any] = {"profile": facts["profile"], "version": version}
+        profile = "es" if facts["profile"] == "es1" else facts["profile"]  # asked for as 1.1
+        options: dict[str, Any] = {"profile": profile, "version": version}
         if facts["debug"]:
             options["debug"] = True
         share = self.contexts.get(facts["share"])
@@ -248,7 +249,7 @@ class Replayer:
             try:
                 self.gl = made(**options)
             except GalletteError:  # a request for an old version gets the latest one there is
-                options["version"] = _LEAST.get(facts["profile"], version)
+                options["version"] = _LEAST.get(profile, version)
                 self.gl = made(**options)
         else:
             from gallette.state_tracker.context import Context

@@ -43,6 +43,7 @@ class Snapshots:
     driver: str
     names: dict[int, dict[str, str]] = field(default_factory=dict)
     pictures: dict[str, Image] = field(default_factory=dict)
+    samples: dict[int, int] = field(default_factory=dict)  # by call, where there are several
     errors: list[str] = field(default_factory=list)
 
     def keep(self, picture: Image) -> str:
@@ -65,7 +66,7 @@ def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
                 image = _color(gl, saved, target, index, format)
                 if image is not None:
                     found[f"colour {index}"] = image
-        if target.depth is not None and target.samples < 2 and gl.profile != "es":
+        if target.depth is not None and target.samples < 2 and not gl.profile.startswith("es"):
             found |= _depth(gl, target)
     finally:
         saved.restore()
@@ -77,6 +78,9 @@ class _Saved:
 
     def __init__(self, gl: Any):
         self.gl = gl
+        es = gl.profile.startswith("es")
+        self.has_read_buffer = not es or gl.requested_version >= (2, 0)
+        self.source = GL.BACK
         self.draw = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)[0]
         self.read = gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING)[0]
         self.pack = [gl.get_integerv(p)[0] for p in _PACK]
@@ -84,19 +88,21 @@ class _Saved:
 
     def prepare(self) -> None:
         gl = self.gl
-        while gl.get_error():  # an error of the program is not one of reading
-            pass
         if self.buffer:
             gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         for pname, value in zip(_PACK, (1, 0, 0, 0), strict=True):
             gl.pixel_storei(pname, value)
         if self.read != self.draw:
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.draw)
-        self.source = gl.get_integerv(GL.READ_BUFFER)[0]
+        if self.has_read_buffer:
+            self.source = gl.get_integerv(GL.READ_BUFFER)[0]
+        while gl.get_error():  # of the program, or because OpenGL ES 1.1 lacks a query
+            pass
 
     def restore(self) -> None:
         gl = self.gl
-        gl.read_buffer(self.source)
+        if self.has_read_buffer:
+            gl.read_buffer(self.source)
         if self.read != self.draw:
             gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.read)
         for pname, value in zip(_PACK, self.pack, strict=True):
@@ -108,13 +114,15 @@ class _Saved:
 
 
 def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> Image | None:
-    source = gl.get_integerv(GL.DRAW_BUFFER0 + index)[0] if gl.profile != "es" else saved.source
+    es = gl.profile.startswith("es")
+    source = saved.source if es else gl.get_integerv(GL.DRAW_BUFFER0 + index)[0]
     if source == GL.NONE:
         return None
     width, height = target.width, target.height
     if source in (GL.FRONT_AND_BACK, GL.FRONT_LEFT, GL.BACK_LEFT):
         source = GL.BACK if source != GL.FRONT_LEFT else GL.FRONT
-    gl.read_buffer(source)
+    if saved.has_read_buffer:
+        gl.read_buffer(source)
     dtype: Any = np.float32
     kind, layout = GL.FLOAT, GL.RGBA
     if format.endswith("UINT"):
@@ -212,6 +220,7 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     capture = open_capture(path)
     seen = Snapshots(driver or capture.driver)
     last = [0]
+    incomplete: list[str] = []
 
     def keep(number: int, pictures: dict[str, Image]) -> None:
         names = seen.names.setdefault(number, {})
@@ -228,13 +237,24 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
         last[0] = call.number
         if call.name.startswith("DispatchCompute"):
             keep(call.number, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
-        elif call.target is not None:
+        elif call.target is None or not (any(call.target.colors) or call.target.depth):
+            return
+        # (OpenGL ES 1.1 lacks the function, which answers 0 then.)
+        elif gl.check_framebuffer_status(GL.FRAMEBUFFER) in (0, GL.FRAMEBUFFER_COMPLETE):
             keep(call.number, read_attachments(gl, call.target))
+            if call.target.samples > 1:  # of which this GL may have rounded up the number
+                seen.samples[call.number] = gl.get_integerv(GL.SAMPLES)[0]
+        else:  # where this GL has fewer samples, formats or attachments than the recorded one
+            most = gl.get_integerv(GL.MAX_SAMPLES)[0]
+            incomplete.append(
+                f"call {call.number}, {call}: the framebuffer is incomplete here; it has "
+                f"{call.target.samples} samples where it was recorded, GL_MAX_SAMPLES is {most}"
+            )
 
     player = Replayer(capture, driver)
     with np.errstate(all="ignore"):
         done = player.run(max((c.number for c in capture.draws(frame)), default=0) + 8, look)
-    seen.errors = done.errors
+    seen.errors = [*incomplete[:1], *done.errors]
     return seen
 
 
@@ -260,7 +280,8 @@ class Pending:
         finally:
             self.folder.cleanup()
         names = {int(k): v for k, v in index["names"].items()}
-        return Snapshots(self.driver, names, pictures, index["errors"])
+        samples = {int(k): v for k, v in index["samples"].items()}
+        return Snapshots(self.driver, names, pictures, samples, index["errors"])
 
 
 def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
@@ -270,11 +291,15 @@ def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> 
     folder = tempfile.TemporaryDirectory()
     out = Path(folder.name) / "snapshots.npz"
     wanted = [str(frame)] if frame is not None else []
+    env = child_environment(driver)
+    # llvmpipe's linear rasterizer, for plain rectangles, mixes up the channels of products of
+    # uniforms in windows without alpha (Mesa 22.3).
+    env.setdefault("LP_PERF", "no_rast_linear")
     process = subprocess.Popen(
         child_command("gallette.capture.snapshot", str(path), driver, str(out), *wanted),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=child_environment(driver),
+        env=env,
         text=True,
     )
     return Pending(driver, process, out, folder)
@@ -286,7 +311,8 @@ def _child(path: str, driver: str, out: str, frame: str = "") -> int:
     except GalletteError as error:
         print(error, file=sys.stderr)
         return 2
-    index = json.dumps({"names": seen.names, "errors": seen.errors}).encode()
+    facts = {"names": seen.names, "samples": seen.samples, "errors": seen.errors}
+    index = json.dumps(facts).encode()
     arrays: dict[str, Any] = {"index": np.frombuffer(index, np.uint8), **seen.pictures}
     np.savez(out, **arrays)
     return 0

@@ -269,6 +269,9 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
         out.print(
             f"  find out why: gallette pixel {path} {x},{y} --driver {diff.ours}", markup=False
         )
+    if len(set(first.samples)) > 1:
+        mine, other = first.samples
+        out.print(f"  {diff.ours} has {mine} samples there, {diff.theirs} {other}", markup=False)
     rest = len(diff.draws) - 1
     if rest:
         out.print(f"  {counted(rest, 'later call')} differ{'s' * (rest == 1)}, too", markup=False)

@@ -141,8 +141,10 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
     clip = s.clip_planes_enabled
     mode_front, mode_back = POLYGON_MODES[s.polygon_front], POLYGON_MODES[s.polygon_back]
     upper_left = s.sprite_origin == GL.UPPER_LEFT
+    even = compat and _even_colors(ctx)
     return _known_state(
-        flatshade=compat and s.flat_shade,
+        flatshade=compat and (s.flat_shade or even),
+        even_colors=even,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
         light_twoside=compat and _two_side(ctx),
         clamp_vertex_color=compat and clamps(ctx, ctx.fragment.clamp_vertex_color),
@@ -196,6 +198,16 @@ def _sized_vertices(ctx: Context) -> bool:
     vertex = ctx.programs.vertex
     fixed = vertex is not None and vertex.is_fixed_function
     return ctx.raster.program_point_size or (fixed and len(ctx.programs.stages) <= 2)
+
+
+def _even_colors(ctx: Context) -> bool:
+    """Whether fixed function passes on the current colours, which no array overrides.
+
+    Interpolated in perspective they would be rounded differently from pixel to pixel.
+    """
+    stages = ctx.programs.stages.values()
+    fixed = all(stage.is_fixed_function for stage in stages)
+    return fixed and not ctx.lighting.enabled and ctx.vertex_input.even_colors
 
 
 def _two_side(ctx: Context) -> bool:

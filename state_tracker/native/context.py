@@ -100,6 +100,12 @@ class NativeContext(GLInterface):
             return int(found[0])
         else:
             raise GalletteError(f"{function.c_name}: pass the memory to write to")
+        if self.profile == "es" and self.requested_version < (
+            2,
+            0,
+        ):  # which has no other pack state
+            pack = PackState(alignment=self.get_integerv(GL.PACK_ALIGNMENT)[0])
+            return image_size(pack, width, height, 1, named["format"], named["type"])
         pack = PackState(
             alignment=self.get_integerv(GL.PACK_ALIGNMENT)[0],
             row_length=self.get_integerv(GL.PACK_ROW_LENGTH)[0],

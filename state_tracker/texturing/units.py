@@ -39,7 +39,7 @@ class TextureUnit:
     def __init__(self, defaults: dict[int, TextureObject]):
         self.bound = dict(defaults)
         self.sampler: Any = None
-        self.enabled: set[int] = set()  # fixed function: GL_TEXTURE_2D and friends
+        self.enabled: frozenset[int] = frozenset()  # fixed function: GL_TEXTURE_2D and friends
         self.env: dict[int, Any] = {GL.TEXTURE_ENV_MODE: GL.MODULATE}
         self.lod_bias = 0.0
 

@@ -40,6 +40,7 @@ _CURRENT: dict[str, tuple[Format, str]] = {
     "uint": (FORMATS["R32G32B32A32_UINT"], "<u4"),
     "double": (FORMATS["R64G64B64A64_FLOAT"], "<f8"),
 }
+_COLORS = (VertAttrib.COLOR0, VertAttrib.COLOR1)
 _CURRENT_BYTES = 32  # size of one current value
 _LEAST, _MOST = 1 << 8, 1 << 16
 """Bytes of the buffers that client arrays are copied to again and again. A driver copies such a
@@ -87,6 +88,7 @@ class Layout:
     clients: tuple[ClientRows, ...]
     blocked: bool  # a source buffer is mapped
     current: tuple[int, ...]  # attributes whose current values are read
+    even_colors: bool  # no array has colours
     copies: tuple[Resource, ...] = ()  # of client arrays: those in `copied`
     copied: tuple[VertexBuffer | None, ...] = ()
 
@@ -123,6 +125,7 @@ class VertexInput:
         self._temporary: list[Resource] = []
         self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
         self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
+        self.even_colors = True  # in the last draw of fixed function without lights
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
 
     def prepare(
@@ -139,14 +142,16 @@ class VertexInput:
         """
         ctx = self._ctx
         if ctx.caches.full:
-            from gallette.state_tracker.drawing.validate import validate
-
             ctx.group.trim()
-            validate(ctx)
+            self._validate()
         vao = ctx.arrays.current
         layout = vao.layouts.get(inputs)
         if layout is None or layout.epoch != ctx.group.epoch:
             layout = vao.layouts[inputs] = self._derive(vao, inputs)
+        if layout.even_colors is not self.even_colors and not ctx.lighting.enabled:
+            self.even_colors = layout.even_colors
+            ctx.dirty |= Dirty.RASTERIZER
+            self._validate()
         if layout.blocked and ctx.group.mapped and self._mapped(vao):
             raise invalid_operation("a vertex buffer is mapped")
         if layout.elements is not self._elements:
@@ -160,6 +165,11 @@ class VertexInput:
         if buffers is not self._bound:
             ctx.pipe.set_vertex_buffers(buffers)
             self._bound = buffers
+
+    def _validate(self) -> None:
+        from gallette.state_tracker.drawing.validate import validate
+
+        validate(self._ctx)
 
     def keep(self, resource: Resource) -> None:
         """Release a temporary resource when the draw is finished."""
@@ -262,6 +272,7 @@ class VertexInput:
             tuple(clients.values()),
             blocked,
             tuple(current),
+            not any(vao.attribs[slot].enabled for slot in _COLORS),
         )
 
     def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:

@@ -131,6 +131,133 @@ def test_the_machines_own_gl_has_the_windows_too(tmp_path: Path) -> None:
     assert (found.ok, found.compared) == (True, 12)  # colour, depth and stencil after each
 
 
+@pytest.mark.native
+def test_framebuffers_with_more_samples_than_the_machine_has_are_named(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        (texture,), (frame,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+        gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)
+        gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 8, GL.RGBA8, 4, 4, True)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+        place = GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D_MULTISAMPLE
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, *place, texture, 0)
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, 0)
+        box = 0, 0, 4, 4
+        gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+
+    captured(tmp_path / "a.gcap", draw, size=(4, 4))
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe")
+    assert found.notes == [
+        "native:llvmpipe: call 8, glClear(mask=0x4000): the framebuffer is incomplete here; "
+        "it has 8 samples where it was recorded, GL_MAX_SAMPLES is 4"
+    ]
+    assert found.first is not None and found.first.call.name == "BlitFramebuffer"
+
+
+@pytest.mark.native
+def test_products_of_uniforms_are_drawn_natively_in_windows_without_alpha(tmp_path: Path) -> None:
+    """What weston draws first; llvmpipe mixes up the channels unless it is told otherwise."""
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe", profile="es", version=(2, 0))
+        window = Drawable(gl.screen, (8, 8), 0, GL.RGB8, GL.NONE)
+        gl.bind_drawables(window, window)
+        program = gl.create_program()
+        for stage, text in (
+            (GL.VERTEX_SHADER, "attribute vec2 at; void main() { gl_Position = vec4(at, 0, 1); }"),
+            (GL.FRAGMENT_SHADER, "precision mediump float; uniform float alpha; uniform vec4 color;"
+                                 "void main() { gl_FragColor = color * alpha; }"),
+        ):  # fmt: skip
+            shader = gl.create_shader(stage)
+            gl.shader_source(shader, 1, [text], None)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.bind_attrib_location(program, 0, "at")
+        gl.link_program(program)
+        gl.use_program(program)
+        gl.uniform1f(gl.get_uniform_location(program, "alpha"), 1)
+        gl.uniform4f(gl.get_uniform_location(program, "color"), 0.2, 0.4, 0.6, 1)
+        gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, np.float32([-1, -1, 1, -1, 1, 1, -1, 1]))
+        gl.enable_vertex_attrib_array(0)
+        gl.viewport(0, 0, 8, 8)
+        gl.draw_arrays(GL.TRIANGLE_FAN, 0, 4)
+        gl.bind_drawables(None, None)
+        window.release()
+        gl.release()
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe", tolerance=0.0)
+    assert (found.ok, found.compared) == (True, 1), (found.first, found.notes)
+
+
+@pytest.mark.native
+def test_samples_that_the_machine_rounds_up_are_named(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        (buffer,), (frame,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 2, GL.RGBA8, 8, 8)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+        place = GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, *place, buffer)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.begin(GL.TRIANGLES)
+        for x, y in ((-0.9, -0.9), (0.9, -0.7), (0.1, 0.9)):
+            gl.vertex2f(x, y)
+        gl.end()
+
+    captured(tmp_path / "a.gcap", draw, size=(8, 8), profile="compat", version=(3, 0))
+    found = diff_capture(tmp_path / "a.gcap", "numpipe", "native:llvmpipe")
+    assert [(d.call.name, d.samples) for d in found.draws] == [("End", (2, 4))]
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [(None, "no call draws"), (1, "no call draws in frame 1"), (0, "no call draws in frame 0")],
+)
+def test_without_draws_there_is_nothing_to_compare(
+    frame: int | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.gcap"
+    captured(path, lambda gl: gl.clear_color(1, 0.4, 0.2, 1))
+    options = ["--against", "numpipe", *(["--frame", str(frame)] if frame is not None else [])]
+    assert main(["diff", str(path), *options]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"{path}: there is nothing to compare: {why}\n")
+
+
+def test_draws_without_a_framebuffer_leave_nothing_to_compare(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context()
+        gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.release()
+    with pytest.raises(GalletteError, match="nothing to compare: no attachment can be read"):
+        diff_capture(tmp_path / "a.gcap", "numpipe", "numpipe")
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("version", [(1, 1), (2, 0), (3, 0)])
+def test_every_version_of_opengl_es_is_replayed_and_compared(
+    version: tuple[int, int], tmp_path: Path
+) -> None:
+    def draw(gl: Any) -> None:
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.scissor(1, 0, 2, 3)
+        gl.clear_color(1, 0.4, 0.2, 1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        pixels(gl)
+
+    native_context().release()
+    path = tmp_path / "a.gcap"
+    captured(path, draw, profile="es", version=version, size=(4, 4))
+    for driver in ("numpipe", "native:llvmpipe"):
+        done = replay(path, driver)
+        assert done.images == 1
+        assert done.identical, (driver, done.different, done.errors)
+    found = diff_capture(path, "numpipe", "native:llvmpipe")
+    assert (found.compared, found.first, found.notes) == (2, None, [])
+
+
 def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "a.gcap"
     with recording(path):

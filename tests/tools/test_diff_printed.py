@@ -115,10 +115,15 @@ class Call:
         return "Draw([b])"
 
 
-def _capture_diff(groups: dict[int, tuple[str, ...]], later: int, differs: bool = True) -> Any:
+def _capture_diff(
+    groups: dict[int, tuple[str, ...]],
+    later: int,
+    differs: bool = True,
+    samples: tuple[int, int] = (4, 4),
+) -> Any:
     found = SimpleNamespace(place=(3, 4), ours=(0.12345678, 1.0), theirs=(0.0, 2.0),
                             attachment="[i]color", beyond=5, pixels=60)  # fmt: skip
-    first = SimpleNamespace(call=Call(), attachments=[found])
+    first = SimpleNamespace(call=Call(), attachments=[found], samples=samples)
     capture = SimpleNamespace(path="[b]a.gcap", groups=groups, draws=lambda frame: [1, 2, 3])
     shown = first if differs else None
     return SimpleNamespace(capture=capture, notes=["[u]note"], first=shown,
@@ -141,6 +146,11 @@ def test_the_first_call_that_differs() -> None:
     diff.print_capture_diff(out, _capture_diff({}, 0))
     colored = [f"\x1b[33m{head[0]}\x1b[0m", f"\x1b[1;31m{head[1]}\x1b[0m"]
     assert text.getvalue().splitlines() == [*colored, "  Draw([b])", *body]
+    out, text = _console()
+    diff.print_capture_diff(out, _capture_diff({}, 1, samples=(2, 4)))
+    assert text.getvalue().splitlines()[-2:] == [
+        "  [i]x has 2 samples there, y 4", "  1 later call differs, too"
+    ]  # fmt: skip
 
 
 def test_captures_that_agree() -> None:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS
 from gallette.drivers.common.lanes import VertexLanes
 from gallette.drivers.common.program import BoundProgram, Outputs, ProgramFacts
 from gallette.drivers.common.raster.batch import RasterContext
@@ -476,7 +477,8 @@ def are_plain(raster: RasterContext) -> bool:
 def are_whole(raster: RasterContext, info: DrawInfo) -> bool:
     """Whether Mesa takes plain single quads as rectangles, if no vertex of the draw is clipped."""
     indexed = info.index_size or info.in_list
-    return not (indexed or raster.flat or raster.state.flatshade_first)
+    flat = raster.flat - COLOR_SLOTS if raster.state.even_colors else raster.flat
+    return not (indexed or flat or raster.state.flatshade_first)
 
 
 # -- the vertex shader -----------------------------------------------------------------------------

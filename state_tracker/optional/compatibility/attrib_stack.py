@@ -1,13 +1,14 @@
 """glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
 
 The table of parameters lists the parameters of each group; saving copies the values, restoring puts
-them back and marks everything derived as dirty.
+back those that have changed and marks as dirty what is derived from them.
 """
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
@@ -27,18 +28,48 @@ if TYPE_CHECKING:
 __all__ = ["AttribStack"]
 
 DEPTH = 16
-_GROUPS: dict[int, list[tuple[str, str]]] = {}
-"""holders in the context and their attributes, by group"""
+_GROUPS: dict[int, dict[tuple[str, str], int]] = {}
+"""holders in the context and their attributes, by group, and what state is derived from them: all,
+where the table does not say it"""
 for _row in PARAMETERS:
     for _group in _row.groups:
-        _GROUPS.setdefault(_group, []).extend(_row.fields)
+        for _field in _row.fields:
+            _known = _GROUPS.setdefault(_group, {})
+            _known[_field] = _known.get(_field, 0) | (_row.dirty or Dirty.ALL)
+
+_SHARED = (int, float, str, tuple, type(None), np.ndarray)
+"""what the context replaces and never changes in place"""
+
+
+def _copied(value: Any) -> Any:
+    """A copy, which shares what does not change."""
+    if isinstance(value, list):
+        shared = not value or isinstance(value[0], _SHARED)
+        return value.copy() if shared else [_copied(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    if isinstance(value, _SHARED):
+        return value
+    made = object.__new__(type(value))
+    for name in type(value).__slots__:
+        object.__setattr__(made, name, getattr(value, name))
+    return made
+
+
+def _put_back(holder: Any, name: str, value: Any) -> bool:
+    """Restore an attribute; returns whether it was another value."""
+    now = getattr(holder, name)
+    if value is now or (not isinstance(value, np.ndarray) and value == now):
+        return False
+    setattr(holder, name, value)
+    return True
 
 
 class AttribStack:
     """Saved attribute groups, innermost last."""
 
     def __init__(self, ctx: Context) -> None:
-        self.server: list[dict[Any, Any]] = []
+        self.server: list[dict[str, Any]] = []
         self.client: list[dict[str, Any]] = []
 
     def release_all(self) -> None:
@@ -61,22 +92,26 @@ class AttribStack:
 
 
 def _save_textures(ctx: Context) -> dict[str, Any]:
-    """Save bindings, environments and the active unit; the bound textures are kept alive."""
+    """Save bindings, environments and the active unit; the bound textures are kept alive. Default
+    textures are not listed: they are what most of the units have.
+    """
+    defaults = ctx.textures.defaults
     units = []
-    parameters: dict[int, dict[str, Any]] = {}
+    named: list[TextureObject] = []
     for unit in ctx.textures.units:
-        bound = {target: texture.retain() for target, texture in unit.bound.items()}
-        for texture in bound.values():
-            if id(texture) not in parameters:
-                parameters[id(texture)] = _parameters(texture)
-        units.append((bound, set(unit.enabled), dict(unit.env), unit.lod_bias))
+        bound = {}
+        if unit.bound != defaults:
+            bound = {t: own.retain() for t, own in unit.bound.items() if own is not defaults[t]}
+            named += bound.values()
+        units.append((bound, unit.enabled, dict(unit.env), unit.lod_bias))
+    known = {id(texture): texture for texture in (*defaults.values(), *named)}
     return {
         "active": ctx.textures.active,
         "units": units,
-        "texgen": [[copy.copy(one) for one in unit] for unit in ctx.lighting.texgen],
-        "texgen_enabled": [unit.copy() for unit in ctx.lighting.texgen_enabled],
+        "texgen": _copied(ctx.lighting.texgen),
+        "texgen_enabled": ctx.lighting.texgen_enabled.copy(),
         "env_colors": list(ctx.lighting.env_colors),
-        "parameters": parameters,
+        "parameters": [(texture, _parameters(texture)) for texture in known.values()],
     }
 
 
@@ -86,25 +121,31 @@ _OF_TEXTURES = "base_level max_level swizzle stencil_mode depth_mode generate_mi
 def _parameters(texture: TextureObject) -> dict[str, Any]:
     """The state that glTexParameter sets."""
     found = {name: getattr(texture, name) for name in _OF_TEXTURES.split()}
-    return found | {"params": copy.copy(texture.params)}
+    return found | {"params": _copied(texture.params)}
 
 
 def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
+    for texture, parameters in saved["parameters"]:
+        if not texture.deleted and sum(_put_back(texture, *each) for each in parameters.items()):
+            texture.invalidate_views()
+    defaults = ctx.textures.defaults
     for unit, (bound, enabled, env, bias) in zip(ctx.textures.units, saved["units"], strict=True):
-        for target, texture in bound.items():
-            keep = texture if not texture.deleted else ctx.textures.defaults[target].retain()
-            if keep is not texture:
-                texture.release()
-            elif (parameters := saved["parameters"].pop(id(texture), None)) is not None:
-                for name, value in parameters.items():
-                    setattr(texture, name, value)
-                texture.invalidate_views()
+        for target, default in defaults.items() if bound or unit.bound != defaults else ():
+            own = bound.get(target)
+            if own is not None and own.deleted:
+                own.release()
+                own = None
             unit.bound[target].release()
-            unit.bound[target] = keep
+            unit.bound[target] = default.retain() if own is None else own
         unit.enabled, unit.env, unit.lod_bias = enabled, env, bias
     ctx.textures.active = saved["active"]
     ctx.lighting.texgen, ctx.lighting.env_colors = saved["texgen"], saved["env_colors"]
     ctx.lighting.texgen_enabled = saved["texgen_enabled"]
+
+
+def _switched(ctx: Context) -> list[Any]:
+    """Texture units and lights, which glEnable switches one by one."""
+    return [*ctx.textures.units, *ctx.lighting.lights]
 
 
 @entry
@@ -112,14 +153,13 @@ def push_attrib(ctx: Context, mask: int) -> None:
     stack = ctx.attrib_stack.server
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the attribute stack is full")
-    saved: dict[Any, Any] = {}
+    saved: dict[str, Any] = {"fields": {}}
     for bit, fields in _GROUPS.items():
         if mask & bit:
-            for holder, name in fields:
-                saved[(holder, name)] = copy.deepcopy(getattr(getattr(ctx, holder), name))
+            for (holder, name), dirty in fields.items():
+                saved["fields"][holder, name] = _copied(getattr(getattr(ctx, holder), name)), dirty
     if mask & GL.ENABLE_BIT:
-        saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
-        saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
+        saved["enables"] = [each.enabled for each in _switched(ctx)]
     if mask & GL.HINT_BIT:
         saved["hints"] = dict(ctx.hints)
     if mask & GL.PIXEL_MODE_BIT:
@@ -137,23 +177,26 @@ def pop_attrib(ctx: Context) -> None:
     if not stack:
         raise GLError(GL.STACK_UNDERFLOW, "the attribute stack is empty")
     saved = stack.pop()
-    for key, value in saved.items():
-        if isinstance(key, tuple):
-            setattr(getattr(ctx, key[0]), key[1], value)
-    for unit, enabled in zip(ctx.textures.units, saved.get("texture_enables", ()), strict=False):
-        unit.enabled = enabled
-    for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):
-        light.enabled = on
-    ctx.hints = saved.get("hints", ctx.hints)
-    if "read_buffer" in saved:
-        ctx.framebuffers.read.read_buffer = saved["read_buffer"]
+    changed = 0
+    for (of, name), (value, dirty) in saved["fields"].items():
+        if _put_back(getattr(ctx, of), name, value):
+            changed |= dirty
+            if (of, name) == ("arrays", "types"):
+                ctx.group.epoch += 1  # layouts of vertex arrays depend on them
+    draw, read = ctx.framebuffers.draw, ctx.framebuffers.read
+    enables = zip(_switched(ctx), saved.get("enables", ()), strict=False)
+    others = [(each, "enabled", on) for each, on in enables]
+    for place, holder in (("hints", ctx), ("read_buffer", read), ("draw_buffers", draw)):
+        if place in saved:
+            others.append((holder, place, saved[place]))
+    if sum(_put_back(*other) for other in others):
+        changed = Dirty.ALL
     if "textures" in saved:
         _restore_textures(ctx, saved["textures"])
-    if "draw_buffers" in saved:
-        ctx.framebuffers.draw.draw_buffers = saved["draw_buffers"]
-    if ("lighting", "color_material_face") in saved:
+        changed = Dirty.ALL
+    ctx.dirty |= changed
+    if ("lighting", "color_material_face") in saved["fields"]:
         ctx.lighting.track_color(ctx)  # tracked materials take the restored colour
-    ctx.dirty |= Dirty.ALL
 
 
 @entry
@@ -173,7 +216,7 @@ def push_client_attrib(ctx: Context, mask: int) -> None:
             for b in vao.bindings
         ]
         elements = _kept(vao.element_buffer)
-        saved["arrays"] = (vao.retain(), copy.deepcopy(vao.attribs), bindings, elements)
+        saved["arrays"] = (vao.retain(), _copied(vao.attribs), bindings, elements)
         saved["client_unit"] = ctx.arrays.client_unit
         saved["restart"] = (ctx.raster.primitive_restart, ctx.raster.restart_index)
         points += (GL.ARRAY_BUFFER,)

@@ -145,7 +145,7 @@ class LightingState:
         self.fog_index = 0.0
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * TEXTURE_UNITS
         self.texgen = [_generations() for _ in range(TEXTURE_UNITS)]
-        self.texgen_enabled = [[False] * 4 for _ in range(256)]
+        self.texgen_enabled: list[tuple[bool, ...]] = [(False,) * 4] * 256
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""

@@ -59,11 +59,8 @@ def _texture(name: str) -> None:
     def write(ctx: Context, on: bool) -> None:
         if ctx.textures.active >= TEXTURE_UNITS:
             raise invalid_operation(f"fixed function has {TEXTURE_UNITS} texture units")
-        enabled = ctx.textures.unit.enabled
-        if on:
-            enabled.add(target)
-        else:
-            enabled.discard(target)
+        unit = ctx.textures.unit
+        unit.enabled = unit.enabled | {target} if on else unit.enabled - {target}
         ctx.dirty |= Dirty.BUILTINS | Dirty.PROGRAM
 
     _of_units(name, lambda ctx: target in ctx.textures.unit.enabled, write)
@@ -75,7 +72,8 @@ def _generation(number: int, name: str) -> None:
         return on
 
     def write(ctx: Context, on: bool) -> None:
-        ctx.lighting.texgen_enabled[coordinate_unit(ctx)][number] = on
+        rows, unit = ctx.lighting.texgen_enabled, coordinate_unit(ctx)
+        rows[unit] = (*rows[unit][:number], on, *rows[unit][number + 1 :])
         ctx.dirty |= Dirty.BUILTINS
 
     _of_units(name, read, write)

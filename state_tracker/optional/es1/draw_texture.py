@@ -34,7 +34,7 @@ def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
     matrices.modelview, matrices.projection = [_identity()], [_identity()]
     matrices.texture = [[_identity()] for _ in matrices.texture]
     ctx.lighting.enabled = ctx.lighting.color_sum = False
-    ctx.lighting.texgen_enabled = [[False] * 4 for _ in ctx.lighting.texgen_enabled]
+    ctx.lighting.texgen_enabled = [(False,) * 4] * len(ctx.lighting.texgen_enabled)
     ctx.raster.clip_planes_enabled, ctx.raster.cull_enabled = 0, False
     ctx.raster.viewports = [(0.0, 0.0, float(width), float(height))] * len(ctx.raster.viewports)
     ctx.raster.depth_ranges = [(0.0, 1.0)] * len(ctx.raster.depth_ranges)
