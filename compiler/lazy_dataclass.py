@@ -172,7 +172,7 @@ def _refuse_to_delete(self: Any, name: str) -> None:
 
 
 @cache
-def _names(cls: type) -> list[str]:
+def _names(cls: Any) -> list[str]:
     return [each.name for each in fields(cls)]
 
 
