@@ -177,9 +177,9 @@ def _names(cls: Any) -> list[str]:
 
 
 def _get_state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in _names(type(self))]
+    return [getattr(self, name) for name in _names(self.__class__)]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for name, value in zip(_names(type(self)), state, strict=True):
+    for name, value in zip(_names(self.__class__), state, strict=True):
         object.__setattr__(self, name, value)
