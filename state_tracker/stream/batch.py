@@ -221,8 +221,11 @@ class Batch:
 
     @property
     def sets(self) -> Settings | None:
-        """What its calls set, if they only set state, as they did before without an error."""
-        return None if len(self._entries) or self._new else self._states.last
+        """What its calls set, if they only set state, as they did before without an error. Uniforms
+        are none: some choose a sampler's unit, which depends on the program.
+        """
+        only = bool((_ROLES[self._numbers] == _ROLE[Role.STATE]).all())
+        return self._states.last if only and not self._new else None
 
     # -- execution ---------------------------------------------------------------------------------
 
