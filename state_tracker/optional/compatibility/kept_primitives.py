@@ -26,17 +26,19 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = [
-    *(
-        "SLOTS",
-        "VERTICES",
-        "KeptPrimitives",
-        "Part",
-        "Values",
-        "add_part",
-        "as_vector",
-        "attribute_of",
-    ),
-    *("current", "interleaved", "keep_vertices", "release_vertices", "without_materials"),
+    "SLOTS",
+    "VERTICES",
+    "KeptPrimitives",
+    "Part",
+    "Values",
+    "add_part",
+    "as_vector",
+    "attribute_of",
+    "current",
+    "interleaved",
+    "keep_vertices",
+    "release_vertices",
+    "without_materials",
 ]
 
 SLOTS = (*range(len(VertAttrib)), *range(MATERIAL0, MATERIAL0 + len(PROPERTIES)))
