@@ -109,7 +109,7 @@ def test_such_processes_take_snapshots_of_captures(
 ) -> None:
     path = foreign.parent / "a.gcap"
     with recording(path):
-        gl = create_context("noop")
+        gl = create_context("noop", size=(16, 16))
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.finish()
         gl.release()
