@@ -305,7 +305,7 @@ class Gathered:
 
 
 class GatheredVertices(FetchedVertices):
-    """Vertex fetch for merged draws, where every instance has its own vertex buffers.
+    """Vertex fetch for merged draws, where every draw has its own vertex buffers.
 
     The caller keeps `known` from chunk to chunk of a draw.
     """
@@ -337,6 +337,8 @@ class GatheredVertices(FetchedVertices):
 
     def _of_all_draws(self, element: VertexElement) -> npt.NDArray[Any]:
         gathered, firsts = self._gathered, self._source.firsts
+        if self._source.draws is not None:
+            return self._of_concatenated_draws(element, self._source.draws)
         one = replace(self._source, instances=1, first_instance=0, firsts=None)
         which: Ints = gathered.which.astype(np.int64)
         picks = [(supplier, one.first) for supplier in gathered.suppliers]
@@ -350,6 +352,43 @@ class GatheredVertices(FetchedVertices):
             found = np.stack([self._one_by_one(element, one, *pick) for pick in picks])
         found = found.take(which, axis=0)
         return found.reshape(-1, *found.shape[2:])
+
+    def _of_concatenated_draws(self, element: VertexElement, draws: Ints) -> npt.NDArray[Any]:
+        """The rows of draws whose numbers of vertices differ: those of each buffer with one gather,
+        then all in the order of the lanes.
+        """
+        source, gathered = self._source, self._gathered
+        assert source.ids is not None
+        places: dict[Any, tuple[int, Sequence[VertexBuffer | None]]] = {}
+        number: list[int] = []  # of the buffer that each supplier provides
+        for supplier in gathered.suppliers:
+            buffers = supplier.vertex_buffers
+            buffer = buffers[element.buffer_index]
+            assert buffer is not None
+            key = id(buffer.buffer), buffer.offset, buffer.stride
+            number.append(places.setdefault(key, (len(places), buffers))[0])
+        which = np.array(number)[gathered.which].take(draws)
+        lanes = which.argsort(kind="stable")
+        ends = np.cumsum(np.bincount(which, minlength=len(places)))
+        found: list[npt.NDArray[Any]] = []
+        for (_, buffers), some in zip(places.values(), np.split(lanes, ends[:-1]), strict=True):
+            if not len(some):
+                continue
+            part = replace(
+                source,
+                count=len(some),
+                ids=source.ids.take(some),
+                numbers=None if source.numbers is None else source.numbers.take(some),
+                bases=None if source.bases is None else source.bases.take(some),
+            )
+            vertices = FetchedVertices(part, self._elements, buffers, 0, len(some))
+            buffer = buffers[element.buffer_index]
+            assert buffer is not None
+            texels = vertices._texels(element, buffer)
+            found.append(np.broadcast_to(texels, (len(some), *texels.shape[1:])))
+        order = np.empty(len(lanes), np.int64)
+        order[lanes] = np.arange(len(lanes))
+        return np.concatenate(found).take(order, axis=0)
 
     def _one_by_one(
         self, element: VertexElement, one: VertexSource, supplier: Supplier, first: int
