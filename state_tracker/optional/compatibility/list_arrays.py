@@ -74,7 +74,10 @@ def _numbers(ctx: Context, name: str, named: dict[str, Any]) -> Ints | None:
         return None
     size, _ = INDEX_TYPES[named["type"]]
     indices = np.frombuffer(named["indices"], f"<u{size}")
-    if (indices == restart_index(ctx, size)).any() or named.get("start", 0) > named.get("end", 0):
+    restart = restart_index(ctx, size)
+    if restart is not None and (indices == restart).any():
+        return None
+    if named.get("start", 0) > named.get("end", 0):  # an error
         return None
     numbers = indices.astype(np.int64) + int(named.get("basevertex", 0))
     return numbers if (numbers >= 0).all() else None
