@@ -1,7 +1,8 @@
 """Draws from vertex arrays in display lists: the arrays are read when the list is compiled.
 
 The vertices that a draw uses are copied into a vertex array object whose arrays are in client
-memory; playing the list draws from that object.
+memory; playing the list draws from that object. Small draws of floats become primitives instead, as
+glBegin and glEnd would make them, of which many are drawn as a series (`list_runs`).
 """
 
 from __future__ import annotations
