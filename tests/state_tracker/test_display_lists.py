@@ -234,6 +234,24 @@ def test_a_run_of_primitives_is_one_series() -> None:
         assert [len(series) for series in _series_of(gl, 2)] == [9]
 
 
+def test_draws_by_index_are_primitives_of_a_run() -> None:
+    """Not those that restart, and large ones, which keep their indices."""
+    gl: Any = create_context("numpipe", profile="compat", version=(3, 2), size=(16, 16))
+    with gl:
+        gl.enable_client_state(GL.VERTEX_ARRAY)
+        gl.vertex_pointer(2, GL.FLOAT, 0, np.linspace(-1.0, 1.0, 16, dtype=np.float32))
+        gl.enable(GL.PRIMITIVE_RESTART)
+        gl.primitive_restart_index(9)
+        for indices, drawn in (([5, 1, 2, 7], [5]), ([5, 1, 9, 7], []), ([5, 1, 2] * 400, [])):
+            gl.new_list(1, GL.COMPILE)
+            for _ in range(6):
+                gl.translatef(0.1, 0.0, 0.0)
+                some = np.array(indices, np.uint8)
+                gl.draw_elements(GL.TRIANGLE_STRIP, len(some), GL.UNSIGNED_BYTE, some)
+            gl.end_list()
+            assert [len(series) for series in _series_of(gl, 2)] == drawn
+
+
 def _series_of(gl: Any, times: int) -> list[Any]:
     """The series of draws that the driver gets when list 1 is called so often."""
     found: list[Any] = []

@@ -95,7 +95,7 @@ def add_group(groups: list[Group], merged: MergedDraws) -> None:
         with np.errstate(all="ignore"):
             primitives, starts = end_to_end(draw, infos)
         groups.append(Group(draw, info.mode, merged.numbers, primitives, starts))
-        draw.counters.ia_vertices += merged.lanes
+        draw.counters.ia_vertices += sum(submitted(each) * each.instance_count for each in infos)
         return
     with np.errstate(all="ignore"):
         made = list(parts(draw, replace(info, instance_count=count), merged=True))

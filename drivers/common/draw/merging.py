@@ -252,7 +252,7 @@ def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
         selection is not None
         and not CALL_VALUES & selection.stages[Stage.VERTEX].facts.system_values
         and info.count >= LISTS.get(info.mode, 1)
-        and not restarts(info)
+        and not (info.mode in LISTS and restarts(info))
     )
 
 
@@ -281,8 +281,7 @@ _Gathered = dict[Any, list[list[int]]]
 
 
 def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
-    """Concatenate draws that differ in their calls if one buffer holds their vertices; draws of
-    several instances always are.
+    """Concatenate draws that differ in their calls; draws of several instances always are.
 
     Also returns the keys of the concatenated draws.
     """
@@ -292,17 +291,9 @@ def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_G
         return gathered, joined
     found: _Gathered = {}
     for key, alike in gathered.items():
-        info = entries[alike[0][0]][1]
-        if info.instance_count > 1:
-            for numbers in alike:
-                read = entries[numbers[0]][0].buffers
-                kind = "instances", info.mode, read
-                found.setdefault((key[0], kind), []).append(numbers)
-            continue
-        snapshots = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
-        buffers = {snapshot.buffers for snapshot in snapshots.values()}
-        if len(buffers) == 1 and _instances_follow(next(iter(snapshots.values())), info):
-            key = key[0], ("end to end", info.mode, *buffers)
+        snapshot, info, _ = entries[alike[0][0]]
+        if info.instance_count > 1 or _instances_follow(snapshot, info):
+            key = key[0], ("end to end", info.mode, info.instance_count > 1)
             if key in found:
                 joined.add(key)
         found.setdefault(key, []).extend(alike)

@@ -188,20 +188,12 @@ class FetchedVertices:
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
         """Raw texels of one element, for every lane or (if all are the same) for one."""
-        resource = buffer.buffer
-        assert isinstance(resource, HostResource)
-        size = element.src_format.block_bytes
-        offset = buffer.offset + element.src_offset
-        data = resource.bytes_at(offset, resource.desc.width - offset)
-        word, words = texel_layout(element.src_format)
-        if len(data) < size:
-            return np.zeros((1, words) if words > 1 else 1, word)
-        stride = buffer.stride
-        available = (len(data) - size) // stride + 1 if stride else 1
-        rows = np.ndarray((available, size), np.uint8, data, 0, (stride, 1))
-        raw = self._rows(element, rows, stride)
-        texels = np.ascontiguousarray(raw).view(word)
-        return texels if words > 1 else texels[:, 0]
+        rows = _rows_there(element, buffer)
+        if len(rows):
+            rows = self._rows(element, rows, buffer.stride)
+        else:
+            rows = np.zeros((1, rows.shape[1]), np.uint8)
+        return _as_texels(element.src_format, rows)
 
     def _rows(
         self, element: VertexElement, rows: npt.NDArray[np.uint8], stride: int
@@ -305,7 +297,7 @@ class Gathered:
 
 
 class GatheredVertices(FetchedVertices):
-    """Vertex fetch for merged draws, where every instance has its own vertex buffers.
+    """Vertex fetch for merged draws, where every draw has its own vertex buffers.
 
     The caller keeps `known` from chunk to chunk of a draw.
     """
@@ -337,6 +329,8 @@ class GatheredVertices(FetchedVertices):
 
     def _of_all_draws(self, element: VertexElement) -> npt.NDArray[Any]:
         gathered, firsts = self._gathered, self._source.firsts
+        if self._source.draws is not None:
+            return self._of_concatenated_draws(element, self._source.draws)
         one = replace(self._source, instances=1, first_instance=0, firsts=None)
         which: Ints = gathered.which.astype(np.int64)
         picks = [(supplier, one.first) for supplier in gathered.suppliers]
@@ -350,6 +344,44 @@ class GatheredVertices(FetchedVertices):
             found = np.stack([self._one_by_one(element, one, *pick) for pick in picks])
         found = found.take(which, axis=0)
         return found.reshape(-1, *found.shape[2:])
+
+    def _of_concatenated_draws(self, element: VertexElement, draws: Ints) -> npt.NDArray[Any]:
+        """The texels of draws whose numbers of vertices differ."""
+        gathered, slot = self._gathered, element.buffer_index
+        places: dict[Any, int] = {}
+        buffers: list[VertexBuffer] = []  # the different ones
+        number: list[int] = []  # of the buffer that each supplier provides
+        for supplier in gathered.suppliers:
+            buffer = supplier.vertex_buffers[slot]
+            assert buffer is not None
+            key = id(buffer.buffer), buffer.offset, buffer.stride
+            number.append(places.setdefault(key, len(places)))
+            if number[-1] == len(buffers):
+                buffers.append(buffer)
+        which = np.array(number)[gathered.which].take(draws)
+        lanes = which.argsort(kind="stable")
+        wanted = self._row_numbers(element).take(lanes)
+        found = np.zeros((len(lanes), element.src_format.block_bytes), np.uint8)
+        ends, first = np.cumsum(np.bincount(which, minlength=len(buffers))).tolist(), 0
+        for buffer, end in zip(buffers, ends, strict=True):
+            rows = _rows_there(element, buffer)
+            if len(rows) and end > first:
+                found[first:end] = _clamped(rows, wanted[first:end]) if buffer.stride else rows
+            first = end
+        ordered = np.empty_like(found)
+        ordered[lanes] = found
+        return _as_texels(element.src_format, ordered)
+
+    def _row_numbers(self, element: VertexElement) -> Ints:
+        """The row that each lane of several draws reads."""
+        source = self._source
+        assert source.ids is not None
+        if not element.instance_divisor:
+            return source.ids
+        base = source.start_instance if source.bases is None else source.bases
+        if source.numbers is None:
+            return np.full(source.count, base)
+        return source.numbers // element.instance_divisor + base
 
     def _one_by_one(
         self, element: VertexElement, one: VertexSource, supplier: Supplier, first: int
@@ -397,6 +429,25 @@ def is_words(format: Format) -> bool:
     return format.is_array and all(
         c.bits == 32 and c.type in ("FLOAT", "UINT", "SINT") for c in format.channels
     )
+
+
+def _rows_there(element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[np.uint8]:
+    """The rows of an element that a buffer holds, as bytes; with stride 0 the only one."""
+    resource = buffer.buffer
+    assert isinstance(resource, HostResource)
+    size, stride = element.src_format.block_bytes, buffer.stride
+    offset = buffer.offset + element.src_offset
+    data = resource.bytes_at(offset, resource.desc.width - offset)
+    if len(data) < size:
+        return np.zeros((0, size), np.uint8)
+    available = (len(data) - size) // stride + 1 if stride else 1
+    return np.ndarray((available, size), np.uint8, data, 0, (stride, 1))
+
+
+def _as_texels(format: Format, rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+    word, words = texel_layout(format)
+    texels: npt.NDArray[Any] = np.ascontiguousarray(rows).view(word)
+    return texels if words > 1 else texels[:, 0]
 
 
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:

@@ -1,7 +1,8 @@
 """Draws from vertex arrays in display lists: the arrays are read when the list is compiled.
 
 The vertices that a draw uses are copied into a vertex array object whose arrays are in client
-memory; playing the list draws from that object.
+memory; playing the list draws from that object. Small draws of floats become primitives instead, as
+glBegin and glEnd would make them, of which many are drawn as a series (`list_runs`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.optional.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
+from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
@@ -39,20 +41,47 @@ def is_array_draw(name: str) -> bool:
     return _DRAW.fullmatch(name) is not None
 
 
-def primitive_of(vao: VertexArray, mode: int, first: int, count: int) -> KeptPrimitives | None:
-    """The primitive that glBegin and glEnd would make of the arrays, if all are of floats."""
+_MOST = 1 << 10
+"""Indices of a draw that are replaced by the vertices they name, which may be many more."""
+
+
+def primitive_of(vao: VertexArray, mode: int, vertices: Ints) -> KeptPrimitives | None:
+    """The primitive that glBegin and glEnd would make of these vertices, if all arrays are of
+    floats. The arrays begin with the first of them.
+    """
     arrays = [(slot, each) for slot, each in enumerate(vao.attribs) if each.enabled]
-    if first or count <= 0 or not 0 <= mode <= GL.POLYGON or not arrays:
+    if not len(vertices) or not 0 <= mode <= GL.POLYGON or not arrays:
         return None
     if any(each.type != GL.FLOAT or vao.bindings[slot].divisor for slot, each in arrays):
         return None
-    data = np.zeros((count, len(arrays), 4), np.float32)
+    rows = vertices - vertices.min()
+    count = int(rows.max()) + 1
+    data = np.zeros((len(rows), len(arrays), 4), np.float32)
     data[:, :, 3] = 1.0
     for place, (slot, each) in enumerate(arrays):
         binding = vao.bindings[slot]
         shape, strides = (count, each.size), (binding.stride, 4)
-        data[:, place, : each.size] = np.ndarray(shape, "<f4", binding.keep, 0, strides)
-    return KeptPrimitives([slot for slot, _ in arrays], data, [(mode, 0, count)], {}, {})
+        values = np.ndarray(shape, "<f4", binding.keep, 0, strides)
+        data[:, place, : each.size] = values.take(rows, axis=0)
+    parts = [(mode, 0, len(rows))]
+    return KeptPrimitives([slot for slot, _ in arrays], data, parts, {}, {})
+
+
+def _numbers(ctx: Context, name: str, named: dict[str, Any]) -> Ints | None:
+    """The vertices of a draw that a list may have instead of its arrays; None of other draws."""
+    if name == "DrawArrays":
+        return np.arange(named["count"]) if not named["first"] else None
+    if re.fullmatch(r"Draw(Range)?Elements(BaseVertex)?", name) is None or named["count"] > _MOST:
+        return None
+    size, _ = INDEX_TYPES[named["type"]]
+    indices = np.frombuffer(named["indices"], f"<u{size}")
+    restart = restart_index(ctx, size)
+    if restart is not None and (indices == restart).any():
+        return None
+    if named.get("start", 0) > named.get("end", 0):  # an error
+        return None
+    numbers = indices.astype(np.int64) + int(named.get("basevertex", 0))
+    return numbers if (numbers >= 0).all() else None
 
 
 def snapshot(
@@ -71,10 +100,10 @@ def snapshot(
         vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: playing it reports that
         return None, tuple(kept[p.name] for p in function.params)
-    if function.name == "DrawArrays":
-        primitive = primitive_of(vao, *args)
-        if primitive is not None:
-            return primitive, args
+    numbers = _numbers(ctx, function.name, kept)
+    primitive = None if numbers is None else primitive_of(vao, named["mode"], numbers)
+    if primitive is not None:
+        return primitive, tuple(kept[p.name] for p in function.params)
     last_user = ref(ctx)
 
     def play(user: Context, method: Callable[..., Any], values: tuple[Any, ...]) -> None:

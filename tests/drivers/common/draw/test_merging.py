@@ -163,7 +163,6 @@ def test_calls_of_other_counts_are_laid_end_to_end_if_there_are_enough() -> None
     [
         (Snapshot(), call(0, 2)),  # no triangle
         (Snapshot(), restarting(3)),
-        (Snapshot(buffers=("two",)), call(0, 30)),
         (Snapshot(system_values=[sorted(CALL_VALUES)[0]]), call(0, 30)),
         (Snapshot(lost=True), call(0, 30)),
         (Snapshot("others"), call(0, 30)),
@@ -178,9 +177,16 @@ def test_what_cannot_follow_others_is_a_family_of_its_own(alone: tuple[Snapshot,
     assert laid(alone, *draws) == [([0], False), ([1, 2, 3, 4], True)]
 
 
-def test_indexed_draws_follow_others_unless_they_restart() -> None:
+def test_indexed_draws_follow_others_unless_they_restart_lists() -> None:
     snapshot = Snapshot()
     assert laid(*[(snapshot, restarting(9 + k)) for k in range(4)]) == [([0, 1, 2, 3], True)]
+    strips = [(snapshot, replace(restarting(k), mode=STRIP)) for k in range(4)]
+    assert laid(*strips) == [([0, 1, 2, 3], True)]
+
+
+def test_draws_follow_others_that_read_other_buffers() -> None:
+    draws = [(Snapshot(buffers=(k,)), call(0, 3 * k)) for k in range(1, 5)]
+    assert laid(*draws) == [([0, 1, 2, 3], True)]
 
 
 def test_draws_of_several_instances_are_always_laid_end_to_end() -> None:
@@ -189,7 +195,7 @@ def test_draws_of_several_instances_are_always_laid_end_to_end() -> None:
     assert laid((snapshot, many)) == [([0], True)]
     assert laid((snapshot, call()), (snapshot, many)) == [([0], False), ([1], True)]
     mixed = (snapshot, many), (other, many), (snapshot, call(instance_count=3)), (snapshot, call())
-    assert laid(*mixed) == [([0, 2], True), ([1], True), ([3], False)]
+    assert laid(*mixed) == [([0, 1, 2], True), ([3], False)]
     strips = call(mode=STRIP, instance_count=2)
     assert laid((snapshot, many), (snapshot, strips)) == [([0], True), ([1], True)]
 
