@@ -16,8 +16,17 @@ from .test_browser import Visit, axe, browser  # noqa: F401
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def explorer() -> Iterator[Explorer]:
     explorer = Explorer()
+    yield explorer
+    explorer.questions.clear()  # what a page asks now is not computed
+    if explorer._lock.locked():
+        explorer._lock.release()
+    explorer.close()
+
+
+@pytest.fixture(scope="module")
+def address(explorer: Explorer) -> Iterator[str]:
     server = make_server(explorer, 0, "explore")
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -25,7 +34,17 @@ def address() -> Iterator[str]:
     server.shutdown()
     server.server_close()
     thread.join()
-    explorer.close()
+
+
+@pytest.fixture(autouse=True)
+def undisturbed(explorer: Explorer, no_leaks: None) -> Iterator[None]:
+    """No question is answered between a test and the next one, while its contexts are looked for: a
+    page may have asked one before it was closed.
+    """
+    if explorer._lock.locked():
+        explorer._lock.release()
+    yield
+    explorer._lock.acquire()
 
 
 def opened(browser: Any, url: str, width: int = 1280, scheme: str = "light") -> Visit:  # noqa: F811
