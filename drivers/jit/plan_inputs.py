@@ -105,9 +105,8 @@ class Columns:
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
         self._moves: Array | None = None  # rows of `MoveWords`
-        self._in_turn: list[
-            tuple[int, int]
-        ] = []  # the words of rows that are no constants, divisors
+        # Of the columns that are no constants: the word for the rows, and the divisor.
+        self._in_turn: list[tuple[int, int]] = []
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._rows: list[Array] = []  # the table points at them

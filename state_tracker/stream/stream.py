@@ -150,10 +150,10 @@ class Stream:
                 if len(self.accepted) > _MOST_ACCEPTED:
                     self.forget()
                 batch = Batch(self, commands, address, written, written_at)
-                if key is not None and batch.sets is not None:
+                if key is not None and (sets := batch.sets) is not None:
                     if len(self._settings) >= _MOST_SETTINGS:
                         self._settings.clear()
-                    self._settings[key] = batch.sets
+                    self._settings[key] = sets
                 done = COMMAND_BYTES * batch.execute()
                 commands, address, key = commands[done:], address + done, None
             if commands:
