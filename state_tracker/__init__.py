@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.gc_pause import gc_paused
+from gallette.compiler.gc_pause import loading
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.interface import GLInterface
 
 __all__ = ["GL", "GLInterface", "create_context"]
 
 
-@gc_paused  # the first context imports hundreds of modules
+@loading
 def create_context(
     driver: str = "numpipe",
     *,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gallette import default_driver
-from gallette.compiler.gc_pause import gc_paused
+from gallette.compiler.gc_pause import loading
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError, check
 from gallette.egl.registry import LOCK
@@ -139,7 +139,7 @@ class Request:
 class EglContext:
     """An EGL context, and the surfaces it draws on where it is current."""
 
-    @gc_paused  # the first context imports hundreds of modules
+    @loading
     def __init__(
         self, display: Display, config: Config | None, share: EglContext | None, request: Request
     ):
