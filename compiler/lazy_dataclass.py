@@ -1,8 +1,8 @@
-"""Data classes whose methods are compiled when they are first called.
+"""Data classes whose fields are looked at, and methods compiled, when they are first used.
 
-`dataclasses.dataclass` compiles up to six methods for each class when its module is loaded. A
-context loads some 250 classes and calls one method in fifteen, so compiling all of them was a third
-of the time until a context exists.
+`dataclasses.dataclass` looks at each field and compiles up to six methods for each class when its
+module is loaded. A context loads some 250 classes and calls one method in fifteen, so this was more
+than a third of the time until a context exists.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import cache, partial
-from inspect import Signature, signature
+from inspect import Signature, get_annotations, signature
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
@@ -36,8 +36,7 @@ def lazy_dataclass(
 
     def make(cls: Class) -> Class:
         own = {name for name, value in vars(cls).items() if value is not None}
-        cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` would compute a signature
-        made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+        made = _with_slots(cls, kw_only)
         made.__signature__ = _Signature()
         methods: dict[str, Callable[..., Any]] = {
             "__init__": _when_called(made, "__init__", partial(_init, frozen=frozen))
@@ -59,6 +58,58 @@ def lazy_dataclass(
         return made  # type: ignore[no-any-return]
 
     return make
+
+
+def _with_slots(cls: Any, kw_only: bool) -> Any:
+    """The class with a slot for each of its own fields, whose values are no attributes of it."""
+    declared = get_annotations(cls)
+    kinds = {name: str(type_).partition("[")[0] for name, type_ in declared.items()}
+    values = {name: vars(cls)[name] for name in declared if name in vars(cls)}
+    stored = [name for name, kind in kinds.items() if not kind.endswith(("ClassVar", "InitVar"))]
+    inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+    namespace = {
+        name: value
+        for name, value in vars(cls).items()
+        if not (name in stored or isinstance(value, Field) or name in ("__dict__", "__weakref__"))
+    }
+    namespace["__slots__"] = tuple(name for name in stored if name not in inherited)
+    namespace["__dataclass_fields__"] = _Fields({"__module__": cls.__module__, **values}, kw_only)
+    namespace["__match_args__"] = _MatchArgs()
+    made = type(cls)(cls.__name__, cls.__bases__, namespace)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+class _Fields:
+    """The fields of a class and its bases, which `dataclass` finds when they are first asked for,
+    in a class that has nothing else.
+    """
+
+    def __init__(self, values: dict[str, Any], kw_only: bool) -> None:
+        self._values, self._kw_only = values, kw_only
+
+    def __set_name__(self, cls: Any, name: str) -> None:
+        self._cls = cls
+
+    def __get__(self, one: object, cls: Any) -> dict[str, Field[Any]]:
+        found: dict[str, Field[Any]] = {}
+        for base in self._cls.__mro__[:0:-1]:
+            if "__dataclass_fields__" in vars(base):
+                found |= base.__dataclass_fields__
+        # with a text, or `dataclass` would compute a signature
+        body = {**self._values, "__annotations__": get_annotations(self._cls), "__doc__": "-"}
+        plain = dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)
+        found |= plain(type("Fields", (), body)).__dataclass_fields__  # type: ignore[attr-defined]
+        self._cls.__dataclass_fields__ = found
+        return found
+
+
+class _MatchArgs:
+    """The arguments by place, for patterns."""
+
+    def __get__(self, one: object, cls: Any) -> tuple[str, ...]:
+        every = cls.__dataclass_fields__.items()
+        return tuple(name for name, each in every if each.init and each.kw_only is False)
 
 
 Write = Callable[[Any, dict[str, Any]], str]
