@@ -219,25 +219,28 @@ _PARAM = re.compile(r"(const )?(\w+)(\**) (\w+)(?:\[([^\]]+)\])?$")
 _LINE = re.compile(r"(\w+)\((.*)\)(?: -> (.*?))?(?: @es([\d.]+)(?:-([\d.]+))?)?$")
 
 
+@functools.cache
+def _parse_param(text: str) -> Param:
+    match = _PARAM.match(text)
+    if match is None:
+        raise ValueError(f"bad parameter {text!r}")
+    const, base, stars, name, length = match.groups()
+    kind = Kind.VALUE
+    if stars and const:
+        kind = Kind.POINTER
+        if base == "char":
+            kind = Kind.STRINGS if len(stars) == 2 else Kind.STRING
+    elif stars:
+        kind = Kind.OUT_ARRAY if length else Kind.OUT_SCALAR
+        if length == "raw":
+            kind = Kind.OUT_RAW
+        elif base == "char":
+            kind = Kind.OUT_STRING
+    return Param(base, name, kind, len(stars), "" if length == "raw" else length or "")
+
+
 def _parse_params(text: str) -> tuple[Param, ...]:
-    params: list[Param] = []
-    for part in text.split(", ") if text else []:
-        match = _PARAM.match(part)
-        if match is None:
-            raise ValueError(f"bad parameter {part!r}")
-        const, base, stars, name, length = match.groups()
-        kind = Kind.VALUE
-        if stars and const:
-            kind = Kind.POINTER
-            if base == "char":
-                kind = Kind.STRINGS if len(stars) == 2 else Kind.STRING
-        elif stars:
-            kind = Kind.OUT_ARRAY if length else Kind.OUT_SCALAR
-            if length == "raw":
-                kind = Kind.OUT_RAW
-            elif base == "char":
-                kind = Kind.OUT_STRING
-        params.append(Param(base, name, kind, len(stars), "" if length == "raw" else length or ""))
+    params = [_parse_param(part) for part in text.split(", ")] if text else []
     _mark_capacity(params)
     return tuple(params)
 
@@ -317,6 +320,9 @@ class FunctionTable(Mapping[str, Function]):
 
     def __getitem__(self, name: str) -> Function:
         return _parse(*self._lines[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lines
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
