@@ -18,14 +18,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.outside import load_file
 
-from .interface import Screen
-from .overrides import overridden
-from .settings import settings_for
+if TYPE_CHECKING:
+    from .interface import Screen
 
 GROUP = "gallette.drivers"
 TESTING_GROUP = "gallette.testing_drivers"
@@ -78,9 +76,10 @@ def _point(name: str) -> str | None:
 def _loaded() -> dict[str, Callable[..., Any]]:
     """The drivers of the files that `GALLETTE_LOAD` names, from their tables `DRIVERS`."""
     found: dict[str, Callable[..., Any]] = {}
-    for path in os.environ.get("GALLETTE_LOAD", "").split(os.pathsep):
-        if path:
-            found.update(getattr(load_file(path), "DRIVERS", {}))
+    for path in filter(None, os.environ.get("GALLETTE_LOAD", "").split(os.pathsep)):
+        from gallette.compiler.nir.outside import load_file
+
+        found.update(getattr(load_file(path), "DRIVERS", {}))
     return found
 
 
@@ -110,13 +109,16 @@ def create_screen(name: str, **options: Any) -> Screen:
     A name such as `trace:numpipe` passes `inner="numpipe"` to the driver `trace`. Options from
     settings files for this program (see `settings`) are added to those given.
     """
+    from .overrides import overridden
+    from .settings import settings_for
+
     base, _, inner = name.partition(":")
     factory = driver_factory(base)
     if inner:
         options["inner"] = inner
     options = {**settings_for(base, factory), **options}
     try:
-        screen = cast(Screen, factory(**options))
+        screen = cast("Screen", factory(**options))
     except TypeError as error:
         raise DriverError(f"driver {base!r} refuses its options: {error}") from error
     changes = os.environ.get("GALLETTE_CAPS")
