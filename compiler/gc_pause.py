@@ -33,11 +33,11 @@ def gc_paused(function: Work) -> Work:
 
 
 def loading(function: Work) -> Work:
-    """Pause garbage collection while `function` runs, which loads hundreds of modules the first
-    time; what they consist of then counts as old.
+    """Pause garbage collection while `function` runs, which loads many modules the first time; what
+    they consist of then counts as old.
 
-    The collector would otherwise traverse it three times, once per generation, during the first
-    frame: half of that frame's time. Freezing and unfreezing moves all objects to the oldest
+    The collector would otherwise traverse it three times, once per generation, until the end of the
+    first frame: half of that frame's time. Freezing and unfreezing moves all objects to the oldest
     generation without a look at them.
     """
     paused = gc_paused(function)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.gc_pause import loading
 
 if TYPE_CHECKING:
     from .interface import Screen
@@ -103,6 +104,7 @@ def forget_drivers() -> None:
     _source_tree.cache_clear()
 
 
+@loading
 def create_screen(name: str, **options: Any) -> Screen:
     """Create a screen of the driver `name`; options are the driver's own.
 

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Container, Sequence
 from typing import Any
 
+from gallette.compiler.gc_pause import loading
 from gallette.egl.elf import TABLE_SYMBOL
 
 __all__ = ["attach", "lazy_address", "resolve_recorded", "stop_calling"]
@@ -173,6 +174,7 @@ def stop_calling(table: ctypes.Array[ctypes.c_void_p], count: int) -> None:
     _TABLES.append((table, count))
 
 
+@loading
 def attach(path: str, names: str) -> None:
     """Resolve the functions of a library from now on; called by the library's own code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
