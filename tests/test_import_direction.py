@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # Narrower rules inside `compiler`: what a layer may see of it.
 COMPILER_PARTS: dict[str, tuple[str, ...]] = {
-    "pipe": ("nir", "errors", "debug", "lazy_dataclass"),
+    "pipe": ("nir", "errors", "debug", "gc_pause", "lazy_dataclass"),
     # A driver may hand shaders to another machine as SPIR-V.
     "drivers": (
         *("nir", "spirv", "work_limits", "errors", "debug"),
