@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from functools import cache, partial
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
+from functools import cache, cached_property, partial
 from inspect import Signature, get_annotations, signature
 from reprlib import recursive_repr
-from typing import Any, TypeVar, dataclass_transform, get_type_hints
+from typing import Any, NamedTuple, TypeVar, dataclass_transform, get_type_hints
 
 __all__ = ["field", "lazy_dataclass"]
 
@@ -62,46 +62,79 @@ def lazy_dataclass(
 
 def _with_slots(cls: Any, kw_only: bool) -> Any:
     """The class with a slot for each of its own fields, whose values are no attributes of it."""
-    declared = get_annotations(cls)
-    kinds = {name: str(type_).partition("[")[0] for name, type_ in declared.items()}
-    values = {name: vars(cls)[name] for name in declared if name in vars(cls)}
-    stored = [name for name, kind in kinds.items() if not kind.endswith(("ClassVar", "InitVar"))]
+    own = _Fields(cls, kw_only)
     inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+    stored = [name for name, each in own.declared.items() if each.kind == ""]
     namespace = {
         name: value
         for name, value in vars(cls).items()
         if not (name in stored or isinstance(value, Field) or name in ("__dict__", "__weakref__"))
     }
     namespace["__slots__"] = tuple(name for name in stored if name not in inherited)
-    namespace["__dataclass_fields__"] = _Fields({"__module__": cls.__module__, **values}, kw_only)
+    namespace["__dataclass_fields__"] = own
     namespace["__match_args__"] = _MatchArgs()
     made = type(cls)(cls.__name__, cls.__bases__, namespace)
     made.__qualname__ = cls.__qualname__
     return made
 
 
+class _Declared(NamedTuple):
+    """A line of a class body that declares a field, or something like it."""
+
+    kind: str  # ClassVar, InitVar, or "": a field
+    kw_only: bool
+    field: Field[Any]
+
+
 class _Fields:
-    """The fields of a class and its bases, which `dataclass` finds when they are first asked for,
-    in a class that has nothing else.
+    """The fields of a class. `dataclass` makes what others see of them when it is first asked for,
+    from a class that has nothing else.
     """
 
-    def __init__(self, values: dict[str, Any], kw_only: bool) -> None:
-        self._values, self._kw_only = values, kw_only
+    def __init__(self, cls: Any, kw_only: bool) -> None:
+        self._kw_only, self._annotations = kw_only, get_annotations(cls)
+        self._values = {n: v for n, v in vars(cls).items() if n in self._annotations}
+        self._values["__module__"] = cls.__module__
+        self.declared = {name: self._declared(name) for name in self._annotations}
 
     def __set_name__(self, cls: Any, name: str) -> None:
         self._cls = cls
 
+    def _declared(self, name: str) -> _Declared:
+        kind = str(self._annotations[name]).partition("[")[0].rpartition(".")[2]
+        value: Any = self._values.get(name, MISSING)
+        one: Any = value if isinstance(value, Field) else field(default=value)
+        named = self._kw_only if one.kw_only is MISSING else one.kw_only
+        return _Declared(kind if kind in ("ClassVar", "InitVar") else "", named, one)
+
     def __get__(self, one: object, cls: Any) -> dict[str, Field[Any]]:
+        return self._made
+
+    @cached_property
+    def _made(self) -> dict[str, Field[Any]]:
         found: dict[str, Field[Any]] = {}
         for base in self._cls.__mro__[:0:-1]:
             if "__dataclass_fields__" in vars(base):
                 found |= base.__dataclass_fields__
         # with a text, or `dataclass` would compute a signature
-        body = {**self._values, "__annotations__": get_annotations(self._cls), "__doc__": "-"}
+        body = {**self._values, "__annotations__": self._annotations, "__doc__": "-"}
         plain = dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)
-        found |= plain(type("Fields", (), body)).__dataclass_fields__  # type: ignore[attr-defined]
-        self._cls.__dataclass_fields__ = found
-        return found
+        return found | plain(type("Fields", (), body)).__dataclass_fields__  # type: ignore[attr-defined,no-any-return]
+
+
+@cache
+def _declared(cls: Any) -> dict[str, _Declared]:
+    """What the class and its bases declare."""
+    found: dict[str, _Declared] = {}
+    for base in reversed(cls.__mro__):
+        own = vars(base).get("__dataclass_fields__")
+        found |= own.declared if isinstance(own, _Fields) else {}
+    return found
+
+
+@cache
+def _stored(cls: Any) -> dict[str, Field[Any]]:
+    return {name: each.field for name, each in _declared(cls).items() if each.kind == ""}
 
 
 class _MatchArgs:
@@ -159,13 +192,12 @@ class _Signature:
 
 def _init(cls: Any, values: dict[str, Any], frozen: bool) -> str:
     values |= {"_factory": _FACTORY, "_set": object.__setattr__}
-    stored = {each.name for each in fields(cls)}
     arguments: list[str] = []
     named: list[str] = []
     passed_on: list[str] = []  # to __post_init__
     body: list[str] = []
-    for name, each in cls.__dataclass_fields__.items():
-        if each.kw_only is MISSING:  # ClassVar
+    for name, (kind, kw_only, each) in _declared(cls).items():
+        if kind == "ClassVar":
             continue
         argument = value = name
         if each.default is not MISSING:
@@ -178,10 +210,10 @@ def _init(cls: Any, values: dict[str, Any], frozen: bool) -> str:
         elif not each.init:
             continue
         if each.init:
-            (named if each.kw_only else arguments).append(argument)
+            (named if kw_only else arguments).append(argument)
         else:
             value = made
-        if name not in stored:  # InitVar
+        if kind == "InitVar":
             passed_on.append(name)
         else:
             body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
@@ -192,7 +224,7 @@ def _init(cls: Any, values: dict[str, Any], frozen: bool) -> str:
 
 
 def _eq(cls: Any, values: dict[str, Any]) -> str:
-    compared = [each for each in fields(cls) if each.compare]
+    compared = [name for name, each in _stored(cls).items() if each.compare]
     return f"""def __eq__(self, other):
  if other.__class__ is self.__class__:
   return {_tuple("self", compared)} == {_tuple("other", compared)}
@@ -200,17 +232,19 @@ def _eq(cls: Any, values: dict[str, Any]) -> str:
 
 
 def _hash(cls: Any, values: dict[str, Any]) -> str:
-    hashed = [each for each in fields(cls) if (each.compare if each.hash is None else each.hash)]
+    every = _stored(cls).items()
+    hashed = [name for name, one in every if (one.compare if one.hash is None else one.hash)]
     return f"def __hash__(self): return hash({_tuple('self', hashed)})"
 
 
-def _tuple(of: str, names: list[Field[Any]]) -> str:
-    return "(" + "".join(f"{of}.{each.name}, " for each in names) + ")"
+def _tuple(of: str, names: list[str]) -> str:
+    return "(" + "".join(f"{of}.{name}, " for name in names) + ")"
 
 
 @recursive_repr()
 def _represent(self: Any) -> str:
-    shown = [f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr]
+    every = _stored(self.__class__).items()
+    shown = [f"{name}={getattr(self, name)!r}" for name, each in every if each.repr]
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -222,15 +256,10 @@ def _refuse_to_delete(self: Any, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-@cache
-def _names(cls: Any) -> list[str]:
-    return [each.name for each in fields(cls)]
-
-
 def _get_state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in _names(self.__class__)]
+    return [getattr(self, name) for name in _stored(self.__class__)]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for name, value in zip(_names(self.__class__), state, strict=True):
+    for name, value in zip(_stored(self.__class__), state, strict=True):
         object.__setattr__(self, name, value)
