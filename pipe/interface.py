@@ -67,7 +67,6 @@ Handle = Any  # a driver's object for a state handle
 Color = tuple[float, float, float, float] | tuple[int, int, int, int]
 ColorMask = tuple[bool, bool, bool, bool]
 EVERY_CHANNEL: ColorMask = (True, True, True, True)
-ColorBytes = npt.NDArray[np.uint8]
 
 
 class Fence(ABC):

@@ -116,7 +116,6 @@ class RasterizerState:
     line_stipple_enable: bool = False
     line_stipple_factor: int = 1
     line_stipple_pattern: int = 0xFFFF
-    line_last_pixel: bool = False
     line_width: float = 1.0
     half_pixel_center: bool = True
     bottom_edge_rule: bool = True  # a sample on a bottom edge is inside (GL); else top (D3D)

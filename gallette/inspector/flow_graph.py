@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from gallette.compiler.lazy_dataclass import field, lazy_dataclass
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.cf import Block, If, Loop, Node
 from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, LoadConst, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -96,7 +96,6 @@ class _Box:
     y: float = 0.0
     width: float = 0.0
     height: float = 0.0
-    titles: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         longest = max((len(text) for _, text in self.lines), default=0)
