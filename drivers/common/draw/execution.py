@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -150,14 +150,15 @@ class Execution:
             entries, lambda entry: worth[entry[0]] and id(entry[1]) not in apart
         ):
             some = list(group)
-            if tally is not None:
-                tally.first = number
-            if merges:
-                self._together(some, failures)
-            else:
-                for at, entry in enumerate(some):
-                    failures.of(draw_one, *entry, at)
-            number += len(some)
+            for part, found in _merged(some) if merges else ((some, None),):
+                if tally is not None:
+                    tally.first = number
+                if found is None:
+                    for at, entry in enumerate(part):
+                        failures.of(draw_one, *entry, at)
+                else:
+                    self._together(part, found, failures)
+                number += len(part)
         failures.raise_first()
 
     def _merging_pays(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
@@ -172,9 +173,10 @@ class Execution:
         worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
         return {snapshot: found in worth for snapshot, found in shaders.items()}
 
-    def _together(self, entries: list[PendingDraw], failures: Failures) -> None:
+    def _together(
+        self, entries: list[PendingDraw], found: list[MergedDraws], failures: Failures
+    ) -> None:
         """Execute draws that share shaders: merged, in pixel order, or else one after the other."""
-        found = merge(entries)
         for tap in self.taps:
             tap(found)
         if len(found) == 1 and found[0].alike:
@@ -214,3 +216,17 @@ class Execution:
             same = list(some)
             failures.of(draw_many, MergedDraws.of(same), number)
             number += len(same)
+
+
+def _merged(
+    entries: list[PendingDraw],
+) -> Iterator[tuple[list[PendingDraw], list[MergedDraws] | None]]:
+    """Draws, merged; if too many vertices would be shaded at once, those of each half."""
+    found = merge(entries)
+    alike = len(found) == 1 and found[0].alike
+    if alike or len(entries) < 2 or all(merged.lanes <= merged.limit for merged in found):
+        yield entries, found
+    else:
+        half = len(entries) // 2
+        yield from _merged(entries[:half])
+        yield from _merged(entries[half:])

@@ -80,12 +80,10 @@ def rows_covered(group: Group) -> float:
     """An upper bound on the rows that the primitives of a group cover, summed; it may be NaN."""
     if group.primitives is None:
         return 0.0
-    y = group.primitives.vertices.window[1]
-    uneven = group.starts is not None
-    y = y.take(group.primitives.corners) if uneven else y.reshape(len(group.entries), -1)
+    y = group.primitives.vertices.window[1].take(group.primitives.corners)
     with np.errstate(all="ignore"):  # infinite less infinite is not a number
         rows = np.minimum(np.ptp(y, axis=1) + 2, group.draw.fixed.raster.target.y1)
-    return float(rows.sum() * (1 if uneven else y.shape[1]))
+    return float(rows.sum())
 
 
 MOST_ROWS = 1 << 20

@@ -33,10 +33,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(
         execution, "draw_one", lambda snapshot, info, row, at: found.append((row, at))
     )
+    monkeypatch.setattr(execution, "merge", lambda entries: [])
     monkeypatch.setattr(
         Execution,
         "_together",
-        lambda self, entries, failures: found.append([row for _, _, row in entries]),
+        lambda self, entries, merged, failures: found.append([row for _, _, row in entries]),
     )
     return found
 
@@ -184,15 +185,37 @@ def test_what_cannot_be_drawn_in_pixel_order_is_drawn_in_order(
 ) -> None:
     merge: list[Any] = []
     ways = Ways(monkeypatch, merge)
-    merge += [ways.merged("a"), ways.merged("b", lanes=4)]
-    assert ways.run() == IN_ORDER  # too many vertices
-    ways.taken.clear()
-    merge[1].lanes = 3
+    merge += [ways.merged("a"), ways.merged("b")]
     assert ways.run(regroup=False) == IN_ORDER
     ways.taken.clear()
     merge[1].state = "fills"
     assert ways.run() == IN_ORDER
     assert ways.begun == 0
+
+
+def test_draws_of_too_many_vertices_are_executed_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each half is counted from its own first draw on."""
+    ways = Ways(monkeypatch, [])
+    tally, parts = SimpleNamespace(first=-1), []
+
+    def merge(entries: Any) -> list[Any]:
+        return [ways.merged("a", lanes=len(entries)), ways.merged("b")]
+
+    def together(self: Execution, entries: Any, found: Any, failures: Any) -> None:
+        assert found[0].lanes == len(entries)
+        parts.append((tally.first, len(entries)))
+
+    monkeypatch.setattr(execution, "merge", merge)
+    monkeypatch.setattr(Execution, "_together", together)
+    executing(tally).run(draws(*[Snapshot()] * 7))
+    assert parts == [(0, 3), (3, 2), (5, 2)]
+
+
+def test_one_draw_of_too_many_vertices_is_drawn_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge)
+    merge += [ways.merged("a", lanes=4)]
+    assert ways.run() == [(1, 0)] * 3
 
 
 def test_what_was_counted_in_vain_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
