@@ -102,7 +102,8 @@ class Memory:
         for i, text in enumerate(TEXTS):
             self._read[TEXTS_AT + (i << 12) : TEXTS_AT + (i << 12) + len(text)] = text
         self.texts = [self.input + TEXTS_AT + (i << 12) for i in range(len(TEXTS))]
-        self._list = (ctypes.c_void_p * 512)(*(self.texts[i % len(TEXTS)] for i in range(512)))
+        texts = (self.texts[i % len(TEXTS)] for i in range(SMALL))
+        self._list = (ctypes.c_void_p * SMALL)(*texts)
         self.list = ctypes.addressof(self._list)
         self.tail = np.frombuffer(self._written, np.uint8, 1 << 17)
 

@@ -268,7 +268,9 @@ class Replayer:
         self._groups[number] = self._groups.get(facts["share"], number)
         if self._after_create is not None:
             self._after_create(self.gl)
-        if before is not None:  # the program has not made the new one current yet
+        if before is None:
+            self._current = number
+        else:  # the program has not made the new one current yet
             self.gl = before
             before.make_current()
 

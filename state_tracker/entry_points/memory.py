@@ -29,6 +29,7 @@ __all__ = [
     "Pointer",
     "address_of",
     "advanced",
+    "buffer_offset",
     "bytes_at",
     "read_array",
     "read_bytes",
@@ -272,6 +273,13 @@ def read_pointers(pointer: Pointer, count: int) -> list[Pointer]:
         return list(pointer[:count])
     found: list[Pointer] = read_array(pointer, "intptr", count).tolist()
     return found
+
+
+def buffer_offset(pointer: Pointer) -> int:
+    """The offset into a bound buffer that a pointer stands for."""
+    if pointer is None or isinstance(pointer, int | np.integer):
+        return int(pointer or 0)
+    raise invalid_operation("data was given where a bound buffer is read")
 
 
 def read_string(pointer: Pointer, length: int | None = None) -> str:

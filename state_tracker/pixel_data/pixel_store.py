@@ -22,6 +22,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
+    buffer_offset,
     read_bytes,
     write_bytes,
     wrote_in_place,
@@ -122,7 +123,7 @@ def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
         return None if pointer is None or size == 0 else read_bytes(pointer, size)
     if buffer.blocked:
         raise invalid_operation("the pixel unpack buffer is mapped")
-    offset = int(pointer or 0)
+    offset = buffer_offset(pointer)
     if offset < 0 or offset + size > buffer.size:
         raise invalid_operation("the image is outside the pixel unpack buffer")
     return np.frombuffer(buffer.read(offset, size), np.uint8)
@@ -163,7 +164,7 @@ def read_client(
     state = ctx.unpack
     if dimensions < 3 and (state.image_height or state.skip_images):
         state = dataclasses.replace(state, image_height=0, skip_images=0)
-    if buffer is not None and (int(pointer or 0) % item):
+    if buffer is not None and buffer_offset(pointer) % item:
         raise invalid_operation("the offset is not a multiple of the element size")
     layout = image_layout(state, *extent, pixel, item)
     raw = client_image(ctx, pointer, layout.end)
@@ -212,7 +213,7 @@ def write_laid_out(
         return None
     offset = 0
     if buffer is not None:
-        offset = int(pointer or 0)
+        offset = buffer_offset(pointer)
         if buffer.blocked:
             raise invalid_operation("the pixel pack buffer is mapped")
         if offset < 0 or offset % item or offset + layout.end > buffer.size:

@@ -89,6 +89,28 @@ def test_addresses_of_a_file_are_not_followed(case: Case, tmp_path: Path) -> Non
     assert case.answer in done.errors[0]
 
 
+@pytest.mark.parametrize("name", ["TexImage2D", "CompressedTexImage2D", "DrawPixels", "Bitmap"])
+def test_data_in_place_of_an_offset_is_an_error(name: str, tmp_path: Path) -> None:
+    """Of a call that reads from a bound buffer."""
+    data, compressed = {"b": content_hash(bytes(16))}, GL.COMPRESSED_RED_RGTC1
+    calls = {
+        "TexImage2D": [GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, *RGBA, data],
+        "CompressedTexImage2D": [GL.TEXTURE_2D, 0, compressed, 4, 4, 0, 8, data],
+        "DrawPixels": [2, 2, *RGBA, data],
+        "Bitmap": [8, 2, 0, 0, 0, 0, data],
+    }
+    records = [*CONTEXT, *buffer(GL.PIXEL_UNPACK_BUFFER), [name, calls[name]]]
+    replayer = Replayer(open_capture(written(tmp_path / "a.gcap", records, (bytes(16),))))
+    replayer.run(release=False)
+    assert replayer.gl.get_error() == GL.INVALID_OPERATION
+    replayer.release()
+
+
+def test_the_first_context_need_not_be_made_current(tmp_path: Path) -> None:
+    records = [CONTEXT[0], ["Uniform1i", [0, 1]]]
+    assert replay(written(tmp_path / "a.gcap", records)).calls == 1
+
+
 @pytest.mark.native
 def test_the_machines_own_gl_gets_no_address_of_a_file(tmp_path: Path) -> None:
     native_context().release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.compiler.spirv.grammar import name_of
+from gallette.compiler.spirv.grammar import grammar, name_of
 from gallette.compiler.spirv.module import Instruction, text_of
 from gallette.compiler.spirv.read.model import EntryPoint, by_name
 
@@ -22,14 +22,23 @@ def _member_name(d: Declarations, i: Instruction) -> None:
     d.member_names[i.words[0], i.words[1]] = text_of(i.words, 2)[0]
 
 
+def _decoration(i: Instruction, at: int) -> tuple[str, tuple[int, ...]]:
+    """The name and the operands of the decoration that this word of the instruction names."""
+    name, operands = name_of("Decoration", i.words[at]), i.words[at + 1 :]
+    known = grammar().enums["Decoration"].by_value.get(i.words[at])
+    if known is not None and len(operands) < len(known.parameters):
+        raise i.error(f"the decoration {name} lacks an operand")
+    return name, operands
+
+
 def _decorate(d: Declarations, i: Instruction) -> None:
-    name = name_of("Decoration", i.words[1])
-    d.decorations.setdefault(i.words[0], {})[name] = i.words[2:]
+    name, operands = _decoration(i, 1)
+    d.decorations.setdefault(i.words[0], {})[name] = operands
 
 
 def _decorate_member(d: Declarations, i: Instruction) -> None:
-    name = name_of("Decoration", i.words[2])
-    d.member_decorations.setdefault((i.words[0], i.words[1]), {})[name] = i.words[3:]
+    name, operands = _decoration(i, 2)
+    d.member_decorations.setdefault((i.words[0], i.words[1]), {})[name] = operands
 
 
 def _decorate_text(d: Declarations, i: Instruction) -> None:

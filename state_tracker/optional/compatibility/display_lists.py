@@ -25,7 +25,13 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at, read_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    address_of,
+    buffer_offset,
+    bytes_at,
+    read_bytes,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
@@ -356,7 +362,7 @@ def _keep_image(
     *front, pointer = args
     if buffer is not None:
         size = image_bytes(ctx, function, args)
-        kept: Any = buffer.read(int(pointer or 0), size)
+        kept: Any = buffer.read(buffer_offset(pointer), size)
     elif pointer is None:
         kept = None
     else:

@@ -20,7 +20,7 @@ from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restar
 from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
-from gallette.state_tracker.entry_points.memory import read_array, read_pointers
+from gallette.state_tracker.entry_points.memory import buffer_offset, read_array, read_pointers
 from gallette.state_tracker.optional.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 from gallette.state_tracker.stream.calls import Ints
@@ -169,7 +169,7 @@ def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, in
     size, gl_type = INDEX_TYPES[type]
     buffer = ctx.arrays.current.element_buffer
     if buffer is not None:
-        raw = buffer.read_padded(int(pointer or 0), count * size)
+        raw = buffer.read_padded(buffer_offset(pointer), count * size)
         values = np.frombuffer(raw, f"<u{size}")
     else:
         values = read_array(pointer, gl_type, count)

@@ -18,7 +18,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    buffer_offset,
+    read_bytes,
+    write_bytes,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import read_bitmap
@@ -137,7 +142,7 @@ def _bytes_in(ctx: Context, pointer: Pointer, size: int, item: int) -> Array | N
     buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
     if buffer is None:
         return None if pointer is None else read_bytes(pointer, size)
-    offset = int(pointer or 0)
+    offset = buffer_offset(pointer)
     outside = offset < 0 or offset % item or offset + size > buffer.size
     if buffer.blocked or outside:
         raise invalid_operation("the pixel unpack buffer is mapped or too small")
