@@ -4,13 +4,11 @@ A texel is a 32-bit word; its even and odd bytes become two words with 16 bits p
 one multiplication weights two channels. Weights have 8 bits, and every interpolation rounds to
 nearest, as llvmpipe does for unsigned normalised bytes.
 
-Once more lanes have sampled a texture than it has texels, a padded copy pays: one index, four
-gathers. The copy holds a texel as four 16-bit channels in a 64-bit word, in rows and layers with
-one more texel on every side, as the wrap mode defines it. So the four texels around a point are at
-one index and at fixed distances from it, nothing wraps, and nothing has to be unpacked. Sums stay
-below 2**16, so 16-bit arithmetic serves four channels of every lane at a time, with the same
-results, bit for bit. Channels are stored times 256 plus 128, as rounding needs them, and each texel
-is stored with its difference to the next.
+Once more lanes have sampled a texture than it has texels, a padded copy pays: one index, two
+gathers. The copy holds a texel and its right neighbour in a 64-bit word, channel by channel, in
+rows and layers with one more texel on every side, as the wrap mode defines it. So the four texels
+around a point are in two words at a fixed distance, and nothing wraps. Sums stay below 2**16, so
+16-bit arithmetic serves four channels of every lane at a time, with the same results, bit for bit.
 """
 
 from __future__ import annotations
@@ -37,23 +35,15 @@ from .sampling import Filtering, LevelFilter, Place
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = [
-    "Copies",
-    "PackedFilter",
-    "Padded",
-    "PaddedFilter",
-    "PaddedLayout",
-    "can_filter_packed",
-    "lerp16",
-    "lerp_up",
-    "spread_weight",
-]
+__all__ = ["PackedFilter", "Padded", "PaddedFilter", "PaddedLayout", "can_filter_packed"]
 
 Array = npt.NDArray[Any]
 
-_REPEATED = np.uint64(0x0001000100010001)
-_EIGHT16 = np.uint16(8)
-_ROUND = np.uint16(128)
+_REPEATED = np.array(0x0001_0001_0001_0001, np.uint64)
+_REPEATED_257 = np.array(0x0101_0101_0101_0101, np.uint64)
+_ALL_256 = np.array(0x0100_0100_0100_0100, np.uint64)
+_EIGHT16 = np.array(8, np.uint16)
+_HIGH, _ROUND = np.array(0xFF00, np.uint16), np.array(0x80, np.uint16)
 
 
 class PaddedLayout:
@@ -68,7 +58,7 @@ class PaddedLayout:
         self.layers = self.row * (image.height + np.int32(2))
         sizes = self.layers.astype(np.int64) * image.depth
         ends = np.cumsum(sizes)
-        self.base = ends - sizes
+        self.base = (ends - sizes).astype(np.int32)
         self.size = int(ends[-1])
         self.texels = int((image.width.astype(np.int64) * image.height * image.depth).sum())
 
@@ -78,7 +68,7 @@ class PaddedLayout:
         return self.size < 1 << 31
 
     def copy(self) -> Array:
-        """The texels, padded, as 64-bit words."""
+        """The texels, padded; in a word, four times a channel and that of the next texel."""
         image = self.image
         source = image.texels()
         out = np.empty(self.size, np.uint64)
@@ -99,6 +89,7 @@ class PaddedLayout:
             inside[:, :, 0], inside[:, :, -1] = inside[:, :, left], inside[:, :, right]
             bottom, top = (-2, 1) if self.wraps[1] else (1, -2)
             inside[:, 0], inside[:, -1] = inside[:, bottom], inside[:, top]
+        out[:-1] |= out[1:] << np.uint64(8)
         return out
 
 
@@ -111,66 +102,14 @@ def _widened(texels: Array) -> Array:
     return words
 
 
-Copies = tuple[Array, Array | None]
-"""Texels, each channel times 256 plus 128, and (for small textures) differences to the
-next texel.
-"""
-
-_MOST_STEPS = 1 << 18
-"""The largest number of texels for which differences are stored."""
-
-
 class Padded(PayingCopy):
     """The padded copy of a view."""
 
     __slots__ = ("layout",)
 
     def __init__(self, resource: HostResource, layout: PaddedLayout, key: Any) -> None:
-        super().__init__(resource, layout.texels, ("padded", key, layout.wraps), self._made)
+        super().__init__(resource, layout.texels, ("padded", key, layout.wraps), layout.copy)
         self.layout = layout
-
-    def _made(self) -> Copies:
-        words = self.layout.copy()
-        channels = words.view(np.uint16)
-        steps: Array | None = None
-        if len(words) <= _MOST_STEPS:
-            steps = np.zeros_like(words)
-            np.subtract(channels[4:], channels[:-4], out=steps.view(np.uint16)[:-4])
-        channels <<= _EIGHT16
-        channels += _ROUND
-        return words, steps
-
-
-def spread_weight(weight: Array) -> Array:
-    """A weight repeated for each of the four channels, as 16-bit numbers."""
-    wide = weight.astype(np.uint64)
-    wide *= _REPEATED
-    return wide.view(np.uint16)
-
-
-def lerp16(a: Array, b: Array, weight: Array, out: Array, scratch: Array) -> Array:
-    """`(256 - w) a + w b`, rounded to 8 bits: channels as 16-bit numbers, modulo 2**16."""
-    np.subtract(b, a, out=out)
-    np.multiply(out, weight, out=out)
-    np.left_shift(a, _EIGHT16, out=scratch)
-    np.add(out, scratch, out=out)
-    np.add(out, _ROUND, out=out)
-    np.right_shift(out, _EIGHT16, out=out)
-    return out
-
-
-def lerp_up(words: Array, index: Array, weight: Array) -> Array:
-    """Pairs of texels at an index, weighted: times 256, with fractional bits below."""
-    a, b = words.take(index).view(np.uint16), words[1:].take(index).view(np.uint16)
-    b >>= _EIGHT16
-    b -= a >> _EIGHT16
-    b *= weight
-    a += b
-    return a
-
-
-_HIGH = np.uint16(0xFF00)
-_HALF = np.uint16(0x80)
 
 
 class PaddedFilter:
@@ -184,66 +123,97 @@ class PaddedFilter:
 
     def linear(self, place: Place[Any]) -> Array | None:
         """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
-        copies: Copies | None = self._padded.get(place.coords[0].shape[0])
-        if copies is None:
+        pairs: Array | None = self._padded.get(place.coords[0].shape[0])
+        if pairs is None:
             return None
         layout, level = self._padded.layout, place.level
-        row: Any = layout.row[level]
-        index, column_weight = self._first(0, place, layout.image.width[level])
-        y, row_weight = self._first(1, place, layout.image.height[level])
-        y *= row
-        index += y
-        index += layout.base[level] + (row + 1)  # the texel at 0, 0
+        row, base = layout.row[level, ...], layout.base[level, ...]
+        column, column_weight = self._first(0, place, layout.image.width[level, ...])
+        index, row_weight = self._first(1, place, layout.image.height[level, ...])
+        index *= row
+        index += column
         if place.z is not None:
-            index += np.asarray(place.z, np.int64) * layout.layers[level]
-        low = _between(copies, index, column_weight)
-        index += row
-        return _mean(low, _between(copies, index, column_weight), row_weight)
+            index += np.asarray(place.z, np.int32) * layout.layers[level, ...]
+        if base.ndim:
+            index += base
+        else:
+            pairs = pairs[int(base) :]
+        at = index.astype(np.int64)
+        both = _both_weights(column_weight)
+        low = _between(pairs.take(at), both)
+        if row.ndim:
+            at += row
+        else:
+            pairs = pairs[int(row) :]
+        return _mean(low, _between(pairs.take(at), both), _spread(row_weight))
 
-    def _first(self, axis: int, place: Place[Any], extent: Any) -> tuple[Array, Array]:
-        """The first texel of each pair along an axis, and the weights of the second ones."""
-        coords, offset = place.coords[axis], place.offset[axis] if place.offset else None
-        first, weight = _linear_first(self._axes[axis], coords, extent, offset)
-        return first.astype(np.int64), spread_weight(weight)
+    def _first(self, axis: int, place: Place[Any], extent: Array) -> tuple[Array, Array]:
+        """Where the first texel of each pair along an axis is in the copy, and the weights of the
+        second ones.
+        """
+        offset = place.offset[axis] if place.offset else None
+        return _linear_first(self._axes[axis], place.coords[axis], extent, offset)
 
 
-def _between(copies: Copies, index: Array, weight: Array) -> Array:
-    """Pairs of texels at an index, weighted: times 256, with fractional bits below."""
-    words, steps = copies
-    if steps is None:
-        return lerp_up(words, index, weight)
-    found, step = words.take(index).view(np.uint16), steps.take(index).view(np.uint16)
-    step *= weight
-    found += step
-    return found
+def _spread(weight: Array) -> Array:
+    """A weight repeated for each of the four channels, as 16-bit numbers."""
+    wide = weight.astype(np.uint64)
+    wide *= _REPEATED
+    return wide.view(np.uint16)
+
+
+def _both_weights(weight: Array) -> tuple[Array, Array]:
+    """Factors of pairs and of their upper bytes, with which the sum is 256 times the mean.
+
+    A pair is a + 256 b. Modulo 2**16, (a + 256 b) (256 - w) is a (256 - w) - 256 b w, so b has to
+    be added 257 w times.
+    """
+    wide = weight.astype(np.uint64)
+    upper = wide * _REPEATED_257
+    wide *= _REPEATED
+    np.subtract(_ALL_256, wide, out=wide)
+    return wide.view(np.uint16), upper.view(np.uint16)
+
+
+def _between(pairs: Array, weights: tuple[Array, Array]) -> Array:
+    """Pairs of texels, weighted and rounded, in the upper bytes; the lower ones are fractions."""
+    both = pairs.view(np.uint16)
+    upper = both >> _EIGHT16
+    both *= weights[0]
+    upper *= weights[1]
+    both += upper
+    both += _ROUND
+    return both
 
 
 def _mean(low: Array, high: Array, weight: Array) -> Array:
-    """Two rows weighted: `lerp16` of `lerp16`s, without the shifts that cancel out."""
-    mean = high >> _EIGHT16
-    mean -= low >> _EIGHT16
-    mean *= weight
-    rounded = low & _HIGH
-    rounded |= _HALF
-    mean += rounded
-    mean >>= _EIGHT16
+    """Channels in upper bytes, weighted and rounded; the lower bytes are fractions."""
+    step = high >> _EIGHT16
+    step -= low >> _EIGHT16
+    step *= weight
+    mean = low & _HIGH
+    mean |= _ROUND
+    mean += step
     return mean
 
 
-def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | None) -> tuple[Array, Array]:
-    """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
+def _linear_first(axis: Axis, s: Array, n: Array, offset: Array | None) -> tuple[Array, Array]:
+    """One more than the first texel (the second is the next), and the second one's weight of 256.
+
+    The first texel is -1 to n - 1; where it wraps, n - 1 and -1 are the same pair.
+    """
     fixed = _fixed(axis, s, n, offset)
-    first = fixed >> np.int32(8)
-    fixed &= np.int32(255)
+    weight = fixed & np.int32(255)
+    first = np.right_shift(fixed.view(U32), _EIGHT, out=fixed.view(U32)).view(np.int32)
     if axis.mode is Wrap.REPEAT and axis.pot:
-        first &= n - 1
+        first &= n - np.int32(1)
     else:
-        minmax.minimum(minmax.maximum(first, np.int32(-1), first), n - 1, first)
-    return first, fixed
+        minmax.minimum(first, n, first)
+    return first, weight
 
 
-def _fixed(axis: Axis, s: Array, n: Any, offset: Array | None) -> Array:
-    """The coordinate minus half a texel, in 256ths of a texel."""
+def _fixed(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
+    """The coordinate plus half a texel, in 256ths of a texel."""
     nf = np.asarray(n, np.float32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     repeat = axis.mode is Wrap.REPEAT
@@ -254,7 +224,7 @@ def _fixed(axis: Axis, s: Array, n: Any, offset: Array | None) -> Array:
         minmax.maximum(u, np.float32(0.0), u)
         minmax.minimum(u, nf * np.float32(256.0), u)
     fixed: Array = np.rint(u, out=u).astype(np.int32)
-    fixed -= np.int32(128)
+    fixed += np.int32(128)
     return fixed
 
 
@@ -270,6 +240,7 @@ U32 = np.uint32
 
 _EVEN = U32(0x00FF00FF)
 _EIGHT = U32(8)
+_SECOND_BYTE, _THREE_BYTES = np.array(0xFF00, U32), np.array(24, U32)
 _TOP = F32(255.0)
 
 
@@ -310,7 +281,9 @@ class PackedFilter(LevelFilter[Any]):
         self.sources = image.bytes8
         used = {b for b in image.bytes8 if not isinstance(b, str)}
         self.parities = [p for p in (0, 1) if used & {p, p + 2}]
-        self._used = min(used, default=0), max(used, default=-1) + 1
+        self._halves = [
+            (h, 2 * h in used, 2 * h + 1 in used) for h in (0, 1) if used & {2 * h, 2 * h + 1}
+        ]
 
     def row(self, place: Place[Any], columns: Sequence[Any], others: Sequence[Any]) -> list[Words]:
         """Even and odd bytes of texels (only those that the view reads)."""
@@ -335,18 +308,16 @@ class PackedFilter(LevelFilter[Any]):
     def mix_levels(self, low: Words, high: Words, weight: Array) -> Words:
         weight = (weight * F32(256.0)).astype(U32)
         if any(word.dtype == np.uint16 for word in (*low[:1], *high[:1])):
-            first, second = self._as_channels(low), self._as_channels(high)
-            out = np.empty_like(first)
-            return [lerp16(first, second, spread_weight(weight), out, np.empty_like(first))]
+            return [_mean(self._as_channels(low), self._as_channels(high), _spread(weight))]
         return self.mix(low, high, weight)
 
     def _as_channels(self, words: Words) -> Array:
-        """Even and odd words as four 16-bit channels per lane."""
+        """Even and odd words as four 16-bit channels per lane, in upper bytes."""
         if words[0].dtype == np.uint16:
             return words[0]
         wide = np.zeros((len(words[0]), 4), np.uint16)
         for parity, word in zip(self.parities, words, strict=True):
-            wide[:, parity::2] = word.view(np.uint16).reshape(-1, 2)
+            wide[:, parity::2] = (word << _EIGHT).view(np.uint16).reshape(-1, 2)
         return wide.reshape(-1)
 
     def planes(self, texel: Words) -> Planes:
@@ -354,10 +325,15 @@ class PackedFilter(LevelFilter[Any]):
         if not texel or texel[0].dtype != np.uint16:  # no words: a view of constants alone
             words = dict(zip(self.parities, texel, strict=True))
             return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
-        first, last = self._used
-        planes = np.empty((last - first, len(texel[0]) // 4), F32)
-        planes[...] = texel[0].reshape(-1, 4).T[first:last]
-        planes /= _TOP
         made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
-        made |= zip(range(first, last), planes, strict=True)
+        halves = texel[0].view(U32).reshape(-1, 2).T
+        for number, low, high in self._halves:
+            half = np.ascontiguousarray(halves[number])
+            if low:  # its byte stays where it is: 255 * 256 is 1
+                made[2 * number] = plane = (half & _SECOND_BYTE).view(np.int32).astype(F32)
+                plane /= _TOP * F32(256.0)
+            if high:
+                half >>= _THREE_BYTES
+                made[2 * number + 1] = plane = half.view(np.int32).astype(F32)
+                plane /= _TOP
         return [made[source] for source in self.sources]
