@@ -39,7 +39,7 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
-__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view"]
+__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view", "of_level"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -50,6 +50,14 @@ _TAIL = 32
 
 RGBA8 = FORMATS["R8G8B8A8_UNORM"]
 _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
+
+
+def of_level(table: Table, level: Any) -> Table:
+    """An entry of a table by level: one number, or one for each lane."""
+    if isinstance(level, np.ndarray) and level.ndim:
+        return table.take(level)  # faster than by indexing
+    entry: Table = table[level, ...]
+    return entry
 
 
 class PayingCopy:
@@ -113,10 +121,10 @@ class Image:
         `z` is a layer or face (None: the first).
         """
         y, z = (*others, z)[:2] if others else (None, z)
-        at: Any = self.base[level]
+        at: Any = of_level(self.base, level)
         if z is not None:
-            at = z * self.layer_stride[level] + at
-        start: Array = at if y is None else y * self.width[level] + at
+            at = z * of_level(self.layer_stride, level) + at
+        start: Array = at if y is None else y * of_level(self.width, level) + at
         return start
 
     def gather(self, index: Array) -> Planes:

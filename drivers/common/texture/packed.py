@@ -29,7 +29,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Filter, Reduction, Target, Wrap
 from gallette.pipe.state import SamplerView
 
-from .image import Image, PayingCopy, Planes, fits_bytes
+from .image import Image, PayingCopy, Planes, fits_bytes, of_level
 from .sampling import Filtering, LevelFilter, Place
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ Array = npt.NDArray[Any]
 _REPEATED = np.array(0x0001_0001_0001_0001, np.uint64)
 _REPEATED_257 = np.array(0x0101_0101_0101_0101, np.uint64)
 _ALL_256 = np.array(0x0100_0100_0100_0100, np.uint64)
+_TWO = np.array(2, np.int32)
 _EIGHT16 = np.array(8, np.uint16)
 _HIGH, _ROUND = np.array(0xFF00, np.uint16), np.array(0x80, np.uint16)
 
@@ -49,13 +50,13 @@ _HIGH, _ROUND = np.array(0xFF00, np.uint16), np.array(0x80, np.uint16)
 class PaddedLayout:
     """The offsets of a view's levels in its padded copy, by level."""
 
-    __slots__ = ("base", "image", "layers", "row", "size", "texels", "wraps")
+    __slots__ = ("base", "image", "layers", "size", "square", "texels", "wraps")
 
     def __init__(self, image: Image, axes: Sequence[Axis]) -> None:
         self.image = image
         self.wraps = tuple(axis.mode is Wrap.REPEAT for axis in axes)
-        self.row = image.width + np.int32(2)
-        self.layers = self.row * (image.height + np.int32(2))
+        self.square = np.array_equal(image.width, image.height)
+        self.layers = (image.width + _TWO) * (image.height + _TWO)
         sizes = self.layers.astype(np.int64) * image.depth
         ends = np.cumsum(sizes)
         self.base = (ends - sizes).astype(np.int32)
@@ -127,13 +128,15 @@ class PaddedFilter:
         if pairs is None:
             return None
         layout, level = self._padded.layout, place.level
-        row, base = layout.row[level, ...], layout.base[level, ...]
-        column, column_weight = self._first(0, place, layout.image.width[level, ...])
-        index, row_weight = self._first(1, place, layout.image.height[level, ...])
+        width, base = of_level(layout.image.width, level), of_level(layout.base, level)
+        height = width if layout.square else of_level(layout.image.height, level)
+        row = np.asarray(np.add(width, _TWO))
+        column, column_weight = self._first(0, place, width)
+        index, row_weight = self._first(1, place, height)
         index *= row
         index += column
         if place.z is not None:
-            index += np.asarray(place.z, np.int32) * layout.layers[level, ...]
+            index += np.asarray(place.z, np.int32) * of_level(layout.layers, level)
         if base.ndim:
             index += base
         else:
@@ -197,6 +200,27 @@ def _mean(low: Array, high: Array, weight: Array) -> Array:
     return mean
 
 
+def _nearest(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
+    """The texel that contains the coordinate."""
+    nf = np.asarray(n, np.float32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    repeat = axis.mode is Wrap.REPEAT
+    if repeat and not axis.pot:
+        u = s - np.floor(s)
+        u *= nf
+    else:
+        u = np.floor(s if axis.scaled else s * nf)
+    if not repeat:
+        minmax.maximum(u, np.float32(0.0), u)
+        minmax.minimum(u, nf - np.float32(1.0), u)
+    texel: Array = u.astype(np.int32)
+    if repeat and axis.pot:
+        texel &= n - np.int32(1)
+    elif repeat:
+        minmax.minimum(texel, n - np.int32(1), texel)
+    return texel if repeat and axis.pot else minmax.maximum(texel, np.int32(0), texel)
+
+
 def _linear_first(axis: Axis, s: Array, n: Array, offset: Array | None) -> tuple[Array, Array]:
     """One more than the first texel (the second is the next), and the second one's weight of 256.
 
@@ -238,10 +262,10 @@ Words = list[Array]
 F32 = np.float32
 U32 = np.uint32
 
-_EVEN = U32(0x00FF00FF)
-_EIGHT = U32(8)
+_EVEN = np.array(0x00FF00FF, U32)
+_LOW, _EIGHT, _SIXTEEN = (np.array(number, U32) for number in (0xFF, 8, 16))
 _SECOND_BYTE, _THREE_BYTES = np.array(0xFF00, U32), np.array(24, U32)
-_TOP = F32(255.0)
+_TOP, _TOP_256 = np.array(255.0, F32), np.array(255.0 * 256.0, F32)
 
 
 def can_filter_packed(view: SamplerView, how: Filtering) -> bool:
@@ -291,9 +315,35 @@ class PackedFilter(LevelFilter[Any]):
         start = image.row(place.level, [i for i, _ in others], place.z)
         found = []
         for x, _ in columns:
-            word = image.texels().take(x + start).astype(U32, copy=False)
-            found.append([(word >> _EIGHT if odd else word) & _EVEN for odd in self.parities])
+            found.append(self._words(x + start))
         return found
+
+    def _words(self, index: Array) -> Words:
+        word = self.image.texels().take(index).astype(U32, copy=False)
+        return [(word >> _EIGHT if odd else word) & _EVEN for odd in self.parities]
+
+    def nearest(self, place: Place[Any]) -> Words:
+        """The routines' results, in fewer operations."""
+        if len(self.how.axes) != 2 or is_observed():
+            return super().nearest(place)
+        image, level = self.image, place.level
+        width = of_level(image.width, level)
+        x, y = (
+            _nearest(axis, s, n, offset)
+            for axis, s, n, offset in zip(
+                self.how.axes,
+                place.coords,
+                (width, of_level(image.height, level)),
+                place.offset or (None, None),
+                strict=False,
+            )
+        )
+        y *= width
+        y += x
+        y += of_level(image.base, level)
+        if place.z is not None:
+            y += np.asarray(place.z, np.int32) * of_level(image.layer_stride, level)
+        return self._words(y.astype(np.int64))
 
     def linear(self, place: Place[Any]) -> Words:
         if self._padded is not None and not is_observed():
@@ -322,16 +372,23 @@ class PackedFilter(LevelFilter[Any]):
 
     def planes(self, texel: Words) -> Planes:
         """Float components, swizzled."""
-        if not texel or texel[0].dtype != np.uint16:  # no words: a view of constants alone
+        if is_observed() and (not texel or texel[0].dtype != np.uint16):
             words = dict(zip(self.parities, texel, strict=True))
             return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
         made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+        if not texel or texel[0].dtype != np.uint16:
+            for parity, word in zip(self.parities, texel, strict=True):
+                for source, byte in ((parity, word & _LOW), (parity + 2, word >> _SIXTEEN)):
+                    if source in self.sources:
+                        made[source] = plane = byte.view(np.int32).astype(F32)  # NumPy's fastest
+                        plane /= _TOP
+            return [made[source] for source in self.sources]
         halves = texel[0].view(U32).reshape(-1, 2).T
         for number, low, high in self._halves:
             half = np.ascontiguousarray(halves[number])
             if low:  # its byte stays where it is: 255 * 256 is 1
                 made[2 * number] = plane = (half & _SECOND_BYTE).view(np.int32).astype(F32)
-                plane /= _TOP * F32(256.0)
+                plane /= _TOP_256
             if high:
                 half >>= _THREE_BYTES
                 made[2 * number + 1] = plane = half.view(np.int32).astype(F32)
