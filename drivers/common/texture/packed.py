@@ -42,7 +42,9 @@ Array = npt.NDArray[Any]
 _REPEATED = np.array(0x0001_0001_0001_0001, np.uint64)
 _REPEATED_257 = np.array(0x0101_0101_0101_0101, np.uint64)
 _ALL_256 = np.array(0x0100_0100_0100_0100, np.uint64)
-_TWO = np.array(2, np.int32)
+_ONE, _TWO = np.array(1, np.int32), np.array(2, np.int32)
+_HALF_TEXEL, _FRACTION = np.array(128, np.int32), np.array(255, np.int32)
+_ZERO, _STEPS = np.array(0.0, np.float32), np.array(256.0, np.float32)
 _EIGHT16 = np.array(8, np.uint16)
 _HIGH, _ROUND = np.array(0xFF00, np.uint16), np.array(0x80, np.uint16)
 
@@ -123,39 +125,64 @@ class PaddedFilter:
         self._axes = axes
 
     def linear(self, place: Place[Any]) -> Array | None:
-        """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
-        pairs: Array | None = self._padded.get(place.coords[0].shape[0])
+        """The mean of four texels, as four 16-bit channels per lane; None without a copy. The lower
+        bytes of channels are fractions.
+
+        Both axes, and then both rows, are in one array, so that NumPy is called half as often.
+        """
+        lanes, level = place.coords[0].shape[0], place.level
+        pairs: Array | None = self._padded.get(lanes)
         if pairs is None:
             return None
-        layout, level = self._padded.layout, place.level
+        layout = self._padded.layout
         width, base = of_level(layout.image.width, level), of_level(layout.base, level)
         height = width if layout.square else of_level(layout.image.height, level)
-        row = np.asarray(np.add(width, _TWO))
-        column, column_weight = self._first(0, place, width)
-        index, row_weight = self._first(1, place, height)
+        first, weight = self._first(place, (width, height))
+        column, index = first
+        row = np.add(width, _TWO)
         index *= row
         index += column
+        index += base
         if place.z is not None:
             index += np.asarray(place.z, np.int32) * of_level(layout.layers, level)
-        if base.ndim:
-            index += base
-        else:
-            pairs = pairs[int(base) :]
-        at = index.astype(np.int64)
-        both = _both_weights(column_weight)
-        low = _between(pairs.take(at), both)
-        if row.ndim:
-            at += row
-        else:
-            pairs = pairs[int(row) :]
-        return _mean(low, _between(pairs.take(at), both), _spread(row_weight))
+        at = np.empty((2, lanes), np.int64)
+        at[0] = index
+        np.add(at[0], row, out=at[1])
+        rows = pairs.take(at).view(np.uint16)
+        weights = weight.astype(np.uint64)
+        # A pair is a + 256 b. Modulo 2**16, (a + 256 b) (256 - w) is a (256 - w) - 256 b w, so b
+        # has to be added 257 w times.
+        upper_weight = weights[0] * _REPEATED_257
+        weights *= _REPEATED
+        np.subtract(_ALL_256, weights[0], out=weights[0])
+        column_weight, row_weight = weights.view(np.uint16)
+        upper = rows >> _EIGHT16
+        upper *= upper_weight.view(np.uint16)
+        rows *= column_weight
+        rows += upper
+        rows += _ROUND
+        return _mean(*rows, row_weight)
 
-    def _first(self, axis: int, place: Place[Any], extent: Array) -> tuple[Array, Array]:
-        """Where the first texel of each pair along an axis is in the copy, and the weights of the
-        second ones.
+    def _first(self, place: Place[Any], extents: Sequence[Array]) -> tuple[Array, Array]:
+        """Where along both axes the first texel of each pair is in the copy, and the weights of the
+        second ones of 256.
         """
-        offset = place.offset[axis] if place.offset else None
-        return _linear_first(self._axes[axis], place.coords[axis], extent, offset)
+        u = np.empty((2, place.coords[0].shape[0]), np.float32)
+        for number, (axis, n) in enumerate(zip(self._axes, extents, strict=True)):
+            offset = place.offset[number] if place.offset else None
+            _in_256ths(axis, place.coords[number], n, offset, u[number])
+        fixed = np.rint(u, out=u).astype(np.int32)
+        fixed += _HALF_TEXEL
+        weight = fixed & _FRACTION
+        bits = fixed.view(U32)
+        bits >>= _EIGHT
+        for first, axis, n in zip(fixed, self._axes, extents, strict=True):
+            # Where coordinates wrap, n - 1 and -1 are the same pair.
+            if axis.mode is Wrap.REPEAT and axis.pot:
+                first &= np.subtract(n, _ONE)
+            else:
+                minmax.minimum(first, n, first)
+        return fixed, weight
 
 
 def _spread(weight: Array) -> Array:
@@ -163,30 +190,6 @@ def _spread(weight: Array) -> Array:
     wide = weight.astype(np.uint64)
     wide *= _REPEATED
     return wide.view(np.uint16)
-
-
-def _both_weights(weight: Array) -> tuple[Array, Array]:
-    """Factors of pairs and of their upper bytes, with which the sum is 256 times the mean.
-
-    A pair is a + 256 b. Modulo 2**16, (a + 256 b) (256 - w) is a (256 - w) - 256 b w, so b has to
-    be added 257 w times.
-    """
-    wide = weight.astype(np.uint64)
-    upper = wide * _REPEATED_257
-    wide *= _REPEATED
-    np.subtract(_ALL_256, wide, out=wide)
-    return wide.view(np.uint16), upper.view(np.uint16)
-
-
-def _between(pairs: Array, weights: tuple[Array, Array]) -> Array:
-    """Pairs of texels, weighted and rounded, in the upper bytes; the lower ones are fractions."""
-    both = pairs.view(np.uint16)
-    upper = both >> _EIGHT16
-    both *= weights[0]
-    upper *= weights[1]
-    both += upper
-    both += _ROUND
-    return both
 
 
 def _mean(low: Array, high: Array, weight: Array) -> Array:
@@ -221,35 +224,18 @@ def _nearest(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
     return texel if repeat and axis.pot else minmax.maximum(texel, np.int32(0), texel)
 
 
-def _linear_first(axis: Axis, s: Array, n: Array, offset: Array | None) -> tuple[Array, Array]:
-    """One more than the first texel (the second is the next), and the second one's weight of 256.
-
-    The first texel is -1 to n - 1; where it wraps, n - 1 and -1 are the same pair.
-    """
-    fixed = _fixed(axis, s, n, offset)
-    weight = fixed & np.int32(255)
-    first = np.right_shift(fixed.view(U32), _EIGHT, out=fixed.view(U32)).view(np.int32)
-    if axis.mode is Wrap.REPEAT and axis.pot:
-        first &= n - np.int32(1)
-    else:
-        minmax.minimum(first, n, first)
-    return first, weight
-
-
-def _fixed(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
-    """The coordinate plus half a texel, in 256ths of a texel."""
+def _in_256ths(axis: Axis, s: Array, n: Array, offset: Array | None, out: Array) -> None:
+    """The coordinate in 256ths of a texel."""
     nf = np.asarray(n, np.float32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     repeat = axis.mode is Wrap.REPEAT
     if repeat and not axis.pot:
         s = s - np.floor(s)
-    u = np.asarray(s * np.float32(256.0) if axis.scaled else s * (nf * np.float32(256.0)))
+    steps = np.asarray(nf * _STEPS)
+    np.multiply(s, _STEPS if axis.scaled else steps, out=out)
     if not repeat:
-        minmax.maximum(u, np.float32(0.0), u)
-        minmax.minimum(u, nf * np.float32(256.0), u)
-    fixed: Array = np.rint(u, out=u).astype(np.int32)
-    fixed += np.int32(128)
-    return fixed
+        minmax.maximum(out, _ZERO, out)
+        minmax.minimum(out, steps, out)
 
 
 def _offset_coordinate(s: Array, offset: Array | None, nf: Array, scaled: bool) -> Array:
@@ -305,9 +291,9 @@ class PackedFilter(LevelFilter[Any]):
         self.sources = image.bytes8
         used = {b for b in image.bytes8 if not isinstance(b, str)}
         self.parities = [p for p in (0, 1) if used & {p, p + 2}]
-        self._halves = [
-            (h, 2 * h in used, 2 * h + 1 in used) for h in (0, 1) if used & {2 * h, 2 * h + 1}
-        ]
+        # Of each parity, the first byte that is read and the one after the last, halved.
+        halves = {p: sorted(b >> 1 for b in used if b & 1 == p) for p in self.parities}
+        self._halves = [(p, (found[0], found[-1] + 1)) for p, found in halves.items()]
 
     def row(self, place: Place[Any], columns: Sequence[Any], others: Sequence[Any]) -> list[Words]:
         """Even and odd bytes of texels (only those that the view reads)."""
@@ -383,14 +369,12 @@ class PackedFilter(LevelFilter[Any]):
                         made[source] = plane = byte.view(np.int32).astype(F32)  # NumPy's fastest
                         plane /= _TOP
             return [made[source] for source in self.sources]
-        halves = texel[0].view(U32).reshape(-1, 2).T
-        for number, low, high in self._halves:
-            half = np.ascontiguousarray(halves[number])
-            if low:  # its byte stays where it is: 255 * 256 is 1
-                made[2 * number] = plane = (half & _SECOND_BYTE).view(np.int32).astype(F32)
-                plane /= _TOP_256
-            if high:
-                half >>= _THREE_BYTES
-                made[2 * number + 1] = plane = half.view(np.int32).astype(F32)
-                plane /= _TOP
+        halves = np.ascontiguousarray(texel[0].view(U32).reshape(-1, 2).T)
+        for parity, (start, stop) in self._halves:
+            some = halves[start:stop]
+            # Bytes 0 and 2 stay where they are, since 255 * 256 is 1.
+            some, top = (some >> _THREE_BYTES, _TOP) if parity else (some & _SECOND_BYTE, _TOP_256)
+            planes = some.view(np.int32).astype(F32)  # NumPy's fastest conversion
+            planes /= top
+            made |= zip(range(2 * start + parity, 4, 2), planes, strict=False)
         return [made[source] for source in self.sources]
