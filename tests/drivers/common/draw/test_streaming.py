@@ -10,7 +10,7 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw import snapshot_copies
-from gallette.drivers.common.draw.snapshot_copies import Stream, stream_of
+from gallette.drivers.common.draw.snapshot_copies import Begun, Stream, stream_of
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -110,7 +110,7 @@ def element(slot: int, divisor: int = 0, offset: int = 4) -> VertexElement:
 
 def streamed(elements: Any, buffers: Any, **more: Any) -> Stream | None:
     snapshot = draws(elements, buffers, **more)
-    return stream_of(snapshot, TRIANGLES, WRITTEN, [bytes(640)] * 2)
+    return stream_of(snapshot, TRIANGLES, WRITTEN, [bytes(640)] * 2, Begun())
 
 
 INSIDE = VertexBuffer(WRITTEN, 8, 32)
