@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def buffer(width: int = 64) -> HostResource:
 
 def stream(width: int = 64, divisor: int = 0, versions: int = 3, last: int = 12) -> Stream:
     snapshot: Any = None
-    return Stream(snapshot, width, 16, last, divisor, versions)
+    return Stream(snapshot, width, 16, last, divisor, versions, Begun())
 
 
 @pytest.mark.parametrize(("width", "rows"), [(64, 4), (63, 4), (65, 5)])
@@ -57,6 +58,15 @@ def test_calls_of_instances_begin_at_other_instances() -> None:
     assert stream(48 + 11, divisor=2).calls(info) == []
     assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3)) == []
     assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3, instance_count=2))
+
+
+def test_calls_are_kept_from_batch_to_batch() -> None:
+    begun, info = Begun(), DrawInfo(TRIANGLES, count=3)
+    moved = begun.at(info, 12)
+    assert moved == replace(info, start=12) and begun.at(info, 12) is moved
+    for start in range(1 << 12):
+        begun.at(info, start)
+    assert begun.at(info, 12) == moved  # it is made again at some time
 
 
 def test_calls_are_made_once_for_a_batch() -> None:
