@@ -45,10 +45,10 @@ class Unit(Sampling[Any]):
         self.image: Image = image_of_view(view)
         self.how = Filtering.of(view, self.image, sampler)
         self.needs_lod = self.how.needs_lod
-        self._plain = (
-            not (self.needs_lod or self.how.target.is_array or self.how.target.is_cube)
-            and self.how.compare is None
-        )  # lookups need nothing but coordinates
+        target = self.how.target  # plain lookups need nothing but coordinates
+        self._plain = not (
+            self.needs_lod or target.is_array or target.is_cube or self.how.compare is not None
+        )
         self.chooses = self.how.reduction is not Reduction.MEAN
         self.floats = (ChoosingFilter if self.chooses else FloatFilter)(self)
         packed = can_filter_packed(view, self.how)
