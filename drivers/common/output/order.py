@@ -25,10 +25,10 @@ from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.vertex.masks import every, where
-from gallette.pipe.enums import CompareFunc, StencilOp
+from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
-from .depth import DepthTarget, compare
+from .depth import DepthTarget, compare, updates_stencil
 from .fragment_state import FragmentShader, SeveralPrograms
 
 __all__ = [
@@ -213,12 +213,7 @@ def tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bo
     """Whether tests write values that later fragments of the pixel are tested against."""
     if depth and tests.depth_writemask:
         return True
-    return stencil and any(
-        face.enabled
-        and face.writemask & 0xFF
-        and not face.fail_op is face.zfail_op is face.zpass_op is StencilOp.KEEP
-        for face in tests.stencil
-    )
+    return stencil and any(map(updates_stencil, tests.stencil))
 
 
 def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:

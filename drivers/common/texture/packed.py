@@ -251,6 +251,7 @@ U32 = np.uint32
 _EVEN = np.array(0x00FF00FF, U32)
 _LOW, _EIGHT, _SIXTEEN = (np.array(number, U32) for number in (0xFF, 8, 16))
 _SECOND_BYTE, _THREE_BYTES = np.array(0xFF00, U32), np.array(24, U32)
+_CONSTANT = {"0": np.zeros((), F32), "1": np.ones((), F32)}
 _TOP, _TOP_256 = np.array(255.0, F32), np.array(255.0 * 256.0, F32)
 
 
@@ -361,7 +362,7 @@ class PackedFilter(LevelFilter[Any]):
         if is_observed() and (not texel or texel[0].dtype != np.uint16):
             words = dict(zip(self.parities, texel, strict=True))
             return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
-        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+        made: dict[str | int, Array] = dict(_CONSTANT)
         if not texel or texel[0].dtype != np.uint16:
             for parity, word in zip(self.parities, texel, strict=True):
                 for source, byte in ((parity, word & _LOW), (parity + 2, word >> _SIXTEEN)):
