@@ -83,24 +83,26 @@ class Scratch:
 def layers(pixel: Ints, who: Who) -> Iterator[Ints | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
-    (NumPy selects several times faster with `compress` and `take` than by indexing with a mask or
-    with 32-bit numbers.)
+    The last layer is found first: it has the last fragment of each pixel. (NumPy selects several
+    times faster with `compress` and `take` than by indexing with a mask or with 32-bit numbers.)
     """
-    remaining = np.arange(len(pixel), dtype=np.int32)
-    who[pixel] = remaining
-    if every(who.take(pixel) == remaining):
-        yield None
-        return
-    at = pixel
+    remaining, at = np.arange(len(pixel), dtype=np.int32), pixel
+    found: list[Ints] = []
     for _ in range(_PEELS):
-        who[at[::-1]] = remaining[::-1]  # the first fragment of each pixel remains
-        first = who.take(at) == remaining
-        yield remaining.compress(first).astype(np.int64)
-        rest = where(~first)
-        if not len(rest):
-            return
+        who[at] = remaining
+        last = who.take(at) == remaining
+        if every(last):
+            if not found:
+                yield None
+                return
+            found.append(remaining.astype(np.int64))
+            break
+        found.append(remaining.compress(last).astype(np.int64))
+        rest = where(np.logical_not(last, out=last))
         remaining, at = remaining.take(rest), at.take(rest)
-    yield from _sorted_layers(remaining, at)
+    else:
+        yield from _sorted_layers(remaining, at)
+    yield from reversed(found)
 
 
 def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Ints]:
