@@ -24,7 +24,7 @@ from gallette.drivers.common.program import HELD_TESTED, FragmentOutputs, Progra
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.vertex.masks import every, where
+from gallette.drivers.common.vertex.masks import counted, every, where
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
@@ -86,7 +86,7 @@ def layers(pixel: Ints, who: Who) -> Iterator[Ints | None]:
     The last layer is found first: it has the last fragment of each pixel. (NumPy selects several
     times faster with `compress` and `take` than by indexing with a mask or with 32-bit numbers.)
     """
-    remaining, at = np.arange(len(pixel), dtype=np.int32), pixel
+    remaining, at = counted(len(pixel), np.int32), pixel
     found: list[Ints] = []
     for _ in range(_PEELS):
         who[at] = remaining
@@ -136,7 +136,7 @@ def visible(
     `ties` says, where depth is written, which of them win against an equal depth (None: as the test
     says).
     """
-    order = np.arange(len(pixel), dtype=np.int32)
+    order = counted(len(pixel), np.int32)
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
         return np.asarray(who.take(pixel) == order)
