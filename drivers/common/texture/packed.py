@@ -179,7 +179,7 @@ class PaddedFilter:
         rows *= column_weight
         rows += upper
         rows += _ROUND
-        _mean(*rows, row_weight, out)
+        _mean(rows[0], rows[1], row_weight, out)
 
     def _first(self, place: Place[Any], extents: Sequence[Array]) -> tuple[Array, Array]:
         """Where along both axes the first texel of each pair is in the copy, and the weights of the
@@ -279,7 +279,7 @@ U32 = np.uint32
 _EVEN = np.array(0x00FF00FF, U32)
 _LOW, _EIGHT, _SIXTEEN = (np.array(number, U32) for number in (0xFF, 8, 16))
 _SECOND_BYTE, _THREE_BYTES = np.array(0xFF00, U32), np.array(24, U32)
-_CONSTANT = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+_CONSTANT: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
 _TOP, _TOP_256 = np.array(255.0, F32), np.array(255.0 * 256.0, F32)
 
 
@@ -318,20 +318,17 @@ class PackedFilter(LevelFilter[Any]):
                 self._padded = PaddedFilter(Padded(view.resource, layout, key), axes)
         assert image.bytes8 is not None
         self.sources = image.bytes8
-        used = {b for b in image.bytes8 if not isinstance(b, str)}
-        self.parities = [p for p in (0, 1) if used & {p, p + 2}]
+        self._used = sorted({b for b in image.bytes8 if not isinstance(b, str)})
+        self.parities = sorted({b & 1 for b in self._used})
         # Of each parity, the first byte that is read and the one after the last, halved.
-        halves = {p: sorted(b >> 1 for b in used if b & 1 == p) for p in self.parities}
+        halves = {p: [b >> 1 for b in self._used if b & 1 == p] for p in self.parities}
         self._halves = [(p, (found[0], found[-1] + 1)) for p, found in halves.items()]
 
     def row(self, place: Place[Any], columns: Sequence[Any], others: Sequence[Any]) -> list[Words]:
         """Even and odd bytes of texels (only those that the view reads)."""
         image = self.image
         start = image.row(place.level, [i for i, _ in others], place.z)
-        found = []
-        for x, _ in columns:
-            found.append(self._words(x + start))
-        return found
+        return [self._words(x + start) for x, _ in columns]
 
     def _words(self, index: Array) -> Words:
         word = self.image.texels().take(index).astype(U32, copy=False)
@@ -387,23 +384,23 @@ class PackedFilter(LevelFilter[Any]):
 
     def planes(self, texel: Words) -> Planes:
         """Float components, swizzled."""
-        if is_observed() and (not texel or texel[0].dtype != np.uint16):
-            words = dict(zip(self.parities, texel, strict=True))
-            return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
-        made: dict[str | int, Array] = dict(_CONSTANT)
+        made = dict(_CONSTANT)
         if not texel or texel[0].dtype != np.uint16:
-            for parity, word in zip(self.parities, texel, strict=True):
-                for source, byte in ((parity, word & _LOW), (parity + 2, word >> _SIXTEEN)):
-                    if source in self.sources:
-                        made[source] = plane = byte.view(np.int32).astype(F32)  # NumPy's fastest
-                        plane /= _TOP
+            words = dict(zip(self.parities, texel, strict=True))
+            if is_observed():
+                return evaluate(unpacked(self.sources), [words.get(0), words.get(1)])
+            for source in self._used:
+                word = words[source & 1]
+                byte = word >> _SIXTEEN if source > 1 else word & _LOW
+                made[source] = plane = byte.view(np.int32).astype(F32)  # NumPy's fastest conversion
+                plane /= _TOP
             return [made[source] for source in self.sources]
         halves = np.ascontiguousarray(texel[0].view(U32).reshape(-1, 2).T)
         for parity, (start, stop) in self._halves:
             some = halves[start:stop]
             # Bytes 0 and 2 stay where they are, since 255 * 256 is 1.
             some, top = (some >> _THREE_BYTES, _TOP) if parity else (some & _SECOND_BYTE, _TOP_256)
-            planes = some.view(np.int32).astype(F32)  # NumPy's fastest conversion
+            planes = some.view(np.int32).astype(F32)
             planes /= top
             made |= zip(range(2 * start + parity, 4, 2), planes, strict=False)
         return [made[source] for source in self.sources]
