@@ -24,8 +24,8 @@ def _bits(channel: Channel, texels: Array) -> Array:
     word = texels.dtype.type
     if channel.bits == texels.dtype.itemsize * 8:
         return texels
-    bits: Array = (texels >> word(channel.shift)) & word((1 << channel.bits) - 1)
-    return bits
+    bits: Array = texels >> word(channel.shift) if channel.shift else texels
+    return bits & word((1 << channel.bits) - 1)  # type: ignore[no-any-return]
 
 
 def _replaced(channel: Channel, texels: Array, bits: Array) -> Array:

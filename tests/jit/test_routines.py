@@ -41,6 +41,8 @@ from tests.drivers.common.fixed.random_output import (
 Array = npt.NDArray[Any]
 DECODED = [*STORED, FORMATS["R9G9B9E5_FLOAT"]]
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as in a draw
+
 
 def check(cases: Sequence[tuple[Routine, Sequence[Array], str]]) -> None:
     """Compile all, run each, and compare: floats of 32 bits by value, because NaN has many

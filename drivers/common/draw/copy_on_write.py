@@ -31,7 +31,7 @@ from gallette.pipe.state import Box, DrawInfo
 
 from .merging import PendingDraw
 from .snapshot import Snapshot
-from .snapshot_copies import SnapshotWithCopies, Stream, buffer_of, stream_of
+from .snapshot_copies import Begun, SnapshotWithCopies, Stream, buffer_of, stream_of
 
 __all__ = ["CopyOnWrite"]
 
@@ -60,11 +60,13 @@ class _Versions:
 
     def is_read(self, draws: Sequence[PendingDraw]) -> bool:
         """Whether a draw reads the last version."""
-        key, resource = id(self.resource), self.resource
-        for snapshot, info, _ in draws[self._looked_at :]:
+        resource = self.resource
+        key, number = id(resource), len(draws)
+        for at in range(self._looked_at, number):
+            snapshot, info, _ = draws[at]
             if key in snapshot.readable or key in snapshot.sampled or info.index_buffer is resource:
                 return True
-        self._looked_at = len(draws)
+        self._looked_at = number
         return False
 
     def end(self, end: int) -> None:
@@ -158,6 +160,7 @@ class CopyOnWrite:
     """The copies and versions that the draws of one batch read."""
 
     __slots__ = (
+        "_begun",
         "_bytes",
         "_copies",
         "_pinned",
@@ -168,6 +171,7 @@ class CopyOnWrite:
     )
 
     def __init__(self) -> None:
+        self._begun = Begun()
         self._bytes = 0
         self._copies: dict[int, _Copies] = {}  # by the identity of the resource
         self._textures: dict[int, TextureVersions] = {}
@@ -286,8 +290,8 @@ class CopyOnWrite:
                 info = infos[call]
             yield snapshot, info, row
 
-    @staticmethod
     def _stream(
+        self,
         snapshot: Snapshot,
         mode: Primitive,
         copies: _Copies,
@@ -298,7 +302,7 @@ class CopyOnWrite:
         """
         key = id(snapshot), mode
         if key not in known:
-            known[key] = stream_of(snapshot, mode, copies.resource, copies.versions())
+            known[key] = stream_of(snapshot, mode, copies.resource, copies.versions(), self._begun)
         return known[key]
 
     def clear(self) -> list[TextureVersions]:

@@ -349,11 +349,13 @@ class DrawQueue:
         self, what: BufferWrite | TextureWrite | ClearCall, start: int, data: bytes
     ) -> bool:
         """Perform a write or a clear; returns false if the batch has to be flushed first."""
-        if type(what) is ClearCall:
-            values = ClearValues(what.color, what.depth, what.stencil)
-            if self._entries:
+        if type(what) is BufferWrite:
+            buffer = what.buffer
+            assert isinstance(buffer, HostResource)
+            if self._entries and not self._copies.may_write(buffer, self._entries):
                 return False
-            clear(what.framebuffer, what.flags, values, what.scissor)
+            buffer.memory[start : start + len(data)] = data
+            buffer.touch()
             return True
         if type(what) is TextureWrite:
             texture = what.texture
@@ -362,13 +364,11 @@ class DrawQueue:
                 return False
             write_texels(texture, what.level, what.box, data)
             return True
-        assert type(what) is BufferWrite
-        buffer = what.buffer
-        assert isinstance(buffer, HostResource)
-        if self._entries and not self._copies.may_write(buffer, self._entries):
+        assert type(what) is ClearCall
+        if self._entries:
             return False
-        buffer.memory[start : start + len(data)] = data
-        buffer.touch()
+        values = ClearValues(what.color, what.depth, what.stencil)
+        clear(what.framebuffer, what.flags, values, what.scissor)
         return True
 
     def _is_small(self, info: DrawInfo) -> bool:

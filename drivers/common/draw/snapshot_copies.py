@@ -31,7 +31,7 @@ from .snapshot import Snapshot
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
 
-__all__ = ["SnapshotWithCopies", "Stream", "buffer_of", "stream_of"]
+__all__ = ["Begun", "SnapshotWithCopies", "Stream", "buffer_of", "stream_of"]
 
 
 class SnapshotWithCopies(Snapshot):
@@ -142,6 +142,29 @@ def buffer_of(contents: bytes, like: ResourceDesc) -> HostResource:
     return HostResource(desc, lambda resource: None, [data.reshape(1, 1, -1)])
 
 
+class Begun:
+    """Calls with another start, kept: applications stream the same draws in every frame."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self) -> None:
+        # By identity and start, with the call itself, so that its identity stays its own.
+        self._calls: dict[tuple[int, int], tuple[DrawInfo, DrawInfo]] = {}
+
+    def at(self, info: DrawInfo, start: int) -> DrawInfo:
+        """The call, which holds no resource, with another start."""
+        key = id(info), start
+        found = self._calls.get(key)
+        if found is None:
+            if len(self._calls) >= _MOST_CALLS:
+                self._calls.clear()
+            found = self._calls[key] = info, info.begun_at(start)
+        return found[1]
+
+
+_MOST_CALLS = 1 << 12
+
+
 @lazy_dataclass()
 class Stream:
     """Draws with one snapshot that read versions of a buffer."""
@@ -152,6 +175,7 @@ class Stream:
     last: int  # the end of the first row of a draw that begins at 0
     divisor: int  # so many instances have a row; 0: each vertex has one
     versions: int
+    begun: Begun
     _calls: dict[int, tuple[DrawInfo, list[DrawInfo]]] = field(default_factory=dict)
 
     def calls(self, info: DrawInfo) -> list[DrawInfo]:
@@ -173,11 +197,11 @@ class Stream:
         shifts = range(0, self.versions * rows, rows)
         if self.divisor:
             return [replace(info, start_instance=info.start_instance + by) for by in shifts]
-        return [info.begun_at(info.start + by) for by in shifts]
+        return [self.begun.at(info, info.start + by) for by in shifts]
 
 
 def stream_of(
-    snapshot: Snapshot, mode: Primitive, buffer: Resource, versions: Sequence[bytes]
+    snapshot: Snapshot, mode: Primitive, buffer: Resource, versions: Sequence[bytes], begun: Begun
 ) -> Stream | None:
     """Draws of this mode with the versions of a buffer, the last of which is its current contents;
     None if the difference could be observed.
@@ -207,7 +231,7 @@ def stream_of(
     streamed = SnapshotWithCopies(snapshot, {id(buffer): _end_to_end(buffer, versions, stride)})
     ends = [e.src_offset + each.offset + e.src_format.block_bytes for e, each in inside]
     width = buffer.desc.width
-    return Stream(streamed, width, stride, max(ends), divisor, len(versions))
+    return Stream(streamed, width, stride, max(ends), divisor, len(versions), begun)
 
 
 def _is_read_otherwise(bound: Bound, buffer: Resource) -> bool:

@@ -269,7 +269,8 @@ def linear_plane(
     shape = (ys.size, xs.size)
     s = np.broadcast_to((xs / width).astype(np.float32), shape).reshape(-1)
     t = np.broadcast_to((ys / height).astype(np.float32)[:, None], shape).reshape(-1)
-    found = Unit(view, LINEAR_SAMPLER).sample("tex", [s, t], s.size)
+    with np.errstate(all="ignore"):
+        found = Unit(view, LINEAR_SAMPLER).sample("tex", [s, t], s.size)
     return [np.broadcast_to(p, s.shape).reshape(shape) for p in found]
 
 

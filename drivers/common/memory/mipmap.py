@@ -96,7 +96,8 @@ def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
     t = np.broadcast_to((centres(height, above[1]) / above[1])[:, None], shape)
     flat = [np.ascontiguousarray(c, np.float32).reshape(-1) for c in (s, t)]
     for z, r in enumerate(centres(depth, above[2]) / above[2]):
-        found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
+        with np.errstate(all="ignore"):
+            found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
         planes = [np.broadcast_to(p, flat[0].shape).reshape(shape) for p in found]
         _store(resource, format, level, z, planes)
 

@@ -17,11 +17,11 @@ from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.depth import stencil_test
 from gallette.drivers.common.memory.resource import flat_texels
-from gallette.pipe.enums import CompareFunc
+from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
-__all__ = ["DepthTarget", "References", "compare", "held"]
+__all__ = ["DepthTarget", "References", "compare", "held", "updates_stencil"]
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
@@ -123,9 +123,7 @@ class DepthTarget:
     def load(self, pixel: Array) -> Codes:
         """The codes stored at some pixels."""
         assert self._depth is not None
-        whole = self.depth_words
-        words: Codes = whole.take(pixel) if whole.flags.c_contiguous else whole[pixel]
-        return self.of_words(words)
+        return self.of_words(_at(self.depth_words, pixel))
 
     def of_words(self, words: Array) -> Codes:
         """The codes in words of the buffer."""
@@ -144,7 +142,7 @@ class DepthTarget:
             return
         shift = np.uint32(self._depth.shift)
         mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
-        words = self.depth_words[pixel] & ~mask
+        words = _at(self.depth_words, pixel) & ~mask
         words |= codes << shift
         self.depth_words[pixel] = words
 
@@ -159,28 +157,36 @@ class DepthTarget:
         # compared.
         shift = np.uint32(self._depth.shift)
         mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
-        words = self.depth_words[pixel] & ~mask
+        words = _at(self.depth_words, pixel) & ~mask
         words |= codes << shift
         update.at(self.depth_words, pixel, words)
 
     # -- stencil ---------------------------------------------------------------------------------
 
     def load_stencil(self, pixel: Array) -> Array:
-        assert self._stencil is not None
-        words: Array = self.stencil_words[pixel]
-        if words.dtype.itemsize == 1:
-            return words
-        words = words >> np.uint32(self._stencil.shift)
-        return words.astype(np.uint8)
+        """The stencil values stored at some pixels."""
+        return self._stencils(_at(self.stencil_words, pixel))
 
-    def _store_stencil(self, pixel: Array, values: Array) -> None:
+    def _stencils(self, words: Array) -> Array:
+        """The stencil values in words of the buffer, in the type of the words."""
         assert self._stencil is not None
-        if self.stencil_words.dtype.itemsize == 1:
+        shift, bits = self._stencil.shift, words.dtype.itemsize * 8
+        if shift:
+            words = words >> words.dtype.type(shift)
+        return words if shift + 8 == bits else words & words.dtype.type(0xFF)
+
+    def _store_stencil(self, pixel: Array, values: Array, words: Array | None = None) -> None:
+        """Store stencil values. `words`: what the buffer holds there, if that is known."""
+        assert self._stencil is not None
+        shift, held = self._stencil.shift, self.stencil_words
+        if held.dtype.itemsize == 1:
             self.stencil_words[pixel] = values
             return
-        shift = np.uint32(self._stencil.shift)
-        words = self.stencil_words[pixel] & ~np.uint32(0xFF << self._stencil.shift)
-        self.stencil_words[pixel] = words | (values.astype(np.uint32) << shift)
+        if words is None:
+            words = _at(held, pixel)
+        words = words & ~np.uint32(0xFF << shift)
+        words |= values.astype(np.uint32, copy=False) << np.uint32(shift)
+        self.stencil_words[pixel] = words
 
     def test(
         self,
@@ -238,7 +244,8 @@ class DepthTarget:
         faces = self._faces(state, front, len(pixel))
         if faces:
             passed = self._stencil_test(pixel, faces, references, in_depth)
-            result = passed if in_depth is None else passed & in_depth
+            if passed is not None:
+                result = passed if in_depth is None else passed & in_depth
         if tests_depth and state.depth_writemask:
             assert codes is not None
             if result is None:
@@ -271,19 +278,39 @@ class DepthTarget:
         faces: list[tuple[int, StencilState, Any]],
         references: References,
         in_depth: Bools | None,
-    ) -> Bools:
-        """Run the stencil test and store the new values."""
-        passed = np.ones(len(pixel), np.bool_)
-        old = self.load_stencil(pixel).astype(np.uint32)
-        new = old.copy()
+    ) -> Bools | None:
+        """Run the stencil test and store the new values; None if all lanes pass."""
+        words = _at(self.stencil_words, pixel)
+        old = self._stencils(words).astype(np.uint32, copy=False)
+        passed: Array = np.ones(len(pixel), np.bool_)
+        new = old
         for index, face, lanes in faces:
             given = [old[lanes], _reference(references, index, lanes)]
             if in_depth is not None:
                 given.append(in_depth[lanes])
-            routine = stencil_test(face, in_depth is not None)
-            passed[lanes], new[lanes] = evaluate(routine, given)
-        self._store_stencil(pixel, new.astype(np.uint8))
-        return passed
+            found = evaluate(stencil_test(face, in_depth is not None), given)
+            if len(faces) == 1:
+                passed, new = found
+            else:
+                new = old.copy() if new is old else new
+                passed[lanes], new[lanes] = found
+        if any(updates_stencil(face) for _, face, _ in faces):
+            self._store_stencil(pixel, new, words)
+        if passed.ndim:
+            return passed
+        return None if passed else np.zeros(len(pixel), np.bool_)
+
+
+def updates_stencil(face: StencilState) -> bool:
+    """Whether a test with this state may change the stored value."""
+    keeps = face.fail_op is face.zfail_op is face.zpass_op is StencilOp.KEEP
+    return face.enabled and bool(face.writemask & 0xFF) and not keeps
+
+
+def _at(words: Array, pixel: Array) -> Array:
+    """Words at some pixels."""
+    found: Array = words.take(pixel) if words.flags.c_contiguous else words[pixel]
+    return found
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:

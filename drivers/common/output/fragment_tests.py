@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
+from gallette.drivers.common.lanes import by_lane
 from gallette.drivers.common.raster.fragments import Fragments
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
@@ -66,7 +67,7 @@ class FragmentTests:
             if source.depth_range is not None:  # primitives have viewports of their own
                 near, far = (end.take(lanes.primitive) for end in source.depth_range)
             z = minmax.between(np.asarray(z), near, far)
-        return state.depth.codes(np.broadcast_to(np.asarray(z, np.float32), lanes.count))
+        return state.depth.codes(by_lane(np.asarray(z, np.float32), lanes.count))
 
     def surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
         """Which lanes certainly fail the depth test, as a hint: the binding test runs later."""

@@ -24,11 +24,11 @@ from gallette.drivers.common.program import HELD_TESTED, FragmentOutputs, Progra
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
-from gallette.drivers.common.vertex.masks import every, where
-from gallette.pipe.enums import CompareFunc, StencilOp
+from gallette.drivers.common.vertex.masks import counted, every, where
+from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
-from .depth import DepthTarget, compare
+from .depth import DepthTarget, compare, updates_stencil
 from .fragment_state import FragmentShader, SeveralPrograms
 
 __all__ = [
@@ -83,24 +83,26 @@ class Scratch:
 def layers(pixel: Ints, who: Who) -> Iterator[Ints | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
-    (NumPy selects several times faster with `compress` and `take` than by indexing with a mask or
-    with 32-bit numbers.)
+    The last layer is found first: it has the last fragment of each pixel. (NumPy selects several
+    times faster with `compress` and `take` than by indexing with a mask or with 32-bit numbers.)
     """
-    remaining = np.arange(len(pixel), dtype=np.int32)
-    who[pixel] = remaining
-    if every(who.take(pixel) == remaining):
-        yield None
-        return
-    at = pixel
+    remaining, at = counted(len(pixel), np.int32), pixel
+    found: list[Ints] = []
     for _ in range(_PEELS):
-        who[at[::-1]] = remaining[::-1]  # the first fragment of each pixel remains
-        first = who.take(at) == remaining
-        yield remaining.compress(first).astype(np.int64)
-        rest = where(~first)
-        if not len(rest):
-            return
+        who[at] = remaining
+        last = who.take(at) == remaining
+        if every(last):
+            if not found:
+                yield None
+                return
+            found.append(remaining.astype(np.int64))
+            break
+        found.append(remaining.compress(last).astype(np.int64))
+        rest = where(np.logical_not(last, out=last))
         remaining, at = remaining.take(rest), at.take(rest)
-    yield from _sorted_layers(remaining, at)
+    else:
+        yield from _sorted_layers(remaining, at)
+    yield from reversed(found)
 
 
 def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Ints]:
@@ -134,7 +136,7 @@ def visible(
     `ties` says, where depth is written, which of them win against an equal depth (None: as the test
     says).
     """
-    order = np.arange(len(pixel), dtype=np.int32)
+    order = counted(len(pixel), np.int32)
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
         return np.asarray(who.take(pixel) == order)
@@ -213,12 +215,7 @@ def tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bo
     """Whether tests write values that later fragments of the pixel are tested against."""
     if depth and tests.depth_writemask:
         return True
-    return stencil and any(
-        face.enabled
-        and face.writemask & 0xFF
-        and not face.fail_op is face.zfail_op is face.zpass_op is StencilOp.KEEP
-        for face in tests.stencil
-    )
+    return stencil and any(map(updates_stencil, tests.stencil))
 
 
 def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import begins_of, ends_of, every, lengths_from, where
+from gallette.drivers.common.vertex.masks import (
+    begins_of,
+    counted,
+    ends_of,
+    every,
+    lengths_from,
+    where,
+)
 from gallette.drivers.common.vertex.vertices import Ints
 
 from .samples import MASK, sample_mask
@@ -104,7 +111,7 @@ class Fragments:
         if self._runs is not None:
             column, row, length = self._runs
             self._x = x = column.astype(_DOUBLE).repeat(length)
-            x += np.arange(len(x), dtype=_DOUBLE)
+            x += counted(len(x), _DOUBLE)
             self._y = row.astype(_DOUBLE).repeat(length)
             self._runs = None
             return
@@ -283,7 +290,7 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
     pixel = row * np.array(stride)
     pixel += column
     pixel = pixel.repeat(length)
-    pixel += np.arange(total)
+    pixel += counted(total)
     first = spans.primitive[0]
     if first == spans.primitive[-1]:
         primitive = np.broadcast_to(first, total)
@@ -361,7 +368,7 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     ends = ends_of(quads)
     quad_x = (quad_left - (ends - quads)).repeat(quads)
     total = len(quad_x)
-    quad_x += np.arange(total)
+    quad_x += counted(total)
     quad_x *= 2
     quad_y = (row[first] * 2).repeat(quads)
     quad_pixel = quad_y * stride

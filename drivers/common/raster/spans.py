@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import minmax
-from gallette.drivers.common.vertex.masks import ends_of, every, where
+from gallette.drivers.common.vertex.masks import counted, ends_of, every, where
 
 from .setup import Edges
 
@@ -78,7 +78,7 @@ def slices(ends: npt.NDArray[Any], most: int) -> list[slice]:
 def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
     """For concatenated runs of these lengths: each item's run, and where the runs end."""
     ends = ends_of(lengths)
-    return np.arange(len(lengths)).repeat(lengths), ends
+    return counted(len(lengths)).repeat(lengths), ends
 
 
 def _heights(edges: Edges) -> Ints:
@@ -93,7 +93,7 @@ def rows_of(edges: Edges, heights: Ints | None = None) -> tuple[Ints, Ints]:
     heights = _heights(edges) if heights is None else heights
     primitive, ends = numbered(heights)
     y = (edges.y0 - (ends - heights)).take(primitive)
-    y += np.arange(len(y))
+    y += counted(len(y))
     return primitive, y
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.drivers.common.vertex.masks import begins_of, counted, lengths_from
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -201,5 +202,12 @@ def rasterize_triangles(
         edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target, faced.box)
     center = state.half_pixel_center and not multisampled
     spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
-    source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
-    return spans, source, PrimitiveInfo(faced.front, identity)
+    corners, provoking, front = faced.corners, faced.provoking, faced.front
+    if spans.count < len(provoking):  # many cover nothing: planes are not computed for those
+        first = begins_of(spans.primitive)
+        used = spans.primitive.take(first)
+        spans.primitive = counted(len(used)).repeat(lengths_from(first, spans.count))
+        corners, provoking, front = corners.take(used, axis=1), provoking[used], front[used]
+        identity, depth = identity[used], None if depth is None else depth[:, used]
+    source = PlaneSource(vertices, corners, provoking, center, depth=depth)
+    return spans, source, PrimitiveInfo(front, identity)

@@ -99,7 +99,7 @@ class FloatFilter(DecodedFilter[Any]):
         return bool(a.ndim == 0 and b.ndim == 0 and a == b)
 
     def spread(self, value: Array, like: Array) -> Array:
-        return np.broadcast_to(value, like.shape)
+        return value if value.shape == like.shape else np.broadcast_to(value, like.shape)
 
     def beyond_edges(
         self, z: Array, i: Array, j: Array, n: Any

@@ -39,7 +39,7 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
-__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view"]
+__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view", "of_level"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -52,26 +52,34 @@ RGBA8 = FORMATS["R8G8B8A8_UNORM"]
 _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
 
 
+def of_level(table: Table, level: Any) -> Table:
+    """An entry of a table by level: one number, or one for each lane."""
+    if isinstance(level, np.ndarray) and level.ndim:
+        return table.take(level)  # faster than by indexing
+    entry: Table = table[level, ...]
+    return entry
+
+
 class PayingCopy:
-    """Something made of a resource's contents once more lanes have read it, since they were
-    written, than it has texels; then making it pays.
+    """Something made of a resource's contents once more lanes have read them than there are texels;
+    then making it pays. It is made at once if so many lanes have read the contents before these.
     """
 
-    __slots__ = ("_key", "_make", "_resource", "_sampled", "_writes", "texels")
+    __slots__ = ("_before", "_key", "_make", "_resource", "_sampled", "_writes", "texels")
 
     def __init__(
         self, resource: HostResource, texels: int, key: Any, make: Callable[[], Any]
     ) -> None:
         self._resource, self.texels = resource, texels
         self._key, self._make = key, make
-        self._writes, self._sampled = -1, 0
+        self._writes, self._sampled, self._before = -1, 0, 0
 
     def get(self, lanes: int) -> Any:
         """What was made, if it exists or making it pays for `lanes` more; else None."""
         if self._writes != self._resource.writes:
-            self._writes, self._sampled = self._resource.writes, 0
+            self._writes, self._before, self._sampled = self._resource.writes, self._sampled, 0
         self._sampled += lanes
-        if self._sampled < self.texels:
+        if max(self._sampled, self._before) < self.texels:
             return None
         return self._resource.derive(self._key, self._make)
 
@@ -113,10 +121,10 @@ class Image:
         `z` is a layer or face (None: the first).
         """
         y, z = (*others, z)[:2] if others else (None, z)
-        at: Any = self.base[level]
+        at: Any = of_level(self.base, level)
         if z is not None:
-            at = z * self.layer_stride[level] + at
-        start: Array = at if y is None else y * self.width[level] + at
+            at = z * of_level(self.layer_stride, level) + at
+        start: Array = at if y is None else y * of_level(self.width, level) + at
         return start
 
     def gather(self, index: Array) -> Planes:
@@ -204,13 +212,14 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
     stencil = view.sample_stencil or (format.has_stencil and not format.has_depth)
     wanted = _named(swizzle)
 
+    last = int(base[-1] + depth[-1] * stride[-1])
+
     def decode() -> Planes:
-        return _channels(format, stencil, run(), wanted)
+        return _channels(format, stencil, run()[:last], wanted)
 
     decoded = None
     if _takes_time(format) and not stencil:
-        last = int(base[-1] + depth[-1] * stride[-1])
-        decoded = PayingCopy(resource, last, ("planes", format, stencil, wanted), decode)
+        decoded = PayingCopy(resource, last, ("planes", format, last, wanted), decode)
     return Image(
         target=view.target,
         format=format,

@@ -24,7 +24,7 @@ from gallette.pipe.state import SamplerState, SamplerView
 
 from .fetch import fetch, size_of
 from .floats import ChoosingFilter, FloatFilter
-from .image import Image, Planes, image_of_view
+from .image import Image, Planes, image_of_view, of_level
 from .packed import PackedFilter, can_filter_packed
 from .sampling import Filtering, Lookup, Place, Sampling
 
@@ -45,6 +45,10 @@ class Unit(Sampling[Any]):
         self.image: Image = image_of_view(view)
         self.how = Filtering.of(view, self.image, sampler)
         self.needs_lod = self.how.needs_lod
+        target = self.how.target  # plain lookups need nothing but coordinates
+        self._plain = not (
+            self.needs_lod or target.is_array or target.is_cube or self.how.compare is not None
+        )
         self.chooses = self.how.reduction is not Reduction.MEAN
         self.floats = (ChoosingFilter if self.chooses else FloatFilter)(self)
         packed = can_filter_packed(view, self.how)
@@ -84,7 +88,13 @@ class Unit(Sampling[Any]):
         min_lod: Array | None = None,
         gather_component: int = 0,
     ) -> list[Array]:
-        """Four components, or the size or level (see `TextureUnit.sample`)."""
+        """Four components, or the size or level (see `TextureUnit.sample`). The caller suppresses
+        NumPy's floating-point warnings.
+        """
+        if op == "tex" and self._plain and not offset and coords[0].shape == (lanes,):
+            texels = self.filter(op)
+            place: Place[Any] = Place([by_lane(c, lanes) for c in coords], (), None, None, 0)
+            return texels.planes(texels.run(self.how.min_filter, place))
         if op == "txs":
             return size_of(self.image, lod)
         if op == "query_levels":
@@ -104,14 +114,13 @@ class Unit(Sampling[Any]):
             op, spread, lod, bias, min_lod, compare, ddx or (), ddy or (), moved, gather_component,
             quads=quads,
         )  # fmt: skip
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
-            if op == "lod":
-                found = [_spread(v, count) for v in self.levels_of(look)]
-            elif op == "tg4":
-                only = self.reading(1 << gather_component).floats  # decodes no other components
-                found = self.gathered(look, only)
-            else:
-                found = self.looked_up(look)
+        if op == "lod":
+            found = [_spread(v, count) for v in self.levels_of(look)]
+        elif op == "tg4":
+            only = self.reading(1 << gather_component).floats  # decodes no other components
+            found = self.gathered(look, only)
+        else:
+            found = self.looked_up(look)
         return _of_one_lane(found) if uniform else found
 
     # -- what `Sampling` asks for ------------------------------------------------------------------
@@ -133,7 +142,8 @@ class Unit(Sampling[Any]):
 
     def extent(self, axis: int, level: Any) -> Any:
         image = self.image
-        return (image.width, image.height, image.depth)[axis][0 if level is None else level, ...]
+        table = (image.width, image.height, image.depth)[axis]
+        return of_level(table, 0 if level is None else level)
 
     def level_count(self) -> Array:
         return np.asarray(self.image.levels, np.int32)

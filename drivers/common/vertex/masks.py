@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["begins_of", "ends_of", "every", "lengths_from", "some", "where"]
+__all__ = ["begins_of", "counted", "ends_of", "every", "lengths_from", "some", "where"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -52,3 +52,19 @@ def ends_of(lengths: Ints) -> Ints:
     """The ends of concatenated runs of these lengths."""
     ends: Ints = np.add.accumulate(lengths, dtype=np.int64)
     return ends
+
+
+def counted(count: int, dtype: npt.DTypeLike = np.int64) -> npt.NDArray[Any]:
+    """The numbers 0 to count - 1, for reading only: there is one array of each type."""
+    numbers = _COUNTED.get(dtype)
+    if numbers is None or len(numbers) < count:
+        if count > _MOST_COUNTED:
+            return np.arange(count, dtype=dtype)
+        numbers = np.arange(min(2 * count, _MOST_COUNTED), dtype=dtype)
+        numbers.flags.writeable = False
+        _COUNTED[dtype] = numbers
+    return numbers[:count]
+
+
+_COUNTED: dict[npt.DTypeLike, npt.NDArray[Any]] = {}
+_MOST_COUNTED = 1 << 18

@@ -436,10 +436,10 @@ def sample(
 
     `wanted` is a mask of the texel components that the shader reads.
     """
-    at = np.asarray(index)
-    if at.ndim:
-        return _sample_each(textures, at, op, coords, count, dtype, more)
-    unit = textures[int(at)] if 0 <= int(at) < len(textures) else None
+    if getattr(index, "ndim", 0):
+        return _sample_each(textures, index, op, coords, count, dtype, more)
+    at = int(index)
+    unit = textures[at] if 0 <= at < len(textures) else None
     if unit is None:
         return [np.full(count, v, dtype) for v in _UNBOUND]
     if wanted != 15:

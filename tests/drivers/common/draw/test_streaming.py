@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw import snapshot_copies
-from gallette.drivers.common.draw.snapshot_copies import Stream, stream_of
+from gallette.drivers.common.draw.snapshot_copies import Begun, Stream, stream_of
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -28,7 +29,7 @@ def buffer(width: int = 64) -> HostResource:
 
 def stream(width: int = 64, divisor: int = 0, versions: int = 3, last: int = 12) -> Stream:
     snapshot: Any = None
-    return Stream(snapshot, width, 16, last, divisor, versions)
+    return Stream(snapshot, width, 16, last, divisor, versions, Begun())
 
 
 @pytest.mark.parametrize(("width", "rows"), [(64, 4), (63, 4), (65, 5)])
@@ -57,6 +58,15 @@ def test_calls_of_instances_begin_at_other_instances() -> None:
     assert stream(48 + 11, divisor=2).calls(info) == []
     assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3)) == []
     assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3, instance_count=2))
+
+
+def test_calls_are_kept_from_batch_to_batch() -> None:
+    begun, info = Begun(), DrawInfo(TRIANGLES, count=3)
+    moved = begun.at(info, 12)
+    assert moved == replace(info, start=12) and begun.at(info, 12) is moved
+    for start in range(1 << 12):
+        begun.at(info, start)
+    assert begun.at(info, 12) == moved  # it is made again at some time
 
 
 def test_calls_are_made_once_for_a_batch() -> None:
@@ -110,7 +120,7 @@ def element(slot: int, divisor: int = 0, offset: int = 4) -> VertexElement:
 
 def streamed(elements: Any, buffers: Any, **more: Any) -> Stream | None:
     snapshot = draws(elements, buffers, **more)
-    return stream_of(snapshot, TRIANGLES, WRITTEN, [bytes(640)] * 2)
+    return stream_of(snapshot, TRIANGLES, WRITTEN, [bytes(640)] * 2, Begun())
 
 
 INSIDE = VertexBuffer(WRITTEN, 8, 32)
