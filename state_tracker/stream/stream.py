@@ -173,7 +173,10 @@ class Stream:
         if all of these have the values already.
         """
         applied = self.applied
-        if all([applied.get(slot) == value for slot, value, _, _ in known]):
+        for slot, value, _, _ in known:
+            if applied.get(slot) != value:
+                break
+        else:
             return
         if not self._perform_all(commands, address):
             self._clear()
