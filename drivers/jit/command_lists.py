@@ -101,17 +101,22 @@ class CommandLists:
         self._written: dict[int, HostResource] = {}
         self._changes: dict[int, QueryChange] = {}
         self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
-        # Of each kind: bytes there may be, -1 if it is no command, and vertices.
-        limits = np.full((2, count), ((-1,), (_FOREVER,)))
+        # Of each kind: bytes there may be, -1 if it is no command, the number of vertices
+        # and instances.
+        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        self._only = np.full(count, -1)  # of several instances the first, since these need rows
         self._add_writes(kinds, limits[0])
         self._add_changes(kinds, limits[0])
         self._add_draws(self._plans(kinds, draws), *limits)
         sizes, starts = series.pieces.sizes[some], series.starts[some]
-        rooms, vertices = limits[:, which]
+        rooms, vertices, instances = limits[:, which]
         drawn = self._commands[which, CommandWords.CALL] != 0
         good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
         self._size = int(sizes[drawn.argmax()])
         good &= ~drawn | (sizes == self._size)
+        if series.instances is not None:
+            first_instances, only = series.instances[some], self._only[which]
+            good &= (first_instances < instances) & ((only < 0) | (only == first_instances))
         good &= self._follow(which, epoch, [(number, kinds[number].epoch) for number in draws])
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good
@@ -162,7 +167,11 @@ class CommandLists:
                 self._steps[number] = 1 if kind.begins else -1
 
     def _add_draws(
-        self, plans: dict[int, tuple[DrawPlan, DrawInfo]], rooms: Ints, vertices: Ints
+        self,
+        plans: dict[int, tuple[DrawPlan, DrawInfo]],
+        rooms: Ints,
+        vertices: Ints,
+        instances: Ints,
     ) -> None:
         """Add calls for the draws that read in advance nothing that a command changes."""
         changing = {id(buffer) for buffer in self._written.values()}
@@ -171,7 +180,7 @@ class CommandLists:
         owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
         costs = [0]
         for number, (plan, info) in plans.items():
-            rows = plan.rows(info)
+            rows = info.instance_count > 1
             strict, owner = owners.setdefault(plan, (rows, info))
             if (strict or rows) and owner is not info:
                 continue  # which rows are read is no part of a command
@@ -183,6 +192,12 @@ class CommandLists:
             stream, self._commands[number] = found
             self._draws[number] = plan, info, stream
             rooms[number] = CONSTANTS
+            if rows:
+                self._only[number] = info.start_instance
+            elif self._series.instances is not None:
+                instances[number] = plan.least_instances
+            elif info.start_instance >= plan.least_instances:
+                rooms[number] = -1
             if not info.index_size:
                 vertices[number] = plan.least
             costs.append(stream.cost)
@@ -200,6 +215,8 @@ class CommandLists:
         drawn = commands[:, CommandWords.CALL] != 0
         starts = commands[:, CommandWords.START]
         np.copyto(starts, series.starts[begin:end], where=starts < 0)
+        if series.instances is not None:
+            commands[:, CommandWords.INSTANCE] = series.instances[begin:end]
         commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
         numbers = _numbers(kinds)
         steps = self._steps[kinds]

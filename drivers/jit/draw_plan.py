@@ -351,7 +351,8 @@ class DrawPlan(Rasterization):
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None
         start = stream.first if info.index_size else -1
-        return stream, (self._whole.address, self._at, 0, 0, start, stream.at)
+        address = self._whole.address
+        return stream, (address, self._at, 0, 0, start, stream.at, info.start_instance)
 
     def begin(self, info: DrawInfo, stream: Stream, size: int) -> None:
         """Prepare for a run of draws such as this one, with block 0 of this size."""
@@ -388,9 +389,10 @@ class DrawPlan(Rasterization):
         """The number of vertices that its buffers hold."""
         return self._columns.least
 
-    def rows(self, info: DrawInfo) -> bool:
-        """Whether its vertices are not consecutive."""
-        return info.instance_count > 1 or self._columns.divided
+    @property
+    def least_instances(self) -> int:
+        """The number of instances that its buffers hold."""
+        return self._columns.least_instances
 
     def looked_at(self, info: DrawInfo) -> Iterator[Any]:
         """The resources whose contents are read before the draw."""

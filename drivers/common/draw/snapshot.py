@@ -369,15 +369,15 @@ class PreparedDraw:
     info: DrawInfo
     target: FramebufferState
     epoch: int  # of the bound state when it was submitted
-    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+    _moved: dict[tuple[int, int], DrawInfo] = field(default_factory=dict)
 
-    def call(self, start: int) -> DrawInfo:
-        """The call, starting at that vertex."""
-        if start == self.info.start:
+    def call(self, start: int, instance: int) -> DrawInfo:
+        """The call, starting at that vertex and that instance."""
+        if start == self.info.start and instance == self.info.start_instance:
             return self.info
-        found = self._moved.get(start)
+        found = self._moved.get((start, instance))
         if found is None:
             if len(self._moved) >= _MOST_STARTS:
                 self._moved.clear()
-            found = self._moved[start] = self.info.begun_at(start)
+            found = self._moved[start, instance] = self.info.begun_at(start, instance)
         return found
