@@ -29,8 +29,8 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
 
-from .llvm.engine import Function, compile_module
-from .plan_memory import CONSTANTS, Stream
+from .llvm.engine import Function, compile_module, loads
+from .plan_memory import CONSTANTS, PlanMemory, Stream
 from .shader.command_list_code import COSTLY, command_list_text
 from .shader.layout import CommandWords, ListWords, TallyWords
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from .draw_plan import DrawPlan
 
 __all__ = ["CommandLists"]
+
+_MOST_KEPT = 16
+"""Series whose calls are kept."""
 
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
@@ -59,6 +62,73 @@ def _numbers(kinds: Ints) -> list[int]:
     """The distinct kinds of some entries, ascending."""
     found: list[int] = np.bincount(kinds).nonzero()[0].tolist()
     return found
+
+
+class Calls:
+    """The commands of the draws of a series. Programs repeat the same ones in each frame, so they
+    are kept for as long as nothing changes that they follow from.
+    """
+
+    def __init__(
+        self, tokens: list[PreparedDraw], plans: list[DrawPlan | None], memory: PlanMemory
+    ) -> None:
+        self._tokens, self.loads = tokens, loads()
+        self._memory, self._moved, self._whole = memory, memory.moved, None not in plans
+        self._resources = {id(each): each for token in tokens for each in token.snapshot.named}
+        count = len(tokens)
+        self.commands = np.zeros((count, CommandWords.SIZE), np.int64)
+        self.limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        self.only = np.full(count, -1)
+        self.epochs = np.array([token.epoch for token in tokens])
+        self.calls: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
+        self.cost = 0
+        self._followed: dict[int, tuple[HostResource, int]] = {}
+        some = [plan for plan in plans if plan is not None and plan.memory is memory]
+        changing = {id(resource) for plan in some for resource in plan.touched}
+        owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
+        looked_at: dict[int, Any] = {}
+        for place, (plan, token) in enumerate(zip(plans, tokens, strict=True)):
+            if plan is None or plan.memory is not memory:
+                continue
+            info = token.info
+            rows = info.instance_count > 1
+            strict, owner = owners.setdefault(plan, (rows, info))
+            if (strict or rows) and owner is not info:
+                continue  # which rows are read is no part of a command
+            read = {id(resource): resource for resource in plan.looked_at(info)}
+            if not changing.isdisjoint(read):
+                continue
+            found = plan.command(info)
+            if found is None:
+                continue
+            stream, self.commands[place] = found
+            self.calls[place] = plan, info, stream
+            self.limits[0, place] = CONSTANTS
+            if rows:
+                self.only[place] = info.start_instance
+            else:
+                self.limits[2, place] = plan.least_instances
+            if not info.index_size:
+                self.limits[1, place] = plan.least
+            self.cost = max(self.cost, stream.cost)
+            looked_at |= read
+            indices: Any = info.index_buffer
+            if indices is not None:
+                self._followed[id(indices)] = indices, indices.writes
+        self.looked_at = looked_at.keys()
+
+    def serves(self, planned: Callable[[Any], DrawPlan | None]) -> bool:
+        """Whether the draws have the same plans and indices still. They draw to one framebuffer,
+        so that one of them tells whether it is bound.
+        """
+        if not self._whole or self._moved != self._memory.moved or planned(self._tokens[0]) is None:
+            return False
+        if not all(resource.refcount for resource in self._resources.values()):
+            return False
+        return all(
+            resource.writes == writes and not resource.live
+            for resource, writes in self._followed.values()
+        )
 
 
 class CommandLists:
@@ -94,7 +164,8 @@ class CommandLists:
         which = series.which[some]
         kinds = {number: series.kinds[number] for number in _numbers(which)}
         draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
-        if not draws or 2 * len(draws) > self._end - first:
+        known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
+        if known is None:
             return
         self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
         self._draws: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
@@ -107,7 +178,7 @@ class CommandLists:
         self._only = np.full(count, -1)  # of several instances the first, since these need rows
         self._add_writes(kinds, limits[0])
         self._add_changes(kinds, limits[0])
-        self._add_draws(self._plans(kinds, draws), *limits)
+        self._add_draws(known, draws, limits)
         sizes, starts = series.pieces.sizes[some], series.starts[some]
         rooms, vertices, instances = limits[:, which]
         drawn = self._commands[which, CommandWords.CALL] != 0
@@ -116,35 +187,50 @@ class CommandLists:
         good &= ~drawn | (sizes == self._size)
         if series.instances is not None:
             first_instances, only = series.instances[some], self._only[which]
-            good &= (first_instances < instances) & ((only < 0) | (only == first_instances))
-        good &= self._follow(which, epoch, [(number, kinds[number].epoch) for number in draws])
+        else:
+            first_instances = self._commands[which, CommandWords.INSTANCE]
+            only = first_instances
+        good &= ~drawn | (only == first_instances) | ((only < 0) & (first_instances < instances))
+        good &= self._follow(which, epoch, draws, known.epochs)
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good
         edges = (bounded[1:] != bounded[:-1]).nonzero()[0] + first
         self._found = edges.reshape(-1, 2)[::-1].tolist()
 
-    def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:
+    def _follow(self, which: Ints, epoch: int, draws: list[int], wanted: Ints) -> Bools:
         """Which entries can be executed in sequence: draws must belong to the bound state's
         epoch.
         """
         count = len(self._series.kinds)
         expected = np.full(count, -1)
-        for number, wanted in draws:
-            expected[number] = wanted
+        expected[draws] = wanted
         changes = self._steps[which]
         epochs = epoch + COUNTING * (changes.cumsum() - changes)
         good: Bools = (expected[which] < 0) | (expected[which] == epochs)
         return good
 
-    def _plans(
-        self, kinds: dict[int, Any], draws: list[int]
-    ) -> dict[int, tuple[DrawPlan, DrawInfo]]:
-        """The plans of the draws."""
-        found = {}
-        for number in draws:
-            plan = self._planned(kinds[number])
-            if plan is not None and plan.memory is self._memory:
-                found[number] = plan, kinds[number].info
+    def _known(self, kinds: dict[int, Any], draws: list[int], few: bool) -> Calls | None:
+        """The calls of the draws. If these are not `few`, it takes as long to prepare them as to
+        make each alone, so that is done when they come again, unless it has to be done each time.
+        """
+        if not draws:
+            return None
+        tokens = [kinds[number] for number in draws]
+        kept, key = self._memory.calls, tuple(map(id, tokens))
+        found: Calls | bool | None = kept.get(key)
+        if not few and (found is None or found is False):
+            kept[key] = found is None  # true: they came once
+            return None
+        if isinstance(found, Calls):
+            serves = found.serves(self._planned)
+            if serves and found.loads == loads():
+                return found
+            if not (few or serves):
+                kept[key] = False
+                return None
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        found = kept[key] = Calls(tokens, list(map(self._planned, tokens)), self._memory)
         return found
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
@@ -166,42 +252,18 @@ class CommandLists:
                 self._changes[number] = kind
                 self._steps[number] = 1 if kind.begins else -1
 
-    def _add_draws(
-        self,
-        plans: dict[int, tuple[DrawPlan, DrawInfo]],
-        rooms: Ints,
-        vertices: Ints,
-        instances: Ints,
-    ) -> None:
+    def _add_draws(self, known: Calls, draws: list[int], limits: Ints) -> None:
         """Add calls for the draws that read in advance nothing that a command changes."""
-        changing = {id(buffer) for buffer in self._written.values()}
-        for plan, _ in plans.values():
-            changing.update(map(id, plan.touched))
-        owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
-        costs = [0]
-        for number, (plan, info) in plans.items():
-            rows = info.instance_count > 1
-            strict, owner = owners.setdefault(plan, (rows, info))
-            if (strict or rows) and owner is not info:
-                continue  # which rows are read is no part of a command
-            if any(id(resource) in changing for resource in plan.looked_at(info)):
-                continue
-            found = plan.command(info)
-            if found is None:
-                continue
-            stream, self._commands[number] = found
-            self._draws[number] = plan, info, stream
-            rooms[number] = CONSTANTS
-            if rows:
-                self._only[number] = info.start_instance
-            elif self._series.instances is not None:
-                instances[number] = plan.least_instances
-            elif info.start_instance >= plan.least_instances:
-                rooms[number] = -1
-            if not info.index_size:
-                vertices[number] = plan.least
-            costs.append(stream.cost)
-        self._most = (self._like.work.limit - max(costs)) // FRAGMENT
+        self._commands[draws], self._only[draws] = known.commands, known.only
+        limits[:, draws] = known.limits
+        self._draws = {draws[place]: call for place, call in known.calls.items()}
+        if not known.looked_at.isdisjoint(map(id, self._written.values())):
+            changing = {id(buffer) for buffer in self._written.values()}
+            for number, (plan, info, _) in list(self._draws.items()):
+                if any(id(resource) in changing for resource in plan.looked_at(info)):
+                    self._commands[number], limits[0, number] = 0, -1
+                    del self._draws[number]
+        self._most = (self._like.work.limit - known.cost) // FRAGMENT
 
     # -- making ------------------------------------------------------------------------------------
 
@@ -229,8 +291,11 @@ class CommandLists:
             self._memory.put(0, pieces[begin + int(drawn.argmax())])
         before = self._like.counters.moment(True).samples_passed - self._memory.samples_passed
         seconds, done, state = self._run(commands)
+        for resources in {id(plan.touched): plan.touched for plan in plans}.values():
+            for resource in resources:
+                resource.writes += 1
         for plan in plans:
-            plan.end(seconds / len(plans))
+            plan.charge(seconds / len(plans))
         for number in numbers:
             if number in self._written:
                 self._written[number].touch()

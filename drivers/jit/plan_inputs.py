@@ -232,17 +232,22 @@ class Columns:
         """Forget the first vertex and instance."""
         self._stream = None
 
+    def refresh(self) -> bool:
+        """Convert what has changed; returns whether all addresses are still right."""
+        for each in self._converted.values():
+            if each.refresh(self._base):
+                self._laid = False
+        return self._laid
+
     def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:
         """Point at the vertices of a draw, from `start` on if they have no indices; returns false
         if some are missing.
         """
-        changed = False
-        for each in self._converted.values():
-            changed |= each.refresh(self._base)
+        self.refresh()
         first = stream.first + (0 if info.index_size else start)
         for name, values in self._system:
             _number(name, values, stream, info, first)
-        if changed or not self._laid:
+        if not self._laid:
             self._lay()
         elif stream is self._stream and first == self._first and info is self._info:
             return True

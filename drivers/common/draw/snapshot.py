@@ -29,6 +29,7 @@ from gallette.drivers.common.bound import (
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
+from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .draw_states import DrawStates
@@ -326,6 +327,11 @@ class Snapshot:
         """The vertex and the fragment shader."""
         found = self.states.bound.shaders
         return found.get(Stage.VERTEX), found.get(Stage.FRAGMENT)
+
+    @property
+    def named(self) -> Sequence[Resource]:
+        """The resources it refers to."""
+        return self._resources
 
     @property
     def alive(self) -> bool:
