@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandLists"]
 
-_MOST_KEPT = 16
+_MOST_KEPT = 256
 """Series whose calls are kept."""
 
 _LEAST = 3
@@ -70,21 +70,29 @@ class Calls:
     """
 
     def __init__(
-        self, tokens: list[PreparedDraw], plans: list[DrawPlan | None], memory: PlanMemory
+        self,
+        tokens: list[PreparedDraw],
+        plans: list[DrawPlan | None],
+        memory: PlanMemory,
+        fixed: bool,
     ) -> None:
+        """`fixed`: they say what their first instance is."""
         self._tokens, self.loads = tokens, loads()
-        self._memory, self._moved, self._whole = memory, memory.moved, None not in plans
+        self._plans = [plan for plan in plans if plan is not None]
+        self._whole, self._moves = None not in plans, self._all_moves()
         self._resources = {id(each): each for token in tokens for each in token.snapshot.named}
         count = len(tokens)
         self.commands = np.zeros((count, CommandWords.SIZE), np.int64)
-        self.limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
-        self.only = np.full(count, -1)
+        # Bytes there may be, -1 if it is no command, the number of vertices and instances; and
+        # of several instances the first, since these need rows.
+        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        only = np.full(count, -1)
+        self.bounds = limits, only
         self.epochs = np.array([token.epoch for token in tokens])
         self.calls: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
         self.cost = 0
         self._followed: dict[int, tuple[HostResource, int]] = {}
-        some = [plan for plan in plans if plan is not None and plan.memory is memory]
-        changing = {id(resource) for plan in some for resource in plan.touched}
+        changing = {id(resource) for plan in self._plans for resource in plan.touched}
         owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
         looked_at: dict[int, Any] = {}
         for place, (plan, token) in enumerate(zip(plans, tokens, strict=True)):
@@ -103,13 +111,14 @@ class Calls:
                 continue
             stream, self.commands[place] = found
             self.calls[place] = plan, info, stream
-            self.limits[0, place] = CONSTANTS
+            inside = rows or not fixed or info.start_instance < plan.least_instances
+            limits[0, place] = CONSTANTS if inside else -1
             if rows:
-                self.only[place] = info.start_instance
+                only[place] = info.start_instance
             else:
-                self.limits[2, place] = plan.least_instances
+                limits[2, place] = plan.least_instances
             if not info.index_size:
-                self.limits[1, place] = plan.least
+                limits[1, place] = plan.least
             self.cost = max(self.cost, stream.cost)
             looked_at |= read
             indices: Any = info.index_buffer
@@ -117,11 +126,25 @@ class Calls:
                 self._followed[id(indices)] = indices, indices.writes
         self.looked_at = looked_at.keys()
 
+    def among(
+        self, numbers: list[int], count: int
+    ) -> tuple[Ints, dict[int, tuple[DrawPlan, DrawInfo, Stream]], Ints, Ints]:
+        """Commands, calls and bounds of so many kinds, of which the draws have these numbers."""
+        commands = np.zeros((count, CommandWords.SIZE), np.int64)
+        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        only = np.full(count, -1)
+        commands[numbers] = self.commands
+        limits[:, numbers], only[numbers] = self.bounds
+        return commands, {numbers[at]: call for at, call in self.calls.items()}, limits, only
+
+    def _all_moves(self) -> int:
+        return sum([plan.moves for plan in self._plans])
+
     def serves(self, planned: Callable[[Any], DrawPlan | None]) -> bool:
         """Whether the draws have the same plans and indices still. They draw to one framebuffer,
         so that one of them tells whether it is bound.
         """
-        if not self._whole or self._moved != self._memory.moved or planned(self._tokens[0]) is None:
+        if not self._whole or self._moves != self._all_moves() or planned(self._tokens[0]) is None:
             return False
         if not all(resource.refcount for resource in self._resources.values()):
             return False
@@ -167,18 +190,16 @@ class CommandLists:
         known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
         if known is None:
             return
-        self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
-        self._draws: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
         self._written: dict[int, HostResource] = {}
         self._changes: dict[int, QueryChange] = {}
         self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
-        # Of each kind: bytes there may be, -1 if it is no command, the number of vertices
-        # and instances.
-        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
-        self._only = np.full(count, -1)  # of several instances the first, since these need rows
-        self._add_writes(kinds, limits[0])
-        self._add_changes(kinds, limits[0])
-        self._add_draws(known, draws, limits)
+        self._most = (self._like.work.limit - known.cost) // FRAGMENT
+        self._commands, self._draws, limits, only = known.commands, known.calls, *known.bounds
+        if len(draws) < count:
+            self._commands, self._draws, limits, only = known.among(draws, count)
+            self._add_writes(kinds, limits[0])
+            self._add_changes(kinds, limits[0])
+            self._leave_out(known, limits[0])
         sizes, starts = series.pieces.sizes[some], series.starts[some]
         rooms, vertices, instances = limits[:, which]
         drawn = self._commands[which, CommandWords.CALL] != 0
@@ -186,11 +207,8 @@ class CommandLists:
         self._size = int(sizes[drawn.argmax()])
         good &= ~drawn | (sizes == self._size)
         if series.instances is not None:
-            first_instances, only = series.instances[some], self._only[which]
-        else:
-            first_instances = self._commands[which, CommandWords.INSTANCE]
-            only = first_instances
-        good &= ~drawn | (only == first_instances) | ((only < 0) & (first_instances < instances))
+            there, wanted = series.instances[some], only[which]
+            good &= ~drawn | (there == wanted) | ((wanted < 0) & (there < instances))
         good &= self._follow(which, epoch, draws, known.epochs)
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good
@@ -216,7 +234,8 @@ class CommandLists:
         if not draws:
             return None
         tokens = [kinds[number] for number in draws]
-        kept, key = self._memory.calls, tuple(map(id, tokens))
+        fixed = self._series.instances is None
+        kept, key = self._memory.calls, (fixed, *map(id, tokens))
         found: Calls | bool | None = kept.get(key)
         if not few and (found is None or found is False):
             kept[key] = found is None  # true: they came once
@@ -230,7 +249,8 @@ class CommandLists:
                 return None
         if len(kept) >= _MOST_KEPT:
             kept.clear()
-        found = kept[key] = Calls(tokens, list(map(self._planned, tokens)), self._memory)
+        plans = list(map(self._planned, tokens))
+        found = kept[key] = Calls(tokens, plans, self._memory, fixed)
         return found
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
@@ -252,18 +272,15 @@ class CommandLists:
                 self._changes[number] = kind
                 self._steps[number] = 1 if kind.begins else -1
 
-    def _add_draws(self, known: Calls, draws: list[int], limits: Ints) -> None:
-        """Add calls for the draws that read in advance nothing that a command changes."""
-        self._commands[draws], self._only[draws] = known.commands, known.only
-        limits[:, draws] = known.limits
-        self._draws = {draws[place]: call for place, call in known.calls.items()}
-        if not known.looked_at.isdisjoint(map(id, self._written.values())):
-            changing = {id(buffer) for buffer in self._written.values()}
-            for number, (plan, info, _) in list(self._draws.items()):
-                if any(id(resource) in changing for resource in plan.looked_at(info)):
-                    self._commands[number], limits[0, number] = 0, -1
-                    del self._draws[number]
-        self._most = (self._like.work.limit - known.cost) // FRAGMENT
+    def _leave_out(self, known: Calls, rooms: Ints) -> None:
+        """Leave out draws that read in advance what a command writes."""
+        changing = {id(buffer) for buffer in self._written.values()}
+        if known.looked_at.isdisjoint(changing):
+            return
+        for number, (plan, info, _) in list(self._draws.items()):
+            if any(id(resource) in changing for resource in plan.looked_at(info)):
+                self._commands[number], rooms[number] = 0, -1
+                del self._draws[number]
 
     # -- making ------------------------------------------------------------------------------------
 

@@ -184,6 +184,7 @@ class DrawPlan(Rasterization):
         self._streams: Streams = ()
         self._contents: object = None  # of its indices
         self._steady = False  # whether it has but to be given other constants
+        self.moves = 0  # how often it got other vertex buffers
         self._begun: tuple[DrawInfo, Stream] | None = None  # the run made last, if nothing since
         self._size = -1  # of its constants
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
@@ -226,7 +227,7 @@ class DrawPlan(Rasterization):
             return None
         self._draw, self._columns, self._info = draw, columns, None
         self._steady, self._begun = False, None
-        self.memory.moved += 1
+        self.moves += 1
         self._point_at_inputs()
         return self
 

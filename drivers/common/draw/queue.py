@@ -206,7 +206,7 @@ class DrawQueue:
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch)
+        return self._snapshot.prepared(info, bound.framebuffer, bound.epoch)
 
     def prepared_call(self, token: PreparedDraw, info: DrawInfo) -> PreparedDraw | None:
         """Another call in the state of a prepared draw; None if it is not small."""

@@ -69,6 +69,8 @@ def row_of(constants: Constants) -> Row:
 
 BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
+_MOST_PREPARED = 64
+
 _LARGE_BLOCKS = 1 << 12
 """Bytes of constant blocks that shaders may read for draws to have rows of them."""
 
@@ -124,6 +126,7 @@ class Snapshot:
         "_merge_keys",
         "_observes_start",
         "_plans",
+        "_prepared",
         "_resources",
         "_states",
         "blocks",
@@ -180,6 +183,7 @@ class Snapshot:
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
+        self._prepared: dict[int, PreparedDraw] = {}  # by the identity of the call
         # Resources by identity: those that draws write, those that they sample, of which there may
         # be versions, and others that they read, of which there may be copies (`copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
@@ -247,6 +251,15 @@ class Snapshot:
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
+
+    def prepared(self, info: DrawInfo, target: FramebufferState, epoch: int) -> PreparedDraw:
+        """The call as a draw to be repeated: the same object as the last time, if possible."""
+        found = self._prepared.get(id(info))
+        if found is None or found.target is not target or found.epoch != epoch:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            found = self._prepared[id(info)] = PreparedDraw(self, info, target, epoch)
+        return found
 
     def succeed(self, other: Snapshot) -> None:
         """Take the plans of a snapshot that differs in the vertex buffers only. Many programs make

@@ -202,8 +202,7 @@ def product(first: Matrix, second: Matrix) -> Matrix:
     """What current matrices become by multiplications: the bits of `cell_product`. The terms of
     each sum are added in order, as those of `@` may not be.
     """
-    terms = first[..., None] * second[..., None, :, :]
-    return rounded(np.add.reduce(terms, -2))
+    return rounded(np.einsum("nij,njk->nik", first, second))
 
 
 def inverse(matrix: Matrix) -> Matrix:
