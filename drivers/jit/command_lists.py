@@ -42,6 +42,9 @@ __all__ = ["CommandLists"]
 _MOST_KEPT = 256
 """Series whose calls are kept."""
 
+_MOST_HELD = 4096
+"""Draws of all of these: each holds a snapshot and a plan."""
+
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
 
@@ -126,6 +129,9 @@ class Calls:
                 self._followed[id(indices)] = indices, indices.writes
         self.looked_at = looked_at.keys()
 
+    def __len__(self) -> int:
+        return len(self._tokens)
+
     def among(
         self, numbers: list[int], count: int
     ) -> tuple[Ints, dict[int, tuple[DrawPlan, DrawInfo, Stream]], Ints, Ints]:
@@ -194,7 +200,8 @@ class CommandLists:
         self._changes: dict[int, QueryChange] = {}
         self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
         self._most = (self._like.work.limit - known.cost) // FRAGMENT
-        self._commands, self._draws, limits, only = known.commands, known.calls, *known.bounds
+        self._commands, self._draws = known.commands, known.calls
+        limits, only = known.bounds
         if len(draws) < count:
             self._commands, self._draws, limits, only = known.among(draws, count)
             self._add_writes(kinds, limits[0])
@@ -247,7 +254,8 @@ class CommandLists:
             if not (few or serves):
                 kept[key] = False
                 return None
-        if len(kept) >= _MOST_KEPT:
+        held = sum([len(each) for each in kept.values() if isinstance(each, Calls)])
+        if len(kept) >= _MOST_KEPT or held > _MOST_HELD:
             kept.clear()
         plans = list(map(self._planned, tokens))
         found = kept[key] = Calls(tokens, plans, self._memory, fixed)

@@ -450,7 +450,7 @@ def _draw_series(ctx: Context, info: DrawInfo, calls: Ints) -> int:
     token = ctx.stream.token()
     if token is None:
         return 0
-    drawn = (calls[:, :2] > 0).all(1).nonzero()[0]
+    drawn = ((calls[:, 0] > 0) & (calls[:, 1] > 0)).nonzero()[0]
     fields = list(map(tuple, calls[drawn, : 4 if indexed else 2].tolist()))
     distinct = {each: number for number, each in enumerate(dict.fromkeys(fields))}
     kinds = []
