@@ -36,7 +36,7 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_MOST_STARTS", 2)
+    monkeypatch.setattr(snapshots, "_MOST_STARTS", 3)
     snapshot: Any = None
     info = DrawInfo(TRIANGLES, start=2, count=3)
     draw = PreparedDraw(snapshot, info, FramebufferState(), 0)
