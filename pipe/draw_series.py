@@ -69,14 +69,22 @@ class Pieces:
 
 class Series:
     """A series: for each entry its kind, its data, and its start (a draw's first vertex, or the
-    offset of a write to a buffer).
+    offset of a write to a buffer); and for each its first instance, if not its kind says that.
 
     Kinds are tokens of the driver's `prepared_draw`, `BufferWrite`, `TextureWrite`, `QueryChange`,
     `ClearCall`.
     """
 
-    def __init__(self, kinds: Sequence[Any], which: Ints, pieces: Pieces, starts: Ints) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[Any],
+        which: Ints,
+        pieces: Pieces,
+        starts: Ints,
+        instances: Ints | None = None,
+    ) -> None:
         self.kinds, self.which, self.pieces, self.starts = kinds, which, pieces, starts
+        self.instances = instances
 
     def __len__(self) -> int:
         return len(self.which)
@@ -96,3 +104,8 @@ class Series:
         """The start of each entry."""
         found: list[int] = self.starts.tolist()
         return found
+
+    @functools.cached_property
+    def first_instances(self) -> list[int] | None:
+        """The first instance of each entry."""
+        return None if self.instances is None else self.instances.tolist()

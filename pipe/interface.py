@@ -247,6 +247,10 @@ class Context(ABC):
         """
         return None
 
+    def prepared_call(self, token: Any, info: DrawInfo) -> Any:
+        """A token for another call in the state of a prepared draw; None if the driver cannot."""
+        return None
+
     def draw_series(self, series: Series) -> int:
         """Execute a series: prepared draws, which do not depend on the bound state, and the writes,
         clears and queries between them.

@@ -355,17 +355,21 @@ class DrawInfo:
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
 
-    def begun_at(self, start: int) -> DrawInfo:
-        """The draw with another start: a fast copy, for series of thousands of draws."""
+    def begun_at(self, start: int, instance: int | None = None) -> DrawInfo:
+        """The draw with another start, and maybe another first instance: a fast copy, for series of
+        thousands of draws.
+        """
         made = object.__new__(DrawInfo)
         for get, set in _MEMBERS_OF_CALLS:
             set(made, get(self))
         _START(made, start)
+        if instance is not None:
+            _START_INSTANCE(made, instance)
         return made
 
 
 _MEMBERS: dict[str, Any] = {each.name: getattr(DrawInfo, each.name) for each in fields(DrawInfo)}
-_START = _MEMBERS["start"].__set__
+_START, _START_INSTANCE = (_MEMBERS[name].__set__ for name in ("start", "start_instance"))
 _MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.values()]
 
 

@@ -233,6 +233,9 @@ class HostContext(MemoryContext):
             return None
         return self._queue.prepared(info)
 
+    def prepared_call(self, token: PreparedDraw, info: DrawInfo) -> PreparedDraw | None:
+        return self._queue.prepared_call(token, info)
+
     def draw_series(self, series: Series) -> int:
         if is_tapped(self, "draw_vbo") or not self._draws_plainly:
             return 0

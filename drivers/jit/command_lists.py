@@ -29,8 +29,8 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
 
-from .llvm.engine import Function, compile_module
-from .plan_memory import CONSTANTS, Stream
+from .llvm.engine import Function, compile_module, loads
+from .plan_memory import CONSTANTS, PlanMemory, Stream
 from .shader.command_list_code import COSTLY, command_list_text
 from .shader.layout import CommandWords, ListWords, TallyWords
 
@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     from .draw_plan import DrawPlan
 
 __all__ = ["CommandLists"]
+
+_MOST_KEPT = 256
+"""Series whose calls are kept."""
+
+_MOST_HELD = 4096
+"""Draws of all of these: each holds a snapshot and a plan."""
 
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
@@ -59,6 +65,99 @@ def _numbers(kinds: Ints) -> list[int]:
     """The distinct kinds of some entries, ascending."""
     found: list[int] = np.bincount(kinds).nonzero()[0].tolist()
     return found
+
+
+class Calls:
+    """The commands of the draws of a series. Programs repeat the same ones in each frame, so they
+    are kept for as long as nothing changes that they follow from.
+    """
+
+    def __init__(
+        self,
+        tokens: list[PreparedDraw],
+        plans: list[DrawPlan | None],
+        memory: PlanMemory,
+        fixed: bool,
+    ) -> None:
+        """`fixed`: they say what their first instance is."""
+        self._tokens, self.loads = tokens, loads()
+        self._plans = [plan for plan in plans if plan is not None]
+        self._whole, self._moves = None not in plans, self._all_moves()
+        self._resources = {id(each): each for token in tokens for each in token.snapshot.named}
+        count = len(tokens)
+        self.commands = np.zeros((count, CommandWords.SIZE), np.int64)
+        # Bytes there may be, -1 if it is no command, the number of vertices and instances; and
+        # of several instances the first, since these need rows.
+        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        only = np.full(count, -1)
+        self.bounds = limits, only
+        self.epochs = np.array([token.epoch for token in tokens])
+        self.calls: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
+        self.cost = 0
+        self._followed: dict[int, tuple[HostResource, int]] = {}
+        changing = {id(resource) for plan in self._plans for resource in plan.touched}
+        owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
+        looked_at: dict[int, Any] = {}
+        for place, (plan, token) in enumerate(zip(plans, tokens, strict=True)):
+            if plan is None or plan.memory is not memory:
+                continue
+            info = token.info
+            rows = info.instance_count > 1
+            strict, owner = owners.setdefault(plan, (rows, info))
+            if (strict or rows) and owner is not info:
+                continue  # which rows are read is no part of a command
+            read = {id(resource): resource for resource in plan.looked_at(info)}
+            if not changing.isdisjoint(read):
+                continue
+            found = plan.command(info)
+            if found is None:
+                continue
+            stream, self.commands[place] = found
+            self.calls[place] = plan, info, stream
+            inside = rows or not fixed or info.start_instance < plan.least_instances
+            limits[0, place] = CONSTANTS if inside else -1
+            if rows:
+                only[place] = info.start_instance
+            else:
+                limits[2, place] = plan.least_instances
+            if not info.index_size:
+                limits[1, place] = plan.least
+            self.cost = max(self.cost, stream.cost)
+            looked_at |= read
+            indices: Any = info.index_buffer
+            if indices is not None:
+                self._followed[id(indices)] = indices, indices.writes
+        self.looked_at = looked_at.keys()
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def among(
+        self, numbers: list[int], count: int
+    ) -> tuple[Ints, dict[int, tuple[DrawPlan, DrawInfo, Stream]], Ints, Ints]:
+        """Commands, calls and bounds of so many kinds, of which the draws have these numbers."""
+        commands = np.zeros((count, CommandWords.SIZE), np.int64)
+        limits = np.full((3, count), ((-1,), (_FOREVER,), (_FOREVER,)))
+        only = np.full(count, -1)
+        commands[numbers] = self.commands
+        limits[:, numbers], only[numbers] = self.bounds
+        return commands, {numbers[at]: call for at, call in self.calls.items()}, limits, only
+
+    def _all_moves(self) -> int:
+        return sum([plan.moves for plan in self._plans])
+
+    def serves(self, planned: Callable[[Any], DrawPlan | None]) -> bool:
+        """Whether the draws have the same plans and indices still. They draw to one framebuffer,
+        so that one of them tells whether it is bound.
+        """
+        if not self._whole or self._moves != self._all_moves() or planned(self._tokens[0]) is None:
+            return False
+        if not all(resource.refcount for resource in self._resources.values()):
+            return False
+        return all(
+            resource.writes == writes and not resource.live
+            for resource, writes in self._followed.values()
+        )
 
 
 class CommandLists:
@@ -94,52 +193,72 @@ class CommandLists:
         which = series.which[some]
         kinds = {number: series.kinds[number] for number in _numbers(which)}
         draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
-        if not draws or 2 * len(draws) > self._end - first:
+        known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
+        if known is None:
             return
-        self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
-        self._draws: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
         self._written: dict[int, HostResource] = {}
         self._changes: dict[int, QueryChange] = {}
         self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
-        # Of each kind: bytes there may be, -1 if it is no command, and vertices.
-        limits = np.full((2, count), ((-1,), (_FOREVER,)))
-        self._add_writes(kinds, limits[0])
-        self._add_changes(kinds, limits[0])
-        self._add_draws(self._plans(kinds, draws), *limits)
+        self._most = (self._like.work.limit - known.cost) // FRAGMENT
+        self._commands, self._draws = known.commands, known.calls
+        limits, only = known.bounds
+        if len(draws) < count:
+            self._commands, self._draws, limits, only = known.among(draws, count)
+            self._add_writes(kinds, limits[0])
+            self._add_changes(kinds, limits[0])
+            self._leave_out(known, limits[0])
         sizes, starts = series.pieces.sizes[some], series.starts[some]
-        rooms, vertices = limits[:, which]
+        rooms, vertices, instances = limits[:, which]
         drawn = self._commands[which, CommandWords.CALL] != 0
         good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
         self._size = int(sizes[drawn.argmax()])
         good &= ~drawn | (sizes == self._size)
-        good &= self._follow(which, epoch, [(number, kinds[number].epoch) for number in draws])
+        if series.instances is not None:
+            there, wanted = series.instances[some], only[which]
+            good &= ~drawn | (there == wanted) | ((wanted < 0) & (there < instances))
+        good &= self._follow(which, epoch, draws, known.epochs)
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good
         edges = (bounded[1:] != bounded[:-1]).nonzero()[0] + first
         self._found = edges.reshape(-1, 2)[::-1].tolist()
 
-    def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:
+    def _follow(self, which: Ints, epoch: int, draws: list[int], wanted: Ints) -> Bools:
         """Which entries can be executed in sequence: draws must belong to the bound state's
         epoch.
         """
         count = len(self._series.kinds)
         expected = np.full(count, -1)
-        for number, wanted in draws:
-            expected[number] = wanted
+        expected[draws] = wanted
         changes = self._steps[which]
         epochs = epoch + COUNTING * (changes.cumsum() - changes)
         good: Bools = (expected[which] < 0) | (expected[which] == epochs)
         return good
 
-    def _plans(
-        self, kinds: dict[int, Any], draws: list[int]
-    ) -> dict[int, tuple[DrawPlan, DrawInfo]]:
-        """The plans of the draws."""
-        found = {}
-        for number in draws:
-            plan = self._planned(kinds[number])
-            if plan is not None and plan.memory is self._memory:
-                found[number] = plan, kinds[number].info
+    def _known(self, kinds: dict[int, Any], draws: list[int], few: bool) -> Calls | None:
+        """The calls of the draws. If these are not `few`, it takes as long to prepare them as to
+        make each alone, so that is done when they come again, unless it has to be done each time.
+        """
+        if not draws:
+            return None
+        tokens = [kinds[number] for number in draws]
+        fixed = self._series.instances is None
+        kept, key = self._memory.calls, (fixed, *map(id, tokens))
+        found: Calls | bool | None = kept.get(key)
+        if not few and (found is None or found is False):
+            kept[key] = found is None  # true: they came once
+            return None
+        if isinstance(found, Calls):
+            serves = found.serves(self._planned)
+            if serves and found.loads == loads():
+                return found
+            if not (few or serves):
+                kept[key] = False
+                return None
+        held = sum([len(each) for each in kept.values() if isinstance(each, Calls)])
+        if len(kept) >= _MOST_KEPT or held > _MOST_HELD:
+            kept.clear()
+        plans = list(map(self._planned, tokens))
+        found = kept[key] = Calls(tokens, plans, self._memory, fixed)
         return found
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
@@ -161,32 +280,15 @@ class CommandLists:
                 self._changes[number] = kind
                 self._steps[number] = 1 if kind.begins else -1
 
-    def _add_draws(
-        self, plans: dict[int, tuple[DrawPlan, DrawInfo]], rooms: Ints, vertices: Ints
-    ) -> None:
-        """Add calls for the draws that read in advance nothing that a command changes."""
+    def _leave_out(self, known: Calls, rooms: Ints) -> None:
+        """Leave out draws that read in advance what a command writes."""
         changing = {id(buffer) for buffer in self._written.values()}
-        for plan, _ in plans.values():
-            changing.update(map(id, plan.touched))
-        owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
-        costs = [0]
-        for number, (plan, info) in plans.items():
-            rows = plan.rows(info)
-            strict, owner = owners.setdefault(plan, (rows, info))
-            if (strict or rows) and owner is not info:
-                continue  # which rows are read is no part of a command
+        if known.looked_at.isdisjoint(changing):
+            return
+        for number, (plan, info, _) in list(self._draws.items()):
             if any(id(resource) in changing for resource in plan.looked_at(info)):
-                continue
-            found = plan.command(info)
-            if found is None:
-                continue
-            stream, self._commands[number] = found
-            self._draws[number] = plan, info, stream
-            rooms[number] = CONSTANTS
-            if not info.index_size:
-                vertices[number] = plan.least
-            costs.append(stream.cost)
-        self._most = (self._like.work.limit - max(costs)) // FRAGMENT
+                self._commands[number], rooms[number] = 0, -1
+                del self._draws[number]
 
     # -- making ------------------------------------------------------------------------------------
 
@@ -200,6 +302,8 @@ class CommandLists:
         drawn = commands[:, CommandWords.CALL] != 0
         starts = commands[:, CommandWords.START]
         np.copyto(starts, series.starts[begin:end], where=starts < 0)
+        if series.instances is not None:
+            commands[:, CommandWords.INSTANCE] = series.instances[begin:end]
         commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
         numbers = _numbers(kinds)
         steps = self._steps[kinds]
@@ -212,8 +316,11 @@ class CommandLists:
             self._memory.put(0, pieces[begin + int(drawn.argmax())])
         before = self._like.counters.moment(True).samples_passed - self._memory.samples_passed
         seconds, done, state = self._run(commands)
+        for resources in {id(plan.touched): plan.touched for plan in plans}.values():
+            for resource in resources:
+                resource.writes += 1
         for plan in plans:
-            plan.end(seconds / len(plans))
+            plan.charge(seconds / len(plans))
         for number in numbers:
             if number in self._written:
                 self._written[number].touch()

@@ -184,6 +184,8 @@ class DrawPlan(Rasterization):
         self._streams: Streams = ()
         self._contents: object = None  # of its indices
         self._steady = False  # whether it has but to be given other constants
+        self.moves = 0  # how often it got other vertex buffers
+        self._begun: tuple[DrawInfo, Stream] | None = None  # the run made last, if nothing since
         self._size = -1  # of its constants
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
@@ -223,7 +225,9 @@ class DrawPlan(Rasterization):
         columns = columns_of(inputs, draw.elements, draw.buffers, self.memory)
         if columns is None or draw.fixed is not self._draw.fixed:
             return None
-        self._draw, self._columns, self._info, self._steady = draw, columns, None, False
+        self._draw, self._columns, self._info = draw, columns, None
+        self._steady, self._begun = False, None
+        self.moves += 1
         self._point_at_inputs()
         return self
 
@@ -282,6 +286,7 @@ class DrawPlan(Rasterization):
     def _streams_of(self, info: DrawInfo) -> Streams:
         """The parts of a draw; none if that is to be shortened (`splitting.without_excess`)."""
         self._steady = False
+        self._end_run()
         contents = contents_of(info) if info.index_size else None
         if info is not self._info or (info.index_size and contents != self._contents):
             self._info = None
@@ -351,11 +356,20 @@ class DrawPlan(Rasterization):
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None
         start = stream.first if info.index_size else -1
-        return stream, (self._whole.address, self._at, 0, 0, start, stream.at)
+        address = self._whole.address
+        return stream, (address, self._at, 0, 0, start, stream.at, info.start_instance)
 
     def begin(self, info: DrawInfo, stream: Stream, size: int) -> None:
         """Prepare for a run of draws such as this one, with block 0 of this size."""
-        self._info, words = None, self._words
+        words, begun = self._words, self._begun
+        if begun is not None and begun[0] is info and begun[1] is stream:
+            steady = self._loads == loads() and self._room == self.memory.room
+            if steady and size == self._size and self._columns.refresh():
+                if self._units:
+                    self._refresh_textures()
+                return
+        self._info = None
+        self._end_run()
         if self._loads != loads():
             self._point()
         if self._room != self.memory.room:
@@ -367,12 +381,16 @@ class DrawPlan(Rasterization):
         self._columns.begin(stream, info, info.start)
         words[DrawWords.START] = -1 & ((1 << 64) - 1)
         words[DrawWords.MOVES], words[DrawWords.MOVE_COUNT] = self._columns.moves()
+        self._begun = info, stream
 
-    def end(self, seconds: float) -> None:
-        """Record that the draws of a run were executed, and the time they took."""
-        self._columns.forget()
-        for resource in self.touched:
-            resource.writes += 1
+    def _end_run(self) -> None:
+        """Forget the vertices that machine code has moved to."""
+        if self._begun is not None:
+            self._begun = None
+            self._columns.forget()
+
+    def charge(self, seconds: float) -> None:
+        """Charge a run's functions for the time its draws took, if others may replace them."""
         if self._quick or self._whole.quick:
             several = [*self._quick, self._whole]
             for function in several:
@@ -388,9 +406,10 @@ class DrawPlan(Rasterization):
         """The number of vertices that its buffers hold."""
         return self._columns.least
 
-    def rows(self, info: DrawInfo) -> bool:
-        """Whether its vertices are not consecutive."""
-        return info.instance_count > 1 or self._columns.divided
+    @property
+    def least_instances(self) -> int:
+        """The number of instances that its buffers hold."""
+        return self._columns.least_instances
 
     def looked_at(self, info: DrawInfo) -> Iterator[Any]:
         """The resources whose contents are read before the draw."""

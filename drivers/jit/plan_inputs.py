@@ -95,15 +95,17 @@ class Columns:
 
     def __init__(self, memory: PlanMemory, inputs: int) -> None:
         self._memory = memory
-        self._table = np.zeros((max(1, inputs), 4), np.uint64)
+        self._table = np.zeros((inputs + 1, 4), np.uint64)  # the last one is for no input
         self._base = np.zeros(inputs, np.int64)
         self._stride = np.zeros(inputs, np.int64)
         self._limit = np.full(inputs, _FOREVER, np.int64)
         self._divisor = np.zeros(inputs, np.int64)
         self._with_vertices = np.zeros(inputs, np.bool_)  # with the number of the vertex
         self._words, self._at = self._table.reshape(-1).data, int(self._table.ctypes.data)
-        # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
+        # The words of the first vertex and the limit; base, stride, limit: see `_lay`. Those that
+        # move with the vertex, and those that move with the instance.
         self._moving: list[tuple[int, int, int, int, int]] = []
+        self._by_turns: list[tuple[int, int, int, int, int]] = []
         self._moves: Array | None = None  # rows of `MoveWords`
         # Of the columns that are no constants: the word for the rows, and the divisor.
         self._in_turn: list[tuple[int, int]] = []
@@ -113,7 +115,6 @@ class Columns:
         self._converted: dict[int, _Converted] = {}
         self._system: list[tuple[str, Array]] = []
         self.addresses: list[int] = []  # what the block's words of the inputs are
-        self.divided = False  # some are by instance
         self._stream: Stream | None = None  # of the draw pointed at, its first vertex and call
         self._first = -1
         self._info: DrawInfo | None = None
@@ -204,33 +205,49 @@ class Columns:
             yield each.buffer.buffer
 
     def moves(self) -> tuple[int, int]:
-        """The offsets of the `MoveWords` of columns whose address depends on the first vertex."""
+        """The address of the `MoveWords` of columns that move with the first vertex or, of a single
+        instance, with that; and how many there are.
+        """
         if self._moves is None:
-            words = 8 * np.array([each[:2] for each in self._moving], np.int64).reshape(-1, 2)
-            numbers = np.array([each[2:] for each in self._moving], np.int64).reshape(-1, 3)
-            self._moves = np.hstack((words + self._at, numbers))
-        return int(self._moves.ctypes.data), len(self._moves)
+            unused = 4 * (len(self._table) - 1)  # the limit of a row for all lanes
+            turns = [(first, unused, *more) for first, _, *more in self._by_turns]
+            every = np.array([*self._moving, *turns], np.int64).reshape(-1, 5)
+            every[:, :2] = 8 * every[:, :2] + self._at
+            by_instance = np.arange(len(every)) >= len(self._moving)
+            self._moves = np.hstack((every, by_instance[:, None].astype(np.int64)))
+        count = len(self._moving) if self._in_rows else len(self._moves)
+        return int(self._moves.ctypes.data), count
 
     @property
     def least(self) -> int:
         """The number of vertices available in all of them."""
         return min((limit for *_, limit in self._moving), default=_FOREVER)
 
+    @property
+    def least_instances(self) -> int:
+        """The number of rows by instance available in all of them."""
+        return min((limit for *_, limit in self._by_turns), default=_FOREVER)
+
     def forget(self) -> None:
-        """Forget the first vertex."""
+        """Forget the first vertex and instance."""
         self._stream = None
+
+    def refresh(self) -> bool:
+        """Convert what has changed; returns whether all addresses are still right."""
+        for each in self._converted.values():
+            if each.refresh(self._base):
+                self._laid = False
+        return self._laid
 
     def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:
         """Point at the vertices of a draw, from `start` on if they have no indices; returns false
         if some are missing.
         """
-        changed = False
-        for each in self._converted.values():
-            changed |= each.refresh(self._base)
+        self.refresh()
         first = stream.first + (0 if info.index_size else start)
         for name, values in self._system:
             _number(name, values, stream, info, first)
-        if changed or not self._laid:
+        if not self._laid:
             self._lay()
         elif stream is self._stream and first == self._first and info is self._info:
             return True
@@ -244,34 +261,51 @@ class Columns:
             words[start] = base + first * stride
             words[end] = limit - first
         if self._in_rows:
-            self._table[:, Column.ROWS] = 0
-        self._in_rows = bool(info.instance_count > 1 or self.divided)
+            self._table[:-1, Column.ROWS] = 0
+        self._in_rows = info.instance_count > 1
         if self._in_rows:
             self._by_instance(stream, info)
+        elif self._by_turns:
+            self._of_instance(info.start_instance)
         self._stream, self._first, self._info = stream, first, info  # its rows are pointed at
         return True
 
     def _lay(self) -> None:
         """Write the words that are equal for all draws, and note those that are not."""
-        table, rows = self._table, range(len(self._base))
+        table, rows = self._table[:-1], range(len(self._base))
         if rows:
             table[:, Column.FIRST], table[:, Column.STRIDE] = self._base, self._stride
             table[:, Column.LIMIT], table[:, Column.ROWS] = self._limit, 0
         moving = [row for row in rows if self._with_vertices[row]]
         base, stride, limit = (each.tolist() for each in (self._base, self._stride, self._limit))
-        self._moving = [
-            (4 * row + Column.FIRST, 4 * row + Column.LIMIT, base[row], stride[row], limit[row])
-            for row in moving
-        ]
-        self._moves = None
         divisors = self._divisor.tolist()
+        turning = [row for row in rows if divisors[row] and stride[row]]
+        self._moving, self._by_turns = (
+            [
+                (4 * row + Column.FIRST, 4 * row + Column.LIMIT, base[row], stride[row], limit[row])
+                for row in some
+            ]
+            for some in (moving, turning)
+        )
+        self._moves = None
         self._in_turn = [(4 * row + Column.ROWS, divisors[row]) for row in rows if stride[row]]
-        self.divided = any(divisors)
         self._laid = True
+
+    def _of_instance(self, instance: int) -> None:
+        """All lanes have the row of one instance."""
+        words = self._words
+        for first, end, base, stride, limit in self._by_turns:
+            there = instance < limit
+            words[first] = base + instance * stride if there else base
+            words[end] = _FOREVER if there else 0
+            words[first + Column.STRIDE - Column.FIRST] = 0
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
         """The row of each lane, where rows do not follow the lanes."""
-        self._rows = []
+        self._rows, words = [], self._words
+        for first, end, base, stride, limit in self._by_turns:
+            words[first], words[end] = base, limit
+            words[first + Column.STRIDE - Column.FIRST] = stride
         for word, divisor in self._in_turn:
             if divisor or stream.lanes != stream.count:
                 start = info.start_instance if divisor else 0

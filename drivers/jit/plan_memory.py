@@ -91,6 +91,7 @@ class PlanMemory:
         self._starts: dict[int, Array] = {}
         self.room = 0
         self.make_room(1024)
+        self.calls: dict[Any, Any] = {}  # of series that came before (see `command_lists`)
         self._kept: dict[Any, Any] = {}  # streams and rows
         self._kept_bytes = 0
 

@@ -71,6 +71,9 @@ class TraceContextBase(Context):
         """None, so that every draw of a series is made, and recorded, by itself."""
         return None
 
+    def prepared_call(self, token: Any, info: DrawInfo) -> Any:
+        return None
+
     def draw_series(self, series: Series) -> int:
         return 0
 

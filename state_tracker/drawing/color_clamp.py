@@ -18,7 +18,7 @@ def clamps(ctx: Context, clamp: int) -> bool:
     floats.
     """
     if clamp == GL.FIXED_ONLY:
-        return ctx.framebuffers.draw.is_fixed_point
+        return ctx.framebuffers.draw.is_fixed_point(ctx)
     return clamp != GL.FALSE
 
 
@@ -27,7 +27,7 @@ def clamps_fragments(ctx: Context) -> bool:
     clamp = ctx.fragment.clamp_fragment_color
     if clamp == GL.FIXED_ONLY:  # fixed-point formats clamp by themselves
         draw = ctx.framebuffers.draw
-        return draw.holds_negative and draw.is_fixed_point
+        return draw.holds_negative(ctx) and draw.is_fixed_point(ctx)
     return clamp == GL.TRUE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
+from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, StreamOutputTarget
@@ -46,11 +48,13 @@ __all__ = [
     "draw",
     "draw_captured",
     "draw_indexed",
+    "draw_several",
     "index_range",
     "output_mode",
     "restart_index",
 ]
 
+Ints = npt.NDArray[np.int64]
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
 _PLAIN = range(GL.POINTS, GL.TRIANGLE_FAN + 1)
@@ -407,6 +411,67 @@ def draw_indexed(
         ctx.vertex_input.finish()
 
 
+def draw_several(ctx: Context, mode: int, type: int | None, calls: Ints) -> None:
+    """Draw several times; a row of `calls` is count, number of instances, first vertex (of indices
+    of that type: the offset of the first), base vertex and first instance.
+
+    Once a draw has brought the state up to date, the driver gets those after it as a series.
+    """
+    rows, done = calls.tolist(), 0
+    attempts = _ATTEMPTS
+    ctx.stream.drawn = None
+    while done < len(rows):
+        count, instances, first, base, instance = rows[done]
+        if type is None:
+            draw(ctx, mode, first, count, instances, instance, done)
+        else:
+            draw_indexed(ctx, mode, count, type, first, instances, base, instance, done)
+        done += 1
+        if attempts and len(rows) - done >= _FEW and ctx.stream.drawn is not None:
+            made = _draw_series(ctx, ctx.stream.drawn, calls[done:])
+            done, attempts, ctx.stream.drawn = done + made, attempts - (made < _FEW), None
+
+
+_FEW = 4
+"""Fewer draws are as fast one by one."""
+
+_ATTEMPTS = 8
+"""After so many series that end early, the other draws are made one by one."""
+
+
+def _draw_series(ctx: Context, info: DrawInfo, calls: Ints) -> int:
+    """Make calls in the state of the last draw as a series; returns how many were made."""
+    executable = ctx.programs.executable
+    indexed = info.index_size > 0
+    if executable is None or executable.counts_draws or ctx.observed:
+        return 0
+    if not indexed and (calls[:, 2] < 0).any():  # an error
+        return 0
+    token = ctx.stream.token()
+    if token is None:
+        return 0
+    drawn = ((calls[:, 0] > 0) & (calls[:, 1] > 0)).nonzero()[0]
+    fields = list(map(tuple, calls[drawn, : 4 if indexed else 2].tolist()))
+    distinct = {each: number for number, each in enumerate(dict.fromkeys(fields))}
+    kinds = []
+    for count, instances, *more in distinct:
+        offset, bias = more if indexed else (0, 0)
+        call = replace(
+            info, count=count, instance_count=instances, index_offset=offset, index_bias=bias
+        )
+        kinds.append(ctx.pipe.prepared_call(token, call))
+    if None in kinds:
+        return 0
+    number, data = len(drawn), bytes(executable.uniforms.data)
+    zeros = np.zeros(number, np.int64)
+    pieces = Pieces.of((data,), zeros, zeros, np.full(number, len(data)))
+    starts = np.full(number, info.start) if indexed else calls[drawn, 2]
+    which = np.array([distinct[each] for each in fields], np.int64)
+    series = Series(kinds, which, pieces, starts, calls[drawn, 4])
+    made = ctx.pipe.draw_series(series)
+    return len(calls) if made == number else int(drawn[made])
+
+
 def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances: int) -> None:
     """Draw as many vertices as transform feedback has captured into a buffer."""
     count = target.written // target.stride if target.stride else 0
@@ -436,6 +501,13 @@ def draw_arrays_instanced_base_instance(
     draw(ctx, mode, first, count, instances, base)
 
 
+def _calls(counts: Any, firsts: Any, bases: Any = 0) -> Ints:
+    """The calls of `draw_several` for one instance each."""
+    found = np.zeros((len(counts), 5), np.int64)
+    found[:, 0], found[:, 1], found[:, 2], found[:, 3] = counts, 1, firsts, bases
+    return found
+
+
 @entry
 def multi_draw_arrays(
     ctx: Context, mode: int, first: Pointer, count: Pointer, drawcount: int
@@ -448,8 +520,7 @@ def multi_draw_arrays(
         raise invalid_value("negative count")
     if not drawcount:
         draw(ctx, mode, 0, 0)  # report the errors of a draw, too
-    for index, (start, length) in enumerate(zip(firsts.tolist(), counts.tolist(), strict=True)):
-        draw(ctx, mode, start, length, draw_id=index)
+    draw_several(ctx, mode, None, _calls(counts, firsts))
 
 
 @entry
@@ -529,6 +600,9 @@ def multi_draw_elements_base_vertex(
         bases = read_array(base_vertex, "int", drawcount).tolist()
     if not drawcount:
         draw(ctx, mode, 0, 0)
+    if all(isinstance(each, int) for each in pointers):
+        draw_several(ctx, mode, type, _calls(counts, pointers, bases))
+        return
     for index, (length, pointer, base) in enumerate(zip(counts, pointers, bases, strict=True)):
         draw_indexed(ctx, mode, length, type, pointer, 1, base, 0, index)
 

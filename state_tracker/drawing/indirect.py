@@ -9,9 +9,8 @@ import numpy as np
 from gallette.state_tracker.drawing.draw import (
     INDEX_TYPES,
     check_mode,
-    draw,
     draw_captured,
-    draw_indexed,
+    draw_several,
 )
 from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
@@ -49,7 +48,8 @@ def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: in
     if buffer.blocked:
         raise invalid_operation("the indirect buffer is mapped")
     raw = np.frombuffer(buffer.read(offset, max(end - offset, 0)), np.uint8)
-    return [raw[i * stride : i * stride + words * 4].view("<u4").tolist() for i in range(count)]
+    shape, strides = (count, words), (stride, 4)
+    return np.ndarray(shape, "<u4", raw, strides=strides).astype(np.int64)
 
 
 @entry
@@ -58,8 +58,7 @@ def multi_draw_arrays_indirect(
 ) -> None:
     check_mode(ctx, mode)
     commands = _indirect(ctx, indirect, 4, drawcount, stride)
-    for index, (count, instances, first, base) in enumerate(commands):
-        draw(ctx, mode, first, count, instances, base, index)
+    draw_several(ctx, mode, None, np.insert(commands, 3, 0, axis=1))
 
 
 @entry
@@ -73,10 +72,9 @@ def multi_draw_elements_indirect(
         raise invalid_operation("no element array buffer is bound")
     size = INDEX_TYPES[type][0]
     commands = _indirect(ctx, indirect, 5, drawcount, stride)
-    for index, (count, instances, first, base, base_instance) in enumerate(commands):
-        signed = base - (1 << 32) if base >> 31 else base
-        at = first * size
-        draw_indexed(ctx, mode, count, type, at, instances, signed, base_instance, index)
+    commands[:, 2] *= size
+    commands[:, 3] = commands[:, 3].astype(np.int32)  # the base vertex has a sign
+    draw_several(ctx, mode, type, commands)
 
 
 @entry

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.enums import CullFace, PolygonMode
@@ -131,64 +133,104 @@ class RasterState:
 
 
 def rasterizer_state(ctx: Context) -> RasterizerState:
-    """The pipe rasterizer state."""
-    s = ctx.raster
-    compat = ctx.is_compat
+    """The pipe rasterizer state: one object for equal ones, which is compared faster."""
+    s, compat, draw = ctx.raster, ctx.is_compat, ctx.framebuffers.draw
+    return _state(
+        _VALUES(s),
+        any(s.scissor_enabled),
+        compat,
+        ctx.profile not in ("es", "es1"),
+        ctx.caps.max_line_width,
+        s.multisample and ctx.pipe_framebuffer.samples > 1,
+        draw.is_window,
+        _sized_vertices(ctx),
+        compat and _even_colors(ctx),
+        compat and _two_side(ctx),
+        compat and clamps(ctx, ctx.fragment.clamp_vertex_color),
+        compat and clamps_fragments(ctx),
+    )
+
+
+_NAMES = (
+    *("clamp_far", "clamp_near", "clip_depth", "clip_origin", "clip_planes_enabled"),
+    *("conservative", "coord_replace", "cull_enabled", "cull_face", "discard", "flat_shade"),
+    *("front_face", "line_smooth", "line_stipple", "line_width", "offset", "offset_fill"),
+    *("offset_line", "offset_point", "point_max", "point_min", "point_size", "point_smooth"),
+    *("point_sprite", "polygon_back", "polygon_front", "polygon_smooth", "polygon_stipple"),
+    *("provoking", "sprite_origin", "stipple_factor", "stipple_pattern"),
+)
+"""What the pipe state follows from."""
+_VALUES = operator.attrgetter(*_NAMES)
+
+
+@lru_cache(maxsize=256)
+def _state(
+    values: tuple[Any, ...],
+    scissor: bool,
+    compat: bool,
+    desktop: bool,
+    max_line_width: float,
+    multisample: bool,
+    window: bool,
+    sized: bool,
+    even: bool,
+    two_side: bool,
+    clamps_vertices: bool,
+    clamps_fragments: bool,
+) -> RasterizerState:
+    s = SimpleNamespace(**dict(zip(_NAMES, values, strict=True)))
     factor, units, clamp = s.offset
     any_offset = s.offset_fill or s.offset_line or s.offset_point
-    clamped = compat and clamps_fragments(ctx)
     sprite = s.point_sprite
-    clip = s.clip_planes_enabled
-    mode_front, mode_back = POLYGON_MODES[s.polygon_front], POLYGON_MODES[s.polygon_back]
-    upper_left = s.sprite_origin == GL.UPPER_LEFT
-    even = compat and _even_colors(ctx)
-    return _known_state(
+    state = RasterizerState(
         flatshade=compat and (s.flat_shade or even),
         even_colors=even,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
-        light_twoside=compat and _two_side(ctx),
-        clamp_vertex_color=compat and clamps(ctx, ctx.fragment.clamp_vertex_color),
-        clamp_fragment_color=clamped,
+        light_twoside=two_side,
+        clamp_vertex_color=clamps_vertices,
+        clamp_fragment_color=clamps_fragments,
         front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
         cull_face=CULL_FACES[s.cull_face] if s.cull_enabled else CullFace.NONE,
-        fill_front=mode_front,
-        fill_back=mode_back,
+        fill_front=POLYGON_MODES[s.polygon_front],
+        fill_back=POLYGON_MODES[s.polygon_back],
         offset_point=s.offset_point,
         offset_line=s.offset_line,
         offset_tri=s.offset_fill,
         offset_units=units if any_offset else 0.0,
         offset_scale=factor if any_offset else 0.0,
         offset_clamp=clamp if any_offset else 0.0,
-        scissor=any(s.scissor_enabled),
+        scissor=scissor,
         poly_smooth=s.polygon_smooth,
         conservative=s.conservative,
         poly_stipple_enable=compat and s.polygon_stipple,
         point_smooth=compat and s.point_smooth and not sprite,
         sprite_coord_enable=s.coord_replace if compat and sprite else 0,
-        sprite_coord_upper_left=upper_left,
+        sprite_coord_upper_left=s.sprite_origin == GL.UPPER_LEFT,
         point_quad_rasterization=sprite,
-        point_clip_sides=ctx.profile not in ("es", "es1"),
-        point_size_per_vertex=_sized_vertices(ctx),
+        point_clip_sides=desktop,
+        point_size_per_vertex=sized,
         point_size=min(max(s.point_size, s.point_min), s.point_max),
-        multisample=s.multisample and ctx.pipe_framebuffer.samples > 1,
+        multisample=multisample,
         line_smooth=s.line_smooth,
-        line_smooth_upwards=s.line_smooth and not ctx.framebuffers.draw.is_window,
+        line_smooth_upwards=s.line_smooth and not window,
         line_stipple_enable=compat and s.line_stipple,
         line_stipple_factor=s.stipple_factor,
         line_stipple_pattern=s.stipple_pattern,
-        line_width=min(max(1.0, s.line_width), ctx.caps.max_line_width),
+        line_width=min(max(1.0, s.line_width), max_line_width),
         depth_clip_near=not s.clamp_near,
         depth_clip_far=not s.clamp_far,
         depth_clamp=s.clamp_near and s.clamp_far,
         clip_halfz=s.clip_depth == GL.ZERO_TO_ONE,
-        clip_plane_enable=clip,
+        clip_plane_enable=s.clip_planes_enabled,
         rasterizer_discard=s.discard,
     )
+    return _only(state)
 
 
-@lru_cache(maxsize=256)  # equal states are one object, which is compared faster
-def _known_state(**values: Any) -> RasterizerState:
-    return RasterizerState(**values)
+@lru_cache(maxsize=256)
+def _only(state: RasterizerState) -> RasterizerState:
+    """The first of all equal states."""
+    return state
 
 
 def _sized_vertices(ctx: Context) -> bool:

@@ -64,19 +64,27 @@ class StateCache:
                  delete: Callable[[Handle], None], full: list[StateCache]):  # fmt: skip
         self._create, self._bind, self._delete, self._full = create, bind, delete, full
         self._handles: dict[Any, Handle] = {}
+        # By the identity of descriptions, which are kept: hashing all their fields takes longer.
+        self._known: dict[int, tuple[Any, Handle]] = {}
         self._bound: Handle = None
         self._state: Any = None  # the description of the bound state
 
     def get(self, state: Any) -> Handle:
+        known = self._known.get(id(state))
+        if known is not None:
+            return known[1]
         handle = self._handles.get(state)
         if handle is None:
             handle = self._handles[state] = self._create(state)
             if len(self._handles) > MOST_STATES:
                 self._full.append(self)
+        if len(self._known) >= MOST_STATES:
+            self._known.clear()
+        self._known[id(state)] = state, handle
         return handle
 
     def bind(self, state: Any) -> Handle:
-        if state is not self._state and state != self._state:
+        if state is not self._state and (id(state) in self._known or state != self._state):
             handle = self.get(state)
             if handle is not self._bound:
                 self._bind(handle)
@@ -89,6 +97,7 @@ class StateCache:
         for handle in self._handles.values():
             self._delete(handle)
         self._handles.clear()
+        self._known.clear()
         self._bound = self._state = None
 
 

@@ -228,7 +228,8 @@ def bind_method(
     params, required, converters = function.params, facts.required, facts.converters
     total, several = len(params), facts.several
     words, pending = ring.words, ring.PENDING
-    stream, changes = context.stream, not keeps_state(function.name)
+    stream = context.stream
+    changes = not (stream.is_old or keeps_state(function.name))
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     begun = context.immediate.before(function)

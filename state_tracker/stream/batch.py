@@ -24,6 +24,7 @@ from gallette.state_tracker.entry_points.registry import implemented
 from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
 from gallette.state_tracker.texturing.teximage import texture_write
+from gallette.state_tracker.texturing.texture_objects import set_parameter
 
 from .calls import (
     CALLS,
@@ -328,9 +329,11 @@ class Batch:
 
     def _perform(self, place: int) -> bool:
         """Make a call as C made it; false if it failed."""
+        return self._stream.perform(CALLS[int(self._numbers[place])], self._arguments(place))
+
+    def _arguments(self, place: int) -> tuple[Any, ...]:
         call = CALLS[int(self._numbers[place])]
-        arguments = call.arguments(self._bytes, place * COMMAND_BYTES, self._address)
-        return self._stream.perform(call, arguments)
+        return call.arguments(self._bytes, place * COMMAND_BYTES, self._address)
 
     def _writes_by(self, place: int) -> range:
         """The writes to slots of one command."""
@@ -372,7 +375,13 @@ class Batch:
         ctx, family = self._ctx, Family(slot & 255)
         if family is Family.TEXTURE:
             ctx.textures.active = self._selected(self._states.unit, place)
-        if family is Family.DRAW_BUFFERS:
+        if family is Family.TEXTURE_PARAMETER:
+            target, pname = self._rows[place, 1:3].tolist()
+            name = int(self._states.texture(target, np.array([place]))[0])
+            texture = ctx.textures.names.get(name) if name else ctx.textures.defaults[target]
+            if texture is not None:
+                set_parameter(ctx, texture, pname, [self._arguments(place)[2]])
+        elif family is Family.DRAW_BUFFERS:
             count = int(self._rows[place, 1])
             buffers = self._address + place * COMMAND_BYTES + PAYLOAD
             name = self._selected(self._states.framebuffer, place)

@@ -45,6 +45,7 @@ Ints = npt.NDArray[np.int64]
 
 COMMAND_BYTES = 128
 PAYLOAD = 32
+_NO_NAME = 1 << 33
 HASHED_WORDS = 8
 MOST_DRAW_BUFFERS = 8
 
@@ -69,6 +70,8 @@ class Family(Enum):
     VERTEX_ARRAY = auto()
     TEXTURE = auto()
     SAMPLER = auto()
+    TEXTURE_PARAMETER = auto()
+    SAMPLER_PARAMETER = auto()
     CAPABILITY = auto()
     DRAW_FRAMEBUFFER = auto()
     DRAW_BUFFERS = auto()
@@ -144,6 +147,15 @@ class Selected:
     def vertex_array(self) -> Ints:
         return self._states.vertex_array(self._at)
 
+    def texture(self, targets: Ints) -> Ints:
+        """A number for the texture that is bound to each command's target of the active unit."""
+        found = np.zeros(len(targets), np.int64)
+        for target in np.unique(targets).tolist():
+            names = self._states.texture(target, self._at)
+            names = np.where(names == 0, _NO_NAME | target, names)  # each target has a texture 0
+            found = np.where(targets == target, names, found)
+        return found
+
 
 def whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     """The only slot of a family."""
@@ -157,6 +169,14 @@ def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 
 def _texture(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, selected.unit << 32 | rows[:, 1])]
+
+
+def _texture_parameter(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, selected.texture(rows[:, 1]) << 16 | rows[:, 2])]
+
+
+def _sampler_parameter(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, rows[:, 1] << 16 | rows[:, 2])]
 
 
 def _framebuffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
@@ -211,6 +231,10 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "ActiveTexture": (Family.ACTIVE_TEXTURE, whole),
     "BindTexture": (Family.TEXTURE, _texture),
     "BindSampler": (Family.SAMPLER, by_first),
+    "TexParameteri": (Family.TEXTURE_PARAMETER, _texture_parameter),
+    "TexParameterf": (Family.TEXTURE_PARAMETER, _texture_parameter),
+    "SamplerParameteri": (Family.SAMPLER_PARAMETER, _sampler_parameter),
+    "SamplerParameterf": (Family.SAMPLER_PARAMETER, _sampler_parameter),
     "Enable": (Family.CAPABILITY, by_first),
     "Disable": (Family.CAPABILITY, by_first),
     "BindFramebuffer": (Family.DRAW_FRAMEBUFFER, _framebuffer),
@@ -276,7 +300,7 @@ _OLD = re.compile(
 _LETTERS = {"f": "f", "d": "d", "ub": "B"}
 
 _KEEPS_STATE = re.compile(
-    r"Get.*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
+    r"Get(?!Texture(Sampler)?Handle).*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|(Named)?Buffer(Sub)?Data|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"

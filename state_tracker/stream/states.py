@@ -207,7 +207,8 @@ class States:
         bound_in = self.unit(binds)
         for unit in np.unique(units).tolist():
             where = binds[bound_in == unit]
-            now = self._ctx.textures.units[unit].bound.get(target)
+            there = 0 <= unit < len(self._ctx.textures.units)
+            now = self._ctx.textures.units[unit].bound.get(target) if there else None
             name = 0 if now is None else now.name
             names = np.where(units == unit, _last(where, self._rows[where, 2], name, at), names)
         return names

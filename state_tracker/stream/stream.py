@@ -169,16 +169,24 @@ class Stream:
         return commands.tobytes(), ctx.textures.active, *names
 
     def _set(self, known: Settings, commands: memoryview, address: int) -> None:
-        """Make calls that only set state, as they did before, and record the values of slots."""
+        """Make calls that only set state, as they did before, and record the values of slots; none
+        if all of these have the values already.
+        """
+        applied = self.applied
+        for slot, value, _, _ in known:
+            if applied.get(slot) != value:
+                break
+        else:
+            return
         if not self._perform_all(commands, address):
             self._clear()
             return
         draws, clears = self.for_draws, self.for_clears
         for slot, value, by_draws, by_clears in known:
-            change = value - self.applied.get(slot, 0)
+            change = value - applied.get(slot, 0)
             draws += change * by_draws
             clears += change * by_clears
-            self.applied[slot] = value
+            applied[slot] = value
             self.accepted.add(value)
         self.for_draws, self.for_clears = draws & _ALL_BITS, clears & _ALL_BITS
 

@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.machine_code import Assembler
 
-from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Role
+from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Family, Role
 
 __all__ = ["MOST_WRITTEN", "PLAIN_ROWS", "WORDS", "Word", "stub"]
 
@@ -54,6 +54,12 @@ _SWITCHES = [
     )
 ]
 """Capabilities that programs toggle often, each with a word of its own after those of `Word`."""
+
+_OFTEN_SET = (
+    *(GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER),
+    *(GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T, GL.TEXTURE_WRAP_R),
+)
+"""Parameters of textures and samplers whose calls become commands."""
 
 _ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
 PLAIN_ROWS = _ARRAY_BUFFER + 1
@@ -107,6 +113,8 @@ class _Stub(Assembler):
             self._leave_if_bound()
         if self._call.name == "PixelStorei":
             self._note_gaps()
+        if self._call.group in (Family.TEXTURE_PARAMETER, Family.SAMPLER_PARAMETER):
+            self._check_parameter()
         if self._call.stands_alone:
             last = _at(Word.LAST + _ALONE.index(self._call.number))
             self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
@@ -181,6 +189,16 @@ class _Stub(Assembler):
         self.branch(_NOT_ABOVE, "write")
         self.label("gaps")
         self.raw(b"\x49\xc7\x82" + _at(PLAIN_ROWS) + bytes(4))  # mov qword [r10 + ...], 0
+        self.label("write")
+
+    def _check_parameter(self) -> None:
+        """Check that a parameter is one of those that programs set often. Each of them is stored by
+        itself, and selects a sampler only.
+        """
+        for pname in _OFTEN_SET:
+            self.raw(b"\x81\xfe" + struct.pack("<I", pname))  # cmp esi, ...
+            self.branch(_EQUAL, "write")
+        self.on_if(_ALWAYS)
         self.label("write")
 
     def _check_texels(self) -> None:

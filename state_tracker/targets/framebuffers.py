@@ -156,6 +156,7 @@ class Framebuffer(GLObject):
         self.sample_locations: dict[int, tuple[float, float]] = {}
         self._status: tuple[int, int] | None = None  # for an image generation: the status
         self._pipe_state: tuple[Hashable, FramebufferState] | None = None
+        self._kinds: tuple[Hashable, tuple[bool, bool]] | None = None
         self.plain_read: PlainRead | None = None
 
     @property
@@ -164,7 +165,7 @@ class Framebuffer(GLObject):
         return False
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
-        self._status = self._pipe_state = self.plain_read = None
+        self._status = self._pipe_state = self._kinds = self.plain_read = None
         if attachment is not None:
             attachment.object.retain()
         old = self.attachments.pop(point, None)
@@ -202,25 +203,26 @@ class Framebuffer(GLObject):
         sizes = [a.size for a in self.attachments.values()]
         return min(s[0] for s in sizes), min(s[1] for s in sizes)
 
-    @property
-    def is_fixed_point(self) -> bool:
+    def is_fixed_point(self, ctx: Context) -> bool:
         """Whether no colour buffer that is drawn to is floating-point."""
-        for name in self.draw_buffers:
-            found = self.color(name) if name != GL.NONE else None
-            if found is not None and found.info is not None:
-                if found.info.candidates[0].is_float and found.info.is_color:
-                    return False
-        return True
+        return not self._numbers(ctx)[0]
 
-    @property
-    def holds_negative(self) -> bool:
+    def holds_negative(self, ctx: Context) -> bool:
         """Whether a colour buffer that is drawn to has a signed fixed-point format."""
-        for name in self.draw_buffers:
-            found = self.color(name) if name != GL.NONE else None
-            if found is not None and found.info is not None:
-                if any(c.type == "SNORM" for c in found.info.candidates[0].channels):
-                    return True
-        return False
+        return self._numbers(ctx)[1]
+
+    def _numbers(self, ctx: Context) -> tuple[bool, bool]:
+        """Whether colour buffers that are drawn to hold floats, and signed fixed-point numbers:
+        derived once for an image generation.
+        """
+        key = ctx.group.images, tuple(self.draw_buffers)
+        if self._kinds is None or self._kinds[0] != key:
+            colors = [self.color(name) for name in self.draw_buffers if name != GL.NONE]
+            infos = [each.info for each in colors if each is not None and each.info is not None]
+            floats = any(info.candidates[0].is_float and info.is_color for info in infos)
+            channels = [c for info in infos for c in info.candidates[0].channels]
+            self._kinds = key, (floats, any(c.type == "SNORM" for c in channels))
+        return self._kinds[1]
 
     def has(self, channel: str) -> bool:
         """Whether there is a depth ("Z") or stencil ("S") buffer."""

@@ -71,6 +71,7 @@ def arguments(name: str, texture: Resource, buffer: Resource) -> dict[str, Any]:
         "set_stream_output_targets": {"targets": [None], "append": True},
         "draw_vbo": {"info": DrawInfo(Primitive.TRIANGLES, count=3)},
         "prepared_draw": {"info": DrawInfo(Primitive.TRIANGLES, count=3)},
+        "prepared_call": {"token": None, "info": DrawInfo(Primitive.TRIANGLES, count=3)},
         "draw_series": {"series": ()},
         "launch_grid": {"info": ComputeInfo((1, 1, 1), (8, 1, 1))},
         "clear": {
@@ -173,7 +174,8 @@ def test_trace_records_every_call_with_arguments_by_name() -> None:
     use_everything(create_screen("trace:noop", sink=records.append))
     by_call = {r["call"]: r for r in records if r["on"].startswith("context")}
     methods = calls(Context)
-    unrecorded = {"prepared_draw", "draw_series"}  # the draws of a series are made one by one
+    # The draws of a series are made one by one.
+    unrecorded = {"prepared_draw", "prepared_call", "draw_series"}
     assert set(by_call) == set(methods) - unrecorded
     for name, record in by_call.items():
         assert set(record["args"]) <= set(methods[name].parameters)

@@ -282,6 +282,120 @@ def test_a_run_looks_like_its_draws(
     assert len(np.unique(pixels)) > 10
 
 
+class ManyKinds:
+    """Draws that all differ in state, and changes between frames of them."""
+
+    def __init__(self, on: Stage) -> None:
+        self.on, gl = on, on.gl
+        self.indexed = on.array(np.concatenate((SQUARE, SQUARE * 0.5, SQUARE * 1.5)))
+        self.vertices = gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]
+        self.indices = on.buffer(np.array([0, 1, 2, 2, 1, 3], np.uint16), GL.ELEMENT_ARRAY_BUFFER)
+        self.bytes = on.buffer(np.arange(48, dtype=np.uint8) * 5)
+        gl.vertex_attrib_pointer(1, 4, GL.UNSIGNED_BYTE, 1, 0, 0)
+        self.plain = on.array()
+        (self.target,) = gl.gen_framebuffers(1)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, self.target)
+        (texture,) = gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        kind = (GL.RGBA8, SIZE, SIZE, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, *kind)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+        self.values = np.random.default_rng(4)
+        self.places = self.values.uniform(-0.7, 0.7, (40, 2)).tolist()
+
+    def one(self, number: int) -> None:
+        on, gl = self.on, self.on.gl
+        gl.scissor(number, 0, SIZE - 2 * number, SIZE - number)
+        on.place(0.3, *self.places[number])
+        on.tint(1, number / 40, 0.5, 0.8)
+        if number % 4 == 3:
+            gl.bind_vertex_array(self.plain)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        else:
+            gl.bind_vertex_array(self.indexed)
+            gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
+
+    def draw(self) -> None:
+        self.on.gl.enable(GL.SCISSOR_TEST)
+        for number in range(40):
+            self.one(number)
+        self.on.gl.disable(GL.SCISSOR_TEST)
+
+    def write_indices(self) -> None:
+        self.on.gl.bind_vertex_array(self.indexed)
+        some = self.values.integers(0, 12, 6).astype(np.uint16)
+        self.on.gl.buffer_sub_data(GL.ELEMENT_ARRAY_BUFFER, 0, 12, some)
+
+    def write_vertices(self) -> None:
+        self.on.gl.bind_buffer(GL.ARRAY_BUFFER, self.vertices)
+        self.on.gl.buffer_sub_data(
+            GL.ARRAY_BUFFER, 0, 32, self.values.uniform(-1, 1, 8).astype(np.float32)
+        )
+
+    def write_bytes(self) -> None:
+        self.on.gl.bind_buffer(GL.ARRAY_BUFFER, self.bytes)
+        colors = self.values.integers(0, 256, 48, dtype=np.uint8)
+        self.on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 48, colors)
+
+    def give_new_storage(self) -> None:
+        self.on.gl.bind_buffer(GL.ARRAY_BUFFER, self.bytes)
+        colors = self.values.integers(0, 256, 48, dtype=np.uint8)
+        self.on.gl.buffer_data(GL.ARRAY_BUFFER, 48, colors, GL.STREAM_DRAW)
+
+    def draw_one_alone(self) -> None:
+        self.on.gl.finish()
+        self.one(0)
+        self.on.gl.finish()
+        self.one(3)
+        self.on.gl.finish()
+
+    def draw_elsewhere(self) -> None:
+        self.on.gl.bind_framebuffer(GL.FRAMEBUFFER, self.target)
+        self.draw()
+        self.on.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+
+    def replace_array(self) -> None:
+        self.on.gl.delete_vertex_arrays(1, [self.plain])
+        self.plain = self.on.array(SQUARE * 0.7)
+
+    def nothing(self) -> None:
+        pass
+
+
+CHANGES = [name for name in vars(ManyKinds) if name not in ("one", "draw") and name[0] != "_"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_draws_of_many_kinds_look_like_single_ones_after_a_change(
+    change: str,
+    ends: list[tuple[int, int]],
+    stages: Callable[[], Stage],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def pictures() -> list[Any]:
+        stage, found = stages(), []
+        kinds = ManyKinds(stage)
+        for number in range(12):
+            stage.gl.clear(GL.COLOR_BUFFER_BIT)
+            kinds.draw()
+            if number > 5:
+                getattr(kinds, change)()
+                kinds.draw()
+            pixels = stage.gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
+            found.append(np.frombuffer(pixels, np.uint8))
+        assert stage.gl.get_error() == GL.NO_ERROR
+        return found
+
+    together = pictures()
+    assert max(made for made, _ in ends) > 20
+    switch_off(monkeypatch)
+    del ends[:]
+    np.testing.assert_array_equal(together, pictures())
+    assert not ends
+    assert len(np.unique(together)) > 10
+
+
 @pytest.mark.parametrize("drawn", ["other_uniforms", "written_vertices", "bytes", "written_texels"])
 def test_draws_of_a_frame_are_one_call(drawn: str, ends: list[tuple[int, int]]) -> None:
     answers(_recorded(drawn), "jit", from_c=True)
@@ -313,7 +427,7 @@ def test_runs_end_where_a_draw_would_find_other_queries(seed: int) -> None:
     looked._steps = np.array([1, -1, 0, 0, 0])
     epochs = [7 + COUNTING * number for number in range(3)]
     which = rng.choice(5, 20, p=[0.15, 0.15, 0.2, 0.25, 0.25])
-    found = looked._follow(which, epochs[1], list(zip((2, 3, 4), epochs, strict=True)))
+    found = looked._follow(which, epochs[1], [2, 3, 4], np.array(epochs))
     more = 0
     for number, good in zip(which.tolist(), found.tolist(), strict=True):
         if number < 2:

@@ -206,7 +206,13 @@ class DrawQueue:
         if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch)
+        return self._snapshot.prepared(info, bound.framebuffer, bound.epoch)
+
+    def prepared_call(self, token: PreparedDraw, info: DrawInfo) -> PreparedDraw | None:
+        """Another call in the state of a prepared draw; None if it is not small."""
+        if not 0 < info.instance_count * info.count <= self._most(info.mode):
+            return None
+        return PreparedDraw(token.snapshot, info, token.target, token.epoch)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
         """Take entries of a series, from `first` on: how many, and whether more can be taken once
@@ -221,6 +227,7 @@ class DrawQueue:
     def _append(self, series: Series, first: int) -> tuple[int, bool]:
         """Entries become pending."""
         draws, data, starts = series.entries, series.data, series.firsts
+        instances = series.first_instances
         entries, bound, target = self._entries, self._states.bound, self._target
         valid: set[PreparedDraw] = set()
         number, last = first, len(draws)
@@ -266,8 +273,9 @@ class DrawQueue:
                 elif draw.epoch != bound.epoch:
                     break
                 info, start = draw.info, starts[number]
-                if start != info.start:
-                    info = draw.call(start)
+                instance = info.start_instance if instances is None else instances[number]
+                if start != info.start or instance != info.start_instance:
+                    info = draw.call(start, instance)
                 if info.index_buffer is not None:
                     self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
@@ -282,6 +290,7 @@ class DrawQueue:
         """Execute entries as long as draws have a plan."""
         bound, target = self._states.bound, self._target
         draws, pieces, starts = series.entries, series.pieces, series.firsts
+        instances = series.first_instances
         known: PreparedDraw | None = None
         plan: Plan | None = None  # of that draw
         lists: CommandLists | None = None
@@ -330,7 +339,10 @@ class DrawQueue:
                     if len(draws) - number <= _SHORT:
                         begin = end = number + 1 + _ALONE
                     continue
-                if not self._repeated(plan, draw.info, pieces[number], starts[number]):
+                info = draw.info
+                if instances is not None and instances[number] != info.start_instance:
+                    info = draw.call(info.start, instances[number])
+                if not self._repeated(plan, info, pieces[number], starts[number]):
                     break
                 number += 1
         finally:

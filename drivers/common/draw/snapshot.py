@@ -29,6 +29,7 @@ from gallette.drivers.common.bound import (
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
+from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .draw_states import DrawStates
@@ -67,6 +68,8 @@ def row_of(constants: Constants) -> Row:
 
 
 BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+
+_MOST_PREPARED = 64
 
 _LARGE_BLOCKS = 1 << 12
 """Bytes of constant blocks that shaders may read for draws to have rows of them."""
@@ -123,6 +126,7 @@ class Snapshot:
         "_merge_keys",
         "_observes_start",
         "_plans",
+        "_prepared",
         "_resources",
         "_states",
         "blocks",
@@ -179,6 +183,7 @@ class Snapshot:
         self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
+        self._prepared: dict[int, PreparedDraw] = {}  # by the identity of the call
         # Resources by identity: those that draws write, those that they sample, of which there may
         # be versions, and others that they read, of which there may be copies (`copy_on_write`).
         self.pinned = frozenset(map(id, pinned_by(copy)))
@@ -246,6 +251,15 @@ class Snapshot:
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
+
+    def prepared(self, info: DrawInfo, target: FramebufferState, epoch: int) -> PreparedDraw:
+        """The call as a draw to be repeated: the same object as the last time, if possible."""
+        found = self._prepared.get(id(info))
+        if found is None or found.target is not target or found.epoch != epoch:
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            found = self._prepared[id(info)] = PreparedDraw(self, info, target, epoch)
+        return found
 
     def succeed(self, other: Snapshot) -> None:
         """Take the plans of a snapshot that differs in the vertex buffers only. Many programs make
@@ -328,6 +342,11 @@ class Snapshot:
         return found.get(Stage.VERTEX), found.get(Stage.FRAGMENT)
 
     @property
+    def named(self) -> Sequence[Resource]:
+        """The resources it refers to."""
+        return self._resources
+
+    @property
     def alive(self) -> bool:
         """Whether all resources it refers to still exist."""
         for resource in self._resources:  # noqa: SIM110 - at every draw: `all` takes thrice as long
@@ -369,15 +388,15 @@ class PreparedDraw:
     info: DrawInfo
     target: FramebufferState
     epoch: int  # of the bound state when it was submitted
-    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+    _moved: dict[tuple[int, int], DrawInfo] = field(default_factory=dict)
 
-    def call(self, start: int) -> DrawInfo:
-        """The call, starting at that vertex."""
-        if start == self.info.start:
+    def call(self, start: int, instance: int) -> DrawInfo:
+        """The call, starting at that vertex and that instance."""
+        if start == self.info.start and instance == self.info.start_instance:
             return self.info
-        found = self._moved.get(start)
+        found = self._moved.get((start, instance))
         if found is None:
             if len(self._moved) >= _MOST_STARTS:
                 self._moved.clear()
-            found = self._moved[start] = self.info.begun_at(start)
+            found = self._moved[start, instance] = self.info.begun_at(start, instance)
         return found

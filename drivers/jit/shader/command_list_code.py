@@ -44,7 +44,11 @@ def command_list_text() -> str:
         drawn = b.load_at(command, CommandWords.CALL, "i64").ne(0)
         b.copy(b.select(drawn, constants, block), source, size)
         with b.when(drawn):
-            _move(b, block, b.load_at(command, CommandWords.START, "i64"))
+            start, instance = (
+                b.load_at(command, word, "i64")
+                for word in (CommandWords.START, CommandWords.INSTANCE)
+            )
+            _move(b, block, start, instance)
             stream = b.load_at(command, CommandWords.STREAM, "i64")
             b.store(b.at(block, DrawWords.STREAM, "i64"), stream)
             b.line(f"call void {call.n}(ptr {block.n})")
@@ -63,10 +67,16 @@ def command_list_text() -> str:
     return b.text()
 
 
-def _move(b: Builder, block: V, start: V) -> None:
-    """Move the columns of a draw to that first vertex, unless they are there already."""
-    with b.when(b.load_at(block, DrawWords.START, "i64").ne(start)):
+def _move(b: Builder, block: V, start: V, instance: V) -> None:
+    """Move the columns of a draw to that first vertex and instance, unless they are there
+    already.
+    """
+    old_start, old_instance = (
+        b.load_at(block, word, "i64") for word in (DrawWords.START, DrawWords.INSTANCE)
+    )
+    with b.when(old_start.ne(start) | old_instance.ne(instance)):
         b.store(b.at(block, DrawWords.START, "i64"), start)
+        b.store(b.at(block, DrawWords.INSTANCE, "i64"), instance)
         moves = b.load_at(block, DrawWords.MOVES, "ptr")
         with b.loop(b.const("i64", 0), b.load_at(block, DrawWords.MOVE_COUNT, "i64")) as k:
             move = b.at(moves, k * MoveWords.SIZE, "i64")
@@ -77,5 +87,7 @@ def _move(b: Builder, block: V, start: V) -> None:
                 b.load_at(move, word, "i64")
                 for word in (MoveWords.BASE, MoveWords.STRIDE, MoveWords.ROWS)
             )
-            b.store(first, base + stride * start)
-            b.store(limit, rows - start)
+            by_instance = b.load_at(move, MoveWords.BY_INSTANCE, "i64").ne(0)
+            row = b.select(by_instance, instance, start)
+            b.store(first, base + stride * row)
+            b.store(limit, rows - row)

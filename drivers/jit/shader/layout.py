@@ -191,18 +191,20 @@ class DrawWords:
     START: Final = 25  # the first vertex, if `runs_code` has moved there; -1: unknown
     MOVES: Final = 26  # address of the `MoveWords` of columns that move with it,
     MOVE_COUNT: Final = 27  # and how many there are
-    SIZE: Final = 28
+    INSTANCE: Final = 28  # the first instance, as long as START is known
+    SIZE: Final = 29
 
 
 class MoveWords:
-    """A column of a vertex buffer whose address depends on the first vertex."""
+    """A column of a vertex buffer whose address depends on the first vertex or instance."""
 
     FIRST: Final = 0  # address of the word with its address,
     LIMIT: Final = 1  # and of the word with its length
-    BASE: Final = 2  # the address of vertex 0
+    BASE: Final = 2  # the address of row 0
     STRIDE: Final = 3
-    ROWS: Final = 4  # number of rows from vertex 0 on
-    SIZE: Final = 5
+    ROWS: Final = 4  # number of rows from row 0 on
+    BY_INSTANCE: Final = 5  # whether its rows are those of instances
+    SIZE: Final = 6
 
 
 class ListWords:
@@ -227,7 +229,8 @@ class CommandWords:
     BYTES: Final = 3
     START: Final = 4  # the first vertex
     STREAM: Final = 5  # its `StreamWords`
-    SIZE: Final = 6
+    INSTANCE: Final = 6  # the first instance
+    SIZE: Final = 7
 
 
 class TallyWords:

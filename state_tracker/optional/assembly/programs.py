@@ -37,7 +37,7 @@ from gallette.state_tracker.getters import compat_only, gets, gets_indexed
 from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.optional.compatibility.direct_access.selectors import SELECTORS
-from gallette.state_tracker.optional.compatibility.matrices import inverse
+from gallette.state_tracker.optional.compatibility.matrices import MatrixStack, inverse
 from gallette.state_tracker.shading.programs import Executable
 from gallette.state_tracker.strings import says
 
@@ -84,7 +84,7 @@ class AssemblyState:
         self.bound = {target: found.retain() for target, found in self.defaults.items()}
         self.environment = {t: np.zeros((PARAMETERS["env"], 4), np.float32) for t in STAGES}
         self.vertex_enabled = self.fragment_enabled = False
-        self.matrices = [[np.eye(4)] for _ in range(MATRICES)]
+        self.matrices = [MatrixStack() for _ in range(MATRICES)]
         ctx.matrices.more |= {GL.MATRIX0_ARB + i: each for i, each in enumerate(self.matrices)}
         ctx.programs.providers.append(self.provide)
         self.error_position, self.error = -1, ""

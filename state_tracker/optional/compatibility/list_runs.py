@@ -23,6 +23,7 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
     KeptPrimitives,
     current,
 )
+from gallette.state_tracker.optional.compatibility.matrices import Cells
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     LOAD,
@@ -93,7 +94,7 @@ class Run:
         self._played = False
         self._numbers: list[int] = []  # of functions, as in `recorded_lists`
         self._courses: dict[int, Course] = {}  # by the depth of the stack before
-        self._factors: list[Any] = []  # the matrix that each loads or multiplies by
+        self._factors = np.zeros((0, 4, 4))  # the matrix that each loads or multiplies by
         self._parts: list[_Part] = []
         self.kept: KeptPrimitives | None = None
 
@@ -121,7 +122,7 @@ class Run:
             way = self._courses[len(stack)] = course(self._numbers, len(stack))
         if way.end < len(self._numbers):  # an error
             return False
-        matrices = way.multiplied([*stack, *self._factors])
+        matrices = way.multiplied(stack, self._factors)
         drawn = partial(draw_all, ctx, self._parts, matrices[way.nodes], matrices[way.left])
         ctx.immediate.replay(self.kept, drawn)
         return True
@@ -129,14 +130,14 @@ class Run:
     def _observe(self, ctx: Context, played: DisplayList) -> None:
         """Play call by call, and keep what the run consists of, if it can be drawn as a series."""
         index = self.first
-        numbers, factors = self._numbers, self._factors
+        numbers, factors = self._numbers, list[Cells]()
         drawn: list[tuple[Call, KeptPrimitives, dict[int, Any]]] = []  # with what was set before
         last: dict[int, Any] = {}
         start = {slot: current(ctx, slot) for slot in SLOTS}
         good = True
         while index < self.end:
             call = self._calls[index]
-            made: list[tuple[Any, bool]] = []
+            made: list[tuple[Cells, bool]] = []
             ctx.matrices.made = made
             try:
                 index = played.step(ctx, index)
@@ -157,6 +158,7 @@ class Run:
                 numbers += [LOAD if replaces else MULTIPLY for _, replaces in made]
                 factors += [matrix for matrix, _ in made]
         if good and drawn:
+            self._factors = np.array(factors).reshape(-1, 4, 4)
             self._keep(drawn, last, start)
 
     def _keep(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,28 +27,115 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = [
-    *("FACTORS", "MatrixState", "coordinate_unit", "factors"),
-    *("inverse", "normal_matrix", "product", "rounded"),
+    *("FACTORS", "Cells", "MatrixStack", "MatrixState", "cell_product", "coordinate_unit"),
+    *("factors", "inverse", "normal_matrix", "product", "rounded"),
 ]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
+_LAST = (0.0, 0.0, 0.0, 1.0)
 DEPTHS = {"modelview": 32, "projection": 32, "texture": 10, "more": 4}
 
 
+Cells = tuple[float, ...]
+"""The 16 numbers of a matrix, row by row: Python multiplies these faster than small arrays."""
+
+_IDENTITY: Cells = (*(1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0), *_LAST)
+_FLOATS = struct.Struct("16f")
+
+
+def rounded_cells(cells: Cells) -> Cells:
+    """The numbers rounded to the precision of glGetFloatv."""
+    try:
+        return _FLOATS.unpack(_FLOATS.pack(*cells))
+    except OverflowError:
+        with np.errstate(over="ignore"):
+            return tuple(rounded(np.array(cells)).tolist())
+
+
+def cell_product(first: Cells, second: Cells) -> Cells:
+    """What a current matrix becomes by a multiplication: the bits of `product`."""
+    a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p = first  # noqa: E741
+    s0, s1, s2, s3, t0, t1, t2, t3, u0, u1, u2, u3, v0, v1, v2, v3 = second
+    return rounded_cells(
+        (
+            a * s0 + b * t0 + c * u0 + d * v0,
+            a * s1 + b * t1 + c * u1 + d * v1,
+            a * s2 + b * t2 + c * u2 + d * v2,
+            a * s3 + b * t3 + c * u3 + d * v3,
+            e * s0 + f * t0 + g * u0 + h * v0,
+            e * s1 + f * t1 + g * u1 + h * v1,
+            e * s2 + f * t2 + g * u2 + h * v2,
+            e * s3 + f * t3 + g * u3 + h * v3,
+            i * s0 + j * t0 + k * u0 + l * v0,
+            i * s1 + j * t1 + k * u1 + l * v1,
+            i * s2 + j * t2 + k * u2 + l * v2,
+            i * s3 + j * t3 + k * u3 + l * v3,
+            m * s0 + n * t0 + o * u0 + p * v0,
+            m * s1 + n * t1 + o * u1 + p * v1,
+            m * s2 + n * t2 + o * u2 + p * v2,
+            m * s3 + n * t3 + o * u3 + p * v3,
+        )
+    )
+
+
+class MatrixStack:
+    """A stack of matrices `[row, column]`, the current one last. Most are only multiplied further,
+    so each becomes an array when one is asked for.
+    """
+
+    def __init__(self, matrices: Iterable[Matrix] = ()) -> None:
+        self._arrays: list[Matrix | None] = list(matrices)
+        self._cells: list[Cells | None] = [None] * len(self._arrays)
+        if not self._cells:
+            self._arrays, self._cells = [None], [_IDENTITY]
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __getitem__(self, number: int) -> Matrix:
+        found = self._arrays[number]
+        if found is None:
+            found = self._arrays[number] = np.array(self._cells[number]).reshape(4, 4)
+        return found
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return (self[number] for number in range(len(self)))
+
+    @property
+    def top(self) -> Cells:
+        """The current matrix."""
+        found = self._cells[-1]
+        if found is None:
+            found = self._cells[-1] = tuple(self[-1].reshape(-1).tolist())
+        return found
+
+    @top.setter
+    def top(self, cells: Cells) -> None:
+        self._arrays[-1], self._cells[-1] = None, cells
+
+    def push(self) -> None:
+        """Add another matrix, equal to the current one."""
+        self._arrays.append(self._arrays[-1])
+        self._cells.append(self._cells[-1])
+
+    def pop(self) -> None:
+        self._arrays.pop()
+        self._cells.pop()
+
+
 class MatrixState:
-    """Stacks of 4x4 matrices `[row, column]` acting on column vectors."""
+    """Stacks of 4x4 matrices acting on column vectors."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self.mode: int = GL.MODELVIEW
-        self.modelview: list[Matrix] = [np.eye(4)]
-        self.projection: list[Matrix] = [np.eye(4)]
-        self.texture: list[list[Matrix]] = [[np.eye(4)] for _ in range(TEXTURE_UNITS)]
-        self.more: dict[int, list[Matrix]] = {}  # stacks of extensions, by mode
-        self.made: list[tuple[Matrix, bool]] | None = None  # notes what `multiply` does
+        self.modelview, self.projection = MatrixStack(), MatrixStack()
+        self.texture = [MatrixStack() for _ in range(TEXTURE_UNITS)]
+        self.more: dict[int, MatrixStack] = {}  # stacks of extensions, by mode
+        self.made: list[tuple[Cells, bool]] | None = None  # notes what `multiply` does
 
-    def stack(self) -> tuple[list[Matrix], int]:
+    def stack(self) -> tuple[MatrixStack, int]:
         """The current stack and its maximum depth."""
         if self.mode == GL.MODELVIEW:
             return self.modelview, DEPTHS["modelview"]
@@ -60,7 +148,7 @@ class MatrixState:
             raise invalid_operation("this texture unit has no matrix")
         return self.texture[unit], DEPTHS["texture"]
 
-    def set_top(self, matrix: Matrix) -> None:
+    def set_top(self, matrix: Cells) -> None:
         """Replace the current matrix, rounded to the precision of glGetFloatv.
 
         Reading a matrix and loading it again must not change it: otherwise a second pass with
@@ -68,17 +156,17 @@ class MatrixState:
         """
         self.multiply(matrix, replace=True)
 
-    def multiply(self, matrix: Matrix, replace: bool = False) -> None:
+    def multiply(self, matrix: Cells, replace: bool = False) -> None:
         stack, _ = self.stack()
-        stack[-1] = rounded(matrix) if replace else product(stack[-1], matrix)
+        stack.top = rounded_cells(matrix) if replace else cell_product(stack.top, matrix)
         if self.made is not None:
             self.made.append((matrix, replace))
         self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property
     def modelview_projection(self) -> Matrix:
-        with np.errstate(all="ignore"):
-            product: Matrix = self.projection[-1] @ self.modelview[-1]
+        """Their product; the caller ignores numbers that are too large."""
+        product: Matrix = self.projection[-1] @ self.modelview[-1]
         return product
 
     def set_clip_plane(self, index: int, equation: npt.NDArray[Any]) -> None:
@@ -106,14 +194,15 @@ class MatrixState:
 
 
 def rounded(matrix: Matrix) -> Matrix:
-    with np.errstate(all="ignore"):
-        return matrix.astype(np.float32).astype(np.float64)
+    """Matrices in the precision of glGetFloatv; the caller ignores numbers that are too large."""
+    return matrix.astype(np.float32).astype(np.float64)
 
 
 def product(first: Matrix, second: Matrix) -> Matrix:
-    """What a current matrix becomes by a multiplication; or each of several."""
-    with np.errstate(all="ignore"):
-        return (first @ second).astype(np.float32).astype(np.float64)
+    """What current matrices become by multiplications: the bits of `cell_product`. The terms of
+    each sum are added in order, as those of `@` may not be.
+    """
+    return rounded(np.einsum("nij,njk->nik", first, second))
 
 
 def inverse(matrix: Matrix) -> Matrix:
@@ -154,7 +243,7 @@ def matrix_mode(ctx: Context, mode: int) -> None:
 
 @entry
 def load_identity(ctx: Context) -> None:
-    ctx.matrices.set_top(np.eye(4))
+    ctx.matrices.set_top(_IDENTITY)
 
 
 @entry
@@ -162,7 +251,7 @@ def push_matrix(ctx: Context) -> None:
     stack, depth = ctx.matrices.stack()
     if len(stack) >= depth:
         raise GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
-    stack.append(stack[-1].copy())
+    stack.push()
 
 
 @entry
@@ -176,13 +265,13 @@ def pop_matrix(ctx: Context) -> None:
 
 def _load(gl_type: str, transpose: bool, multiply: bool) -> Any:
     def call(ctx: Context, m: Pointer) -> None:
-        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN like others
-            matrix = read_array(m, gl_type, 16).astype(np.float64).reshape(4, 4)
-        matrix = matrix if transpose else matrix.T  # GL's matrices are column-major
+        given = tuple(read_array(m, gl_type, 16).tolist())
+        if not transpose:  # GL's matrices are column-major
+            given = (*given[::4], *given[1::4], *given[2::4], *given[3::4])
         if multiply:
-            ctx.matrices.multiply(matrix)
+            ctx.matrices.multiply(given)
         else:
-            ctx.matrices.set_top(matrix)
+            ctx.matrices.set_top(given)
 
     return call
 
@@ -193,23 +282,16 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double")):
         register(f"{_verb}_transpose_matrix{_suffix}", _load(_gl_type, True, _multiply))
 
 
-_LAST = (0.0, 0.0, 0.0, 1.0)
+def translation(x: Any, y: Any, z: Any) -> tuple[Any, ...]:
+    """The cells, each a number or an array with those of many matrices."""
+    return (1.0, 0.0, 0.0, x, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, z, *_LAST)
 
 
-Rows = tuple[tuple[Any, Any, Any, Any], ...]
-"""A matrix of numbers, or of arrays with the numbers of many matrices."""
-_IDENTITY: Rows = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), _LAST
+def scaling(x: Any, y: Any, z: Any) -> tuple[Any, ...]:
+    return (x, 0.0, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, 0.0, z, 0.0, *_LAST)
 
 
-def translation(x: Any, y: Any, z: Any) -> Rows:
-    return (1.0, 0.0, 0.0, x), (0.0, 1.0, 0.0, y), (0.0, 0.0, 1.0, z), _LAST
-
-
-def scaling(x: Any, y: Any, z: Any) -> Rows:
-    return (x, 0.0, 0.0, 0.0), (0.0, y, 0.0, 0.0), (0.0, 0.0, z, 0.0), _LAST
-
-
-def rotation(angle: float, x: float, y: float, z: float) -> Rows:
+def rotation(angle: float, x: float, y: float, z: float) -> tuple[Any, ...]:
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or not math.isfinite(angle) or not math.isfinite(length):
         return _IDENTITY
@@ -220,17 +302,17 @@ def _turned(angle: float) -> tuple[float, float]:
     return math.cos(math.radians(angle)), math.sin(math.radians(angle))
 
 
-def _turn(c: Any, s: Any, x: Any, y: Any, z: Any) -> Rows:
+def _turn(c: Any, s: Any, x: Any, y: Any, z: Any) -> tuple[Any, ...]:
     a, b, d = (1 - c) * x, (1 - c) * y, (1 - c) * z
     return (
-        (c + a * x, a * y - s * z, a * z + s * y, 0.0),
-        (b * x + s * z, c + b * y, b * z - s * x, 0.0),
-        (d * x - s * y, d * y + s * x, c + d * z, 0.0),
-        _LAST,
+        *(c + a * x, a * y - s * z, a * z + s * y, 0.0),
+        *(b * x + s * z, c + b * y, b * z - s * x, 0.0),
+        *(d * x - s * y, d * y + s * x, c + d * z, 0.0),
+        *_LAST,
     )
 
 
-FACTORS: dict[str, Callable[..., Rows]] = {
+FACTORS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "Translate": translation,
     "Scale": scaling,
     "Rotate": rotation,
@@ -247,18 +329,17 @@ def factors(name: str, values: Matrix) -> Matrix:
             turns = (length != 0.0) & np.isfinite(angle) & np.isfinite(length)
             x, y, z = np.where(turns, values[:, 1:].T / np.where(turns, length, 1.0), 0.0)
             c, s = np.array([_turned(each) for each in np.where(turns, angle, 0.0).tolist()]).T
-            rows = _turn(c, s, x, y, z)
+            cells = _turn(c, s, x, y, z)
         else:
-            rows = FACTORS[name](*values.T)
-    found = np.empty((len(values), 4, 4))
-    for i, row in enumerate(rows):
-        for j, cell in enumerate(row):
-            found[:, i, j] = cell
-    return found
+            cells = FACTORS[name](*values.T)
+    found = np.empty((len(values), 16))
+    for number, cell in enumerate(cells):
+        found[:, number] = cell
+    return found.reshape(-1, 4, 4)
 
 
-def _multiplying(factor: Callable[..., Rows]) -> Callable[..., None]:
-    return lambda ctx, *values: ctx.matrices.multiply(np.array(factor(*values), np.float64))
+def _multiplying(factor: Callable[..., tuple[Any, ...]]) -> Callable[..., None]:
+    return lambda ctx, *values: ctx.matrices.multiply(factor(*values))
 
 
 for _name, _factor in FACTORS.items():
@@ -277,7 +358,7 @@ def ortho(
         matrix[row, row] = 2.0 / (high - low)
         matrix[row, 3] = -(high + low) / (high - low)
     matrix[2, 2], matrix[2, 3] = -2.0 / (far - near), -(far + near) / (far - near)
-    ctx.matrices.multiply(matrix)
+    ctx.matrices.multiply(tuple(matrix.reshape(-1).tolist()))
 
 
 @entry
@@ -291,7 +372,7 @@ def frustum(
     matrix[1, 1], matrix[1, 2] = 2 * near / (top - bottom), (top + bottom) / (top - bottom)
     matrix[2, 2], matrix[2, 3] = -(far + near) / (far - near), -2 * far * near / (far - near)
     matrix[3, 2] = -1.0
-    ctx.matrices.multiply(matrix)
+    ctx.matrices.multiply(tuple(matrix.reshape(-1).tolist()))
 
 
 def _flat(pick: Any, transpose: bool) -> Any:

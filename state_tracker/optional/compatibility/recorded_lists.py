@@ -24,6 +24,7 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     DEPTHS,
     FACTORS,
     Matrix,
+    MatrixStack,
     factors,
     product,
     rounded,
@@ -109,7 +110,7 @@ class _Stack:
         self.end, self.left = way.end, way.left
         self.lists: list[DisplayList] = [each for _, each in drawn]
         self.nodes = way.nodes[[n for n, _ in drawn]]  # and the matrix of each
-        self.matrices = way.multiplied([*before, *_factors(rows[: self.end])[way.places]])
+        self.matrices = way.multiplied(before, _factors(rows[: self.end])[way.places])
 
 
 @lazy_dataclass(frozen=True)
@@ -124,12 +125,13 @@ class Course:
     loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
 
-    def multiplied(self, factors: list[Matrix]) -> Matrix:
+    def multiplied(self, before: MatrixStack, factors: Matrix) -> Matrix:
         """All matrices: those there were, and those that each call loads or multiplies by."""
-        matrices = np.array(factors)
-        matrices[self.loaded] = rounded(matrices[self.loaded])
-        for some, parents in self.levels:
-            matrices[some] = product(matrices[parents], matrices[some])
+        matrices = np.concatenate((np.array([*before]), factors))
+        with np.errstate(all="ignore"):
+            matrices[self.loaded] = rounded(matrices[self.loaded])
+            for some, parents in self.levels:
+                matrices[some] = product(matrices[parents], matrices[some])
         return matrices
 
 
@@ -271,7 +273,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 done += made
             if done < len(drawn):
                 each = drawn[done]
-                ctx.matrices.modelview = [matrices[done]]
+                ctx.matrices.modelview = MatrixStack([matrices[done]])
                 ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
                 ctx.stream.drawn = None
                 each.draw(ctx)
@@ -282,14 +284,14 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                     blocks.clear()
                 done += 1
     finally:
-        ctx.matrices.modelview = [matrix.copy() for matrix in left]
+        ctx.matrices.modelview = MatrixStack(left)
         ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
 
 def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
     """The default block of fixed function for each matrix."""
     blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
-    ctx.matrices.modelview = [matrices]
+    ctx.matrices.modelview = MatrixStack([matrices])
     fill(ctx, vertex, 0, blocks)
     return blocks
 

@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.errors import invalid_framebuffer, inva
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import implemented, register
-from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS, MatrixStack
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -31,8 +31,8 @@ def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
     implemented("PushAttrib")(ctx, GL.ALL_ATTRIB_BITS)
     matrices = ctx.matrices
     saved = matrices.modelview, matrices.projection, matrices.texture
-    matrices.modelview, matrices.projection = [_identity()], [_identity()]
-    matrices.texture = [[_identity()] for _ in matrices.texture]
+    matrices.modelview, matrices.projection = MatrixStack(), MatrixStack()
+    matrices.texture = [MatrixStack() for _ in matrices.texture]
     ctx.lighting.enabled = ctx.lighting.color_sum = False
     ctx.lighting.texgen_enabled = [(False,) * 4] * len(ctx.lighting.texgen_enabled)
     ctx.raster.clip_planes_enabled, ctx.raster.cull_enabled = 0, False
@@ -44,12 +44,6 @@ def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
     finally:
         matrices.modelview, matrices.projection, matrices.texture = saved
         implemented("PopAttrib")(ctx)
-
-
-def _identity() -> Any:
-    import numpy as np
-
-    return np.eye(4)
 
 
 def _crops(ctx: Context) -> dict[int, tuple[float, float, float, float]]:

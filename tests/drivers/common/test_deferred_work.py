@@ -418,6 +418,7 @@ NEITHER = {
     "set_failure_callback": "is about errors",
     "draw_vbo": "a driver's own",
     "prepared_draw": "a driver's own",
+    "prepared_call": "a driver's own",
     "draw_series": "a driver's own",
     "launch_grid": "a driver's own",
     "destroy": "has its own test",

@@ -149,6 +149,52 @@ def test_functions_that_set_a_slot_do_not_keep_the_state_of_the_stream() -> None
     assert not any(map(keeps_state, [*setting, "PixelStoref"]))
 
 
+def test_parameters_of_textures_are_kept_by_texture(world: Recorded, sizes: list[int]) -> None:
+    gl = world.gl
+    one, two, _ = world.textures
+    wanted: dict[int, int] = {}
+    for turn in range(40):
+        if turn == 20:
+            del sizes[:]
+        number = turn % 4
+        texture = (one, two, 0)[number % 3]
+        gl.active_texture(GL.TEXTURE0 + turn % 3)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        wanted[texture] = (GL.REPEAT, GL.MIRRORED_REPEAT, GL.CLAMP_TO_EDGE)[turn % 3]
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_S, wanted[texture])
+        gl.bind_texture(GL.TEXTURE_2D, 0)
+        gl.sampler_parameterf(world.sampler, GL.TEXTURE_MIN_FILTER, float(GL.NEAREST))
+        draw(world, 6)
+    assert len(sizes) <= 1  # nothing was executed between them
+    for texture, value in wanted.items():
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        assert gl.get_tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_WRAP_S)[0] == value
+    assert gl.get_sampler_parameteriv(world.sampler, GL.TEXTURE_MIN_FILTER)[0] == GL.NEAREST
+    assert gl.get_error() == GL.NO_ERROR
+
+
+@pytest.mark.parametrize(
+    ("target", "pname", "value", "error"),
+    [
+        (GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.RED, GL.INVALID_ENUM),
+        (GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.LINEAR_MIPMAP_LINEAR, GL.INVALID_ENUM),
+        (GL.TEXTURE_2D_MULTISAMPLE, GL.TEXTURE_WRAP_S, GL.REPEAT, GL.INVALID_ENUM),
+        (GL.ARRAY_BUFFER, GL.TEXTURE_WRAP_T, GL.REPEAT, GL.INVALID_ENUM),
+        (GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL, -1, GL.INVALID_VALUE),
+        (GL.TEXTURE_2D, GL.TEXTURE_WRAP_R, GL.REPEAT, GL.NO_ERROR),
+    ],
+)
+def test_a_wrong_parameter_of_a_texture_is_an_error(
+    target: int, pname: int, value: int, error: int, world: Recorded
+) -> None:
+    gl = world.gl
+    for _ in range(3):
+        draw(world, 6)
+        gl.tex_parameteri(target, pname, value)
+        draw(world, 6)
+        assert gl.get_error() == error
+
+
 @pytest.mark.parametrize(("size", "keeps"), [(16, True), (20, False)])
 def test_data_in_the_same_storage_keeps_the_known_draws(
     size: int, keeps: bool, world: Recorded

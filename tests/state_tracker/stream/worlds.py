@@ -314,7 +314,8 @@ THROUGH_C = (
     *("clear_color", "clear_depth", "clear_depthf", "clear_stencil", "color_mask", "color_maski"),
     *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
     *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
-    *("read_buffer", "clamp_color"),
+    *("read_buffer", "clamp_color", "tex_parameteri", "tex_parameterf", "sampler_parameteri"),
+    "sampler_parameterf",
 )
 CLEARED = (
     GL.COLOR_BUFFER_BIT,
@@ -445,12 +446,38 @@ class Recorded(World):
             self.use(int(random.integers(3)))
         elif what < 0.83:
             gl.viewport(*(int(v) for v in random.integers(-9, 20, 2)), 80, 70)
+        elif what < 0.9:
+            self.filter()
         elif self.asked:
             gl.end_query(GL.SAMPLES_PASSED)
             self.asked = False
         elif not self.counting:
             gl.begin_query(GL.SAMPLES_PASSED, self.pick(self.queries))
             self.asked = True
+
+    def filter(self) -> None:
+        """A parameter of the bound texture, of the sampler or of another unit's texture is set."""
+        gl, random = self.gl, self.random
+        pname, values = self.pick(
+            (
+                (GL.TEXTURE_MIN_FILTER, (GL.NEAREST, GL.LINEAR, GL.NEAREST_MIPMAP_NEAREST)),
+                (GL.TEXTURE_MAG_FILTER, (GL.NEAREST, GL.LINEAR)),
+                (GL.TEXTURE_WRAP_S, (GL.REPEAT, GL.CLAMP_TO_EDGE)),
+            )
+        )
+        value, what = self.pick(values), random.random()
+        if what < 0.5:
+            gl.tex_parameteri(GL.TEXTURE_2D, pname, value)
+        elif what < 0.6:
+            gl.tex_parameterf(GL.TEXTURE_2D, pname, float(value))
+        elif what < 0.7:
+            gl.sampler_parameteri(self.sampler, pname, value)
+        elif what < 0.8:
+            gl.sampler_parameterf(self.sampler, pname, float(value))
+        else:
+            gl.active_texture(GL.TEXTURE1)
+            gl.tex_parameteri(GL.TEXTURE_2D, pname, value)
+            gl.active_texture(GL.TEXTURE0)
 
     def change(self) -> None:
         if self.asked:

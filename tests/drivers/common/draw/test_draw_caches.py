@@ -36,16 +36,17 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_MOST_STARTS", 2)
+    monkeypatch.setattr(snapshots, "_MOST_STARTS", 3)
     snapshot: Any = None
     info = DrawInfo(TRIANGLES, start=2, count=3)
     draw = PreparedDraw(snapshot, info, FramebufferState(), 0)
-    assert draw.call(2) is info
-    first, second = draw.call(0), draw.call(1)
+    assert draw.call(2, 0) is info
+    first, second, third = draw.call(0, 0), draw.call(1, 0), draw.call(2, 7)
     assert (first.start, first.count, second.start) == (0, 3, 1)
-    assert draw.call(0) is first and draw.call(1) is second
-    assert draw.call(5).start == 5
-    assert draw.call(0) is not first  # all were forgotten
+    assert (third.start, third.start_instance) == (2, 7)
+    assert draw.call(2, 7) is third
+    assert draw.call(5, 0).start == 5
+    assert draw.call(2, 7) is not third  # all were forgotten
 
 
 # -- states ----------------------------------------------------------------------------------------
