@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.depth import stencil_test
+from gallette.drivers.common.fixed.depth import mask_word, stencil_test, without_masks
 from gallette.drivers.common.memory.resource import flat_texels
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.formats import Channel
@@ -277,10 +277,10 @@ class DepthTarget:
         old = self.load_stencil(pixel).astype(np.uint32)
         new = old.copy()
         for index, face, lanes in faces:
-            given = [old[lanes], _reference(references, index, lanes)]
+            given = [old[lanes], _reference(references, index, lanes) | np.uint32(mask_word(face))]
             if in_depth is not None:
                 given.append(in_depth[lanes])
-            routine = stencil_test(face, in_depth is not None)
+            routine = stencil_test(without_masks(face), in_depth is not None)
             passed[lanes], new[lanes] = evaluate(routine, given)
         self._store_stencil(pixel, new.astype(np.uint8))
         return passed
