@@ -155,7 +155,8 @@ class Varying:
     """flat or noperspective; empty for smooth"""
     precision: str = ""
     container: Type | None = None
-    """the block, or the array of blocks, or the structure that it is a part of"""
+    """the block, or the array of blocks, or the structure that it is a part of, of one vertex"""
+    per_vertex: bool = False  # an array with an element for each vertex
 
 
 @lazy_dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.drivers.common.fixed.depth import mask_word
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
@@ -209,7 +210,11 @@ def _describe_targets(block: Array, engine: FragmentEngine) -> None:
         depths, colors = engine.apart
         block[TileWords.DEPTH_PLANE] = depths
         block[TileWords.COLOR_PLANES : TileWords.COLOR_PLANES + len(colors)] = colors
-    block[TileWords.REFERENCES] = state.references[0] | state.references[1] << 32
+    front, back = (
+        reference & 0xFF | mask_word(face)
+        for reference, face in zip(state.references, state.tests.stencil, strict=True)
+    )
+    block[TileWords.FACES] = front | back << 32
     if state.depth_clamp is not None:
         block[TileWords.NEAR] = np.asarray(state.depth_clamp, np.float32).view(np.uint64)[0]
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.fixed.depth import DepthKey
+from gallette.drivers.common.fixed.depth import DepthKey, without_masks
 from gallette.drivers.common.fixed.output import ColorKey
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
@@ -210,7 +210,9 @@ def _depth_key(engine: FragmentEngine) -> DepthKey | None:
         stencil_shift,
         tests.depth_func if engine.tests.depth else None,
         tests.depth_writemask and engine.tests.depth,
-        tests.stencil if engine.tests.stencil else None,
+        (without_masks(tests.stencil[0]), without_masks(tests.stencil[1]))
+        if engine.tests.stencil
+        else None,
     )
 
 

@@ -6,6 +6,7 @@ glUseProgram and program pipelines.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["problem_of"]
 
+_OF_VERTEX = re.compile(r"(\w+)\[\d+](.*)")
 _ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
@@ -42,27 +44,29 @@ def problem_of(stages: dict[Stage, Executable], es: bool) -> str:
             seen.append(executable)
     if es:
         for a, b in pairwise(chain):
-            if stages[a] is not stages[b] and (name := _mismatch(stages[a], stages[b], b)):
+            if stages[a] is not stages[b] and (name := _mismatch(stages[a], stages[b])):
                 return f"'{name}' does not match between the {a.value} and {b.value} shaders"
     return ""
 
 
-def _mismatch(producer: Executable, consumer: Executable, stage: Stage) -> str:
-    """An output or input of ES programs without a counterpart of its type; "" if there is none.
-
-    Per-vertex variables are arrays on one side only: for those, only names are compared.
-    """
-    plain = stage is Stage.FRAGMENT
-    outputs = _ends(producer.linked.output_resources, plain)
-    inputs = _ends(consumer.linked.input_resources, plain)
+def _mismatch(producer: Executable, consumer: Executable) -> str:
+    """An output or input of ES programs without a counterpart of its type; "" if there is none."""
+    outputs = _ends(producer.linked.output_resources)
+    inputs = _ends(consumer.linked.input_resources)
     return next((str(k) for k in [*inputs, *outputs] if inputs.get(k) != outputs.get(k)), "")
 
 
-def _ends(varyings: list[Varying], plain: bool) -> dict[str | int, object]:
-    """Matching key, or the location where it is given -> the properties that must agree."""
+def _ends(varyings: list[Varying]) -> dict[str | int, object]:
+    """Matching key, or the location where it is given -> the properties that must agree. Of arrays
+    with an element for each vertex the elements are compared, since one side has no array.
+    """
     found: dict[str | int, object] = {}
     for v in varyings:
         if not v.name.startswith("gl_"):
-            kind = (v.type, v.array_size, v.interpolation, v.precision, v.container)
-            found[v.location if v.location >= 0 else v.name] = kind if plain else v.patch
+            name, size = v.name, v.array_size
+            if v.per_vertex and (match := _OF_VERTEX.match(name)):
+                name = match[1] + match[2]
+                size = size if match[2] else 0
+            kind = (v.type, size, v.interpolation, v.precision, v.container, v.patch)
+            found[v.location if v.location >= 0 else name] = kind
     return found

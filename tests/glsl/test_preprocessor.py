@@ -86,14 +86,6 @@ def test_what_has_no_place_in_a_text_is_one_error(case: Case) -> None:
     assert told.span is not None and told.span.column == 3
 
 
-@each(FILE, "extra_text")
-def test_extra_text_is_a_warning_with_its_place(case: Case) -> None:
-    result, log = read(case.source)
-    found = [f"{d.span.line}:{d.span.column} {d.message}" for d in log.diagnostics if d.span]
-    assert (" ".join(t[1] for t in result.tokens), *found) == case.answers
-    assert {d.severity for d in log.diagnostics} == {"warning"}
-
-
 @each(FILE, "conditions_that_cannot_be")
 def test_conditions_that_cannot_be_are_skipped_as_if_false(case: Case) -> None:
     """After twenty errors the rest of the text is not read."""

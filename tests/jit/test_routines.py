@@ -105,8 +105,8 @@ def test_random_depth_and_stencil_states_leave_the_same() -> None:
         cases.append((code, [random_depth.DEPTHS], ""))
         codes = evaluate(code, [random_depth.DEPTHS])[0]
         wide = words.astype(np.uint32) if key.word < 32 else words
-        references = [np.full(LANES, r, np.uint32) for r in (0x35, 0xA1)]
-        given = [lanes % 5 > 0, wide, codes, lanes % 3 > 0, *references]
+        faces = [np.full(LANES, word) for word in random_depth.faces(state, (0x35, 0xA1))]
+        given = [lanes % 5 > 0, wide, codes, lanes % 3 > 0, *faces]
         cases.append((depth_and_stencil(key), given, str(state)))
     check(cases)
 

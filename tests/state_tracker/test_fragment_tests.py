@@ -1,7 +1,8 @@
-"""Depth bounds, exported stencil references, alpha to one: on numpipe, jit and llvmpipe."""
+"""Depth bounds, stencil masks, exported references, alpha to one: on numpipe, jit and llvmpipe."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -67,3 +68,39 @@ def test_depth_bounds_test_stored_depths(gl: GLInterface, depth_test: bool) -> N
     assert 0 < seen.sum() < seen.size
     gl.depth_bounds_ext(0.75, 0.5)
     assert errors(gl) == ["GL_INVALID_VALUE"]
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_stencil_masks_and_references_are_no_part_of_compiled_code(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, name = "common.fixed.arrays", "_function"
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+        module, name = "jit.tile_functions", "compile_module"
+    place = importlib.import_module(f"gallette.drivers.{module}")
+    made: list[object] = []
+    compiled = getattr(place, name)
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return compiled(*given)
+
+    monkeypatch.setattr(place, name, counted)
+    gl = create_context(driver, profile="core", version=(4, 3), size=(64, 64))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    program(gl, VS, WHITE)
+    gl.enable(GL.STENCIL_TEST)
+    gl.stencil_op(GL.INVERT, GL.INVERT, GL.INVERT)
+    stored = 0
+    counts = []
+    for read, written, reference in ((0xFF, 0xFF, 1), (0xF0, 0x3C, 0x51), (0, 0x81, 0), (3, 9, 2)):
+        gl.stencil_func(GL.GREATER, reference, read)
+        gl.stencil_mask(written)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        stored ^= written
+        found = gl.read_pixels(0, 0, 64, 64, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE)
+        assert set(found) == {stored}
+        counts.append(len(made))
+    gl.release()
+    assert counts[-1] == counts[0]

@@ -60,7 +60,7 @@ def read_signature(c: Checker, node: s.FunctionDecl, name_node: s.Node) -> hir.F
     check_precision(c, result, quals, node.type) if result is not t.VOID else None
     params = [parameter(c, p) for p in node.params]
     function = hir.Function(node.name, result, params, name_node.loc, name_node.end)
-    function.precise_result = quals.precise
+    function.precise_result, function.precision = quals.precise, quals.precision
     if "subroutine" in quals.flags:
         if node.quals.subroutine_types is None:
             if node.body is not None:
@@ -130,6 +130,10 @@ def enter_function(
     if old is not None:
         if old.result is not new.result:
             raise c.abort(f"'{new.name}' is declared again with another return type", name_node)
+        if c.lang.es and old.precision != new.precision:
+            raise c.abort(
+                f"'{new.name}' is declared again with another precision of its result", name_node
+            )
         for a, b in zip(old.params, new.params, strict=True):
             if a.quals.storage != b.quals.storage or a.read_only != b.read_only:
                 raise c.abort(

@@ -127,6 +127,7 @@ class Function:
     subroutine_index: int = -1
     is_subroutine_type: bool = False
     precise_result: bool = False
+    precision: str = ""  # of the result
     uses: set[str] = field(default_factory=set)
     """calls of built-in functions that matter elsewhere: discard, EmitVertex, dFdx, ..."""
     lines: Callable[[int], int] | None = None

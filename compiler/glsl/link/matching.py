@@ -193,4 +193,4 @@ def plain_dimensions(interface: StagePair, unit: StageUnit, block: hir.Block) ->
     while type_.element is not None:
         dims.append(type_.length)
         type_ = type_.element
-    return dims[1:] if is_per_vertex(unit, block.quals) else dims
+    return dims[1:] if is_per_vertex(unit.stage, block.quals) else dims

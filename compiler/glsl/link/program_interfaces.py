@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gallette.compiler.glsl.link.blocks import sized_block
-from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
+from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, is_per_vertex
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.link.layout import leaves
@@ -31,26 +31,39 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
     )
     label = variable.name if variable.block and variable.block.instance_name else variable.label
     location = variable.explicit
+    owner = variable.block.quals if variable.block else variable.quals
+    per_vertex = is_per_vertex(stage, owner) and variable.type.is_array
     container = type_ if type_.without_array.is_struct else None
     if variable.block:
         instance = variable.block.instance
         container = instance.type if instance is not None else variable.block.type
-    for leaf in leaves(label, type_):
-        yield Varying(
-            leaf.name,
-            leaf.type,
-            location,
-            leaf.array_size,
-            stage,
-            patch=variable.quals.patch
-            or (variable.block is not None and variable.block.quals.patch),
-            component=variable.quals.layout.get("component", 0),
-            interpolation=variable.quals.interpolation.removeprefix("smooth"),
-            precision=variable.quals.precision,
-            container=container,
-        )
-        if location >= 0:
-            location += max(1, leaf.array_size) * leaf.type.slots()
+        if per_vertex and container.element is not None:
+            container = container.element
+    parts = [(label, type_)]
+    element = type_.element
+    if per_vertex and not variable.block and element is not None:
+        container = element if container is not None else None
+        if element.is_struct or element.is_array:  # each vertex's have the same locations
+            parts = [(f"{label}[{i}]", element) for i in range(type_.length)]
+    for part in parts:
+        where = location
+        for leaf in leaves(*part):
+            yield Varying(
+                leaf.name,
+                leaf.type,
+                where,
+                leaf.array_size,
+                stage,
+                patch=variable.quals.patch
+                or (variable.block is not None and variable.block.quals.patch),
+                component=variable.quals.layout.get("component", 0),
+                interpolation=variable.quals.interpolation.removeprefix("smooth"),
+                precision=variable.quals.precision,
+                container=container,
+                per_vertex=per_vertex,
+            )
+            if where >= 0:
+                where += max(1, leaf.array_size) * leaf.type.slots()
 
 
 def builtin_resources(

@@ -37,12 +37,12 @@ class InterfaceVariable(Port):
     block: hir.Block | None = None
 
 
-def is_per_vertex(unit: StageUnit, quals: hir.Quals) -> bool:
+def is_per_vertex(stage: Stage, quals: hir.Quals) -> bool:
     if quals.patch:
         return False
     if quals.storage == "in":
-        return unit.stage in (Stage.GEOMETRY, Stage.TESS_CTRL, Stage.TESS_EVAL)
-    return unit.stage is Stage.TESS_CTRL
+        return stage in (Stage.GEOMETRY, Stage.TESS_CTRL, Stage.TESS_EVAL)
+    return stage is Stage.TESS_CTRL
 
 
 def interface_variables(
@@ -52,7 +52,7 @@ def interface_variables(
     found: list[InterfaceVariable] = []
     for var in unit.globals.values():
         if var.quals.storage == storage and var.block is None:
-            per_vertex = is_per_vertex(unit, var.quals) and var.type.is_array
+            per_vertex = is_per_vertex(unit.stage, var.quals) and var.type.is_array
             found.append(
                 InterfaceVariable(
                     _variable(var.name, var.type, var.quals, per_vertex),
@@ -95,7 +95,7 @@ def _block_ports(
         name = f"{block.name}.{f.name}"
         label = name if block.instance_name else f.name
         yield InterfaceVariable(
-            _variable(label, type_, quals, is_per_vertex(unit, block.quals) and bool(dims)),
+            _variable(label, type_, quals, is_per_vertex(unit.stage, block.quals) and bool(dims)),
             type_,
             quals.layout.get("location", -1),
             (block.members[i] if block.members else instance) in unit.live,

@@ -59,7 +59,7 @@ class Conditions:
         if not rest or rest[0][0] != "id":
             raise self.log.abort(f"#{name} needs a macro name", at, at + len(name))
         if len(rest) > 1:
-            self.log.warning(f"extra text after #{name}", rest[1][2])
+            self.log.error(f"extra text after #{name}", rest[1][2])
         return (rest[0][1] in self.macros) == (name == "ifdef")
 
     def next_branch(self, name: str, rest: list[Token], at: int, es: bool) -> None:
@@ -70,16 +70,16 @@ class Conditions:
         top = self.stack[-1]
         if name == "endif":
             self.stack.pop()
-            if rest:
-                self.log.warning("extra text after #endif", rest[0][2])
+            if rest and top.enclosing:
+                self.log.error("extra text after #endif", rest[0][2])
             return
         if top.seen_else:
             self.log.error(f"#{name} after #else", at, at + len(name))
             return
         if name == "else":
             top.seen_else = True
-            if rest:
-                self.log.warning("extra text after #else", rest[0][2])
+            if rest and top.enclosing:
+                self.log.error("extra text after #else", rest[0][2])
             top.active = top.enclosing and not top.taken
             top.taken = True
             return

@@ -240,7 +240,7 @@ class Directives:
         if (old is not None and old.builtin) or name.startswith("GL_") or name == "defined":
             raise self.log.abort(f"'{name}' cannot be undefined", loc, loc + len(name))
         if len(rest) > 1:
-            self.log.warning("extra text after #undef", rest[1][2])
+            self.log.error("extra text after #undef", rest[1][2])
         self.macros.pop(name, None)
 
     def do_error(self, rest: list[Token], at: int) -> None:

@@ -79,7 +79,7 @@ class _Evaluator:
             number = number_value(text)
             if isinstance(number, str):
                 raise self.error(number)
-            if not isinstance(number[1], int):
+            if not isinstance(number[1], int) or number[0] not in ("int", "uint"):
                 raise self.error("preprocessor expressions are integers")
             self.pos += 1
             return number[1]

@@ -7,6 +7,7 @@ float depth is its own bit pattern (depths are never negative).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
@@ -19,7 +20,7 @@ from .filtering import compare
 from .formats import codes
 from .routine import Routine, routine
 
-__all__ = ["DepthKey", "depth_code", "stencil_test", "tested"]
+__all__ = ["DepthKey", "depth_code", "mask_word", "stencil_test", "tested", "without_masks"]
 
 
 @lazy_dataclass(frozen=True)
@@ -34,12 +35,24 @@ class DepthKey:
     stencil_shift: int
     func: CompareFunc | None  # None: depth is not tested
     write: bool
-    stencil: tuple[StencilState, StencilState] | None
+    stencil: tuple[StencilState, StencilState] | None  # without masks
 
     @property
     def writes(self) -> bool:
         """Whether a test may change the buffer."""
         return self.write or self.stencil is not None
+
+
+def without_masks(face: StencilState) -> StencilState:
+    """What of a face's state decides the code of its test."""
+    return replace(face, valuemask=0xFF, writemask=0xFF) if face.enabled else StencilState()
+
+
+def mask_word(face: StencilState) -> int:
+    """A face's masks above the bits of its reference: what its test is given. Programs set many
+    masks, and code for each would cost more than to read them.
+    """
+    return (face.valuemask & 0xFF) << 8 | (face.writemask & 0xFF) << 16
 
 
 @cache
@@ -63,7 +76,7 @@ def depth_code(bits: int, is_float: bool) -> Routine:
 @lru_cache(256)
 def tested(key: DepthKey) -> Routine:
     """Whether a covered sample passes, the word of the buffer after the tests, and whether to store
-    it. Words of less than 32 bits are given in 32.
+    it. Words of less than 32 bits are given in 32; faces are references with `mask_word`s.
     """
     size = max(32, key.word)
     given = {
@@ -71,8 +84,8 @@ def tested(key: DepthKey) -> Routine:
         "words": (1, size),
         "code": (1, 32),
         "front": (1, 1),
-        "front_reference": (1, 32),
-        "back_reference": (1, 32),
+        "front_face": (1, 32),
+        "back_face": (1, 32),
     }
 
     def build(b: Builder, *given: Def) -> list[Def]:
@@ -88,8 +101,8 @@ def _tested(
     words: Def,
     code: Def,
     front: Def,
-    front_reference: Def,
-    back_reference: Def,
+    front_face: Def,
+    back_face: Def,
 ) -> list[Def]:
     passing, new, changed = covered, words, b.imm_bool(False)
     deep: Def | None = None
@@ -100,9 +113,9 @@ def _tested(
     if key.stencil is not None:
         old = _field(b, words, key.stencil_shift, 8)
         one, other = key.stencil
-        ok, value = _stencil(b, one, old, front_reference, deep)
+        ok, value = _stencil(b, one, old, front_face, deep)
         if other.enabled:
-            back_ok, back_value = _stencil(b, other, old, back_reference, deep)
+            back_ok, back_value = _stencil(b, other, old, back_face, deep)
             ok, value = b.bcsel(front, ok, back_ok), b.bcsel(front, value, back_value)
         passing = b.iand(passing, ok)
         new, changed = _replaced(b, words, value, key.stencil_shift, 8), covered
@@ -134,29 +147,28 @@ def _replaced(b: Builder, words: Def, value: Def, shift: int, bits: int) -> Def:
 
 @lru_cache(256)
 def stencil_test(face: StencilState, deep: bool) -> Routine:
-    """Whether a sample passes one face's stencil test, and its new stencil value; `deep` says that
-    there is a depth test, whose result is a parameter.
+    """Whether a sample passes one face's stencil test, and its new stencil value. The reference is
+    given with the face's `mask_word`; `deep` says that there is a depth test, whose result is a
+    parameter.
     """
 
-    def build(b: Builder, old: Def, reference: Def, passed: Def | None = None) -> Sequence[Def]:
-        return _stencil(b, face, old, reference, passed)
+    def build(b: Builder, old: Def, word: Def, passed: Def | None = None) -> Sequence[Def]:
+        return _stencil(b, face, old, word, passed)
 
-    given = {"stencil": (1, 32), "reference": (1, 32)}
+    given = {"stencil": (1, 32), "face": (1, 32)}
     return routine("stencil", given | ({"in_depth": (1, 1)} if deep else {}), build)
 
 
 def _stencil(
-    b: Builder, face: StencilState, old: Def, reference: Def, deep: Def | None
+    b: Builder, face: StencilState, old: Def, word: Def, deep: Def | None
 ) -> tuple[Def, Def]:
-    read, written = b.imm_int(face.valuemask & 0xFF), face.writemask & 0xFF
+    reference, read, written = (_field(b, word, shift, 8) for shift in (0, 8, 16))
     ok = compare(b, face.func, b.iand(reference, read), b.iand(old, read), "u")
     passed = _operated(b, face.zpass_op, old, reference)
     if deep is not None:
         passed = b.bcsel(deep, passed, _operated(b, face.zfail_op, old, reference))
     value = b.bcsel(ok, passed, _operated(b, face.fail_op, old, reference))
-    if written == 0xFF:
-        return ok, value
-    return ok, b.ior(b.iand(old, b.imm_int(~written)), b.iand(value, b.imm_int(written)))
+    return ok, b.ixor(old, b.iand(b.ixor(old, value), written))
 
 
 def _operated(b: Builder, op: StencilOp, old: Def, reference: Def) -> Def:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.depth import stencil_test
+from gallette.drivers.common.fixed.depth import mask_word, stencil_test, without_masks
 from gallette.drivers.common.memory.resource import flat_texels
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
@@ -285,10 +285,10 @@ class DepthTarget:
         passed: Array = np.ones(len(pixel), np.bool_)
         new = old
         for index, face, lanes in faces:
-            given = [old[lanes], _reference(references, index, lanes)]
+            given = [old[lanes], _reference(references, index, lanes) | np.uint32(mask_word(face))]
             if in_depth is not None:
                 given.append(in_depth[lanes])
-            found = evaluate(stencil_test(face, in_depth is not None), given)
+            found = evaluate(stencil_test(without_masks(face), in_depth is not None), given)
             if len(faces) == 1:
                 passed, new = found
             else:

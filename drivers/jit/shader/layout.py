@@ -70,7 +70,7 @@ class TileWords:
     ACROSS: Final = WINDOW + 6  # tiles in a row of tiles
     NEXT: Final = WINDOW + 7  # address of the number of the next tile to shade
     RESULTS: Final = WINDOW + 8  # address of two counters: samples passed, fragments shaded
-    REFERENCES: Final = WINDOW + 9  # stencil references: front, back << 32
+    FACES: Final = WINDOW + 9  # stencil references with masks: front, back << 32
     NEAR: Final = WINDOW + 10  # the range of depth clamping, if enabled: two floats
     CORNERS: Final = WINDOW + 11  # vertex numbers (64 bits), three per triangle
     PROVOKING: Final = WINDOW + 12

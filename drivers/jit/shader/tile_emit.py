@@ -547,9 +547,8 @@ class _Tiles:
             codes = inlined(b, depth_code(key.bits, key.is_float), [depth])[0].as_int()
         front = b.load_at(record, Record.FRONT, "i32").ne(0)
         wide = words if key.word >= 32 else words.to("i32", False)
-        references = e.word(TileWords.REFERENCES)
-        of_faces = [(references & 0xFF).to("i32"), references.lshr(32).to("i32") & 0xFF]
-        given = [mask, wide, codes, front, *of_faces]
+        faces = e.word(TileWords.FACES)
+        given = [mask, wide, codes, front, faces.to("i32"), faces.lshr(32).to("i32")]
         passing, new, changed = inlined(b, tested(key), given)
         if writing and key.writes:
             self._store(rows, changed, b.spread(new if key.word >= 32 else new.to(t), self.w))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.fixed.depth import DepthKey
+from gallette.drivers.common.fixed.depth import DepthKey, mask_word, without_masks
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import DepthStencilAlphaState, StencilState
@@ -65,8 +65,14 @@ def key_of(format: Format, state: DepthStencilAlphaState) -> DepthKey:
         0 if stencil is None else stencil.shift,
         state.depth_func if state.depth_enabled else None,
         state.depth_enabled and state.depth_writemask,
-        state.stencil if stencil is not None else None,
+        (without_masks(state.stencil[0]), without_masks(state.stencil[1])) if stencil else None,
     )
+
+
+def faces(state: DepthStencilAlphaState, references: tuple[int, int]) -> list[Array]:
+    """What the tests of both faces are given."""
+    pairs = zip(references, state.stencil, strict=True)
+    return [np.asarray(reference | mask_word(face), np.uint32) for reference, face in pairs]
 
 
 def held(format: Format, seed: int) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.depth import depth_code, stencil_test
+from gallette.drivers.common.fixed.depth import depth_code, mask_word, stencil_test
 from gallette.drivers.common.fixed.depth import tested as depth_and_stencil
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.output.depth import DepthTarget
@@ -14,7 +14,15 @@ from gallette.pipe.enums import CompareFunc, StencilOp, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
 from gallette.pipe.state import StencilState, Surface
-from tests.drivers.common.fixed.random_depth import DEPTHS, LANES, STORED, held, key_of, states
+from tests.drivers.common.fixed.random_depth import (
+    DEPTHS,
+    LANES,
+    STORED,
+    faces,
+    held,
+    key_of,
+    states,
+)
 
 
 def buffer(format: Format, words: np.ndarray) -> tuple[DepthTarget, np.ndarray]:
@@ -46,7 +54,7 @@ def test_buffers_hold_what_the_algebra_leaves(seed: int) -> None:
         passed = target.test(np.arange(LANES), codes, state, (0x35, 0xA1), front)
         key = key_of(format, state)
         wide = words.astype(np.uint32) if key.word < 32 else words
-        given = [np.ones(LANES, np.bool_), wide, codes, front, np.uint32(0x35), np.uint32(0xA1)]
+        given = [np.ones(LANES, np.bool_), wide, codes, front, *faces(state, (0x35, 0xA1))]
         ok, new, changed = evaluate(depth_and_stencil(key), [np.asarray(g) for g in given])
         wanted = np.ones(LANES, np.bool_) if passed is None else passed
         assert np.broadcast_to(ok, LANES).tolist() == wanted.tolist(), (format, state)
@@ -58,7 +66,8 @@ def test_buffers_hold_what_the_algebra_leaves(seed: int) -> None:
 @pytest.mark.parametrize("op", StencilOp)
 def test_stencil_operations_are_those_of_the_specification(op: StencilOp) -> None:
     """Section 17.3.3: each operation on every value, where the test passes and where it fails."""
-    old, reference = np.arange(256, dtype=np.uint32), np.uint32(0x5A)
+    old = np.arange(256, dtype=np.uint32)
+    word = np.asarray(0x5A | mask_word(StencilState()), np.uint32)
     wanted = {
         StencilOp.KEEP: old,
         StencilOp.ZERO: 0 * old,
@@ -71,10 +80,10 @@ def test_stencil_operations_are_those_of_the_specification(op: StencilOp) -> Non
     }[op]
     for func, place in ((CompareFunc.ALWAYS, "zpass_op"), (CompareFunc.NEVER, "fail_op")):
         face = StencilState(True, func, **{place: op})
-        ok, new = evaluate(stencil_test(face, False), [old, np.asarray(reference)])
+        ok, new = evaluate(stencil_test(face, False), [old, word])
         assert bool(ok) == (func is CompareFunc.ALWAYS)
         assert np.broadcast_to(new, 256).tolist() == wanted.tolist()
     deep = np.zeros(256, np.bool_)
     face = StencilState(True, CompareFunc.ALWAYS, zfail_op=op)
-    _, new = evaluate(stencil_test(face, True), [old, np.asarray(reference), deep])
+    _, new = evaluate(stencil_test(face, True), [old, word, deep])
     assert np.broadcast_to(new, 256).tolist() == wanted.tolist()
