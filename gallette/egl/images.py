@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Image",
-    "source_of",
     "plain_unpacking",
+    "source_of",
     "texture_from_buffer",
     "texture_from_pixels",
 ]
