@@ -66,8 +66,8 @@ mappings, and then ends the process: see `linker`.)
 
 
 _WITHOUT = "-x86-cmov-converter=false"
-"""Leaves out the pass that turns conditional moves into branches: it may end the process with "Should
-never fail to unfold a loading cmov!" (LLVM 22 in Chromium, with the shader of vtk.js's volumes).
+"""Leaves out the pass that turns conditional moves into branches: it may end the process with
+"Should never fail to unfold a loading cmov!" (LLVM 22 in Chromium, with a shader of vtk.js).
 """
 
 
