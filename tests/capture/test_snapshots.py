@@ -17,7 +17,7 @@ import pytest
 
 import gallette
 from gallette.capture import CaptureError, recording
-from gallette.capture.differ import diff_capture
+from gallette.capture.differ import _compare, diff_capture
 from gallette.capture.snapshot import (
     RunningReplay,
     _child,
@@ -51,6 +51,18 @@ def test_pictures_of_equal_bytes_are_told_apart() -> None:
     black, near = np.zeros((2, 2, 4), np.uint8), np.zeros((2, 2, 1), np.float32)
     names = [_named(picture)[0] for picture in (black, black.copy(), near)]
     assert names[0] == names[1] != names[2]
+
+
+def test_one_step_between_resolved_bytes_is_one_step() -> None:
+    a = np.arange(256, dtype=np.float32).reshape(1, 256, 1) / np.float32(255)
+    for steps in (1, 2, 3):
+        found = _compare("colour 0", a[:, steps:], a[:, :-steps], steps, 0.0)
+        assert found is None
+        found = _compare("colour 0", a[:, steps:], a[:, :-steps], steps - 0.5, 0.0)
+        assert found is not None
+        assert found.beyond == 256 - steps
+    tiny = _compare("colour 0", a, a + np.float32(1e-7), 0.0, 0.0)
+    assert tiny is not None  # with tolerance 0 every bit counts
 
 
 @pytest.fixture(scope="module")
