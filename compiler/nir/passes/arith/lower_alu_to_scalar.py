@@ -77,9 +77,9 @@ def _reduce(b: Builder, instr: Alu) -> Def:
         return total
     second = instr.srcs[1]
     each, join = _REDUCTIONS.get(name, ("fmul", "fadd"))
-    total = _scalar(b, "mov", (second.value, second.swizzle[3])) if name == "fdph" else None
+    start = _scalar(b, "mov", (second.value, second.swizzle[3])) if name == "fdph" else None
     for i in reversed(range(n)):
         part = _scalar(b, each, (first.value, first.swizzle[i]), (second.value, second.swizzle[i]))
-        total = part if total is None else _scalar(b, join, (total, 0), (part, 0))
-    assert total is not None
-    return total
+        start = part if start is None else _scalar(b, join, (start, 0), (part, 0))
+    assert start is not None
+    return start
