@@ -3,7 +3,7 @@ CAPTURE DRIVER [FRAME]` is a process that does only this.
 
 Pictures are read through OpenGL itself, so that it works on every implementation, and state changed
 for reading is restored. The process writes each snapshot to its standard output, a line of JSON
-and the pictures that changed, and waits until somebody reads it: a capture of a thousand draws
+and the pictures that changed, and waits until the reader takes it: a capture of a thousand draws
 takes no more memory than one of ten.
 """
 
@@ -318,7 +318,7 @@ class RunningReplay(Snapshots):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process, if nobody has read its snapshots to the end."""
+        """End the process, also where its snapshots were not read to the end."""
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._process.kill()
