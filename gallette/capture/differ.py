@@ -7,13 +7,14 @@ draw's pixels may be beyond it, by default a thousandth; with tolerance 0 every 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gallette.capture.container import CaptureError
-from gallette.capture.snapshot import Snapshots, start_snapshots
+from gallette.capture.snapshot import Snapshot, Snapshots, start_snapshots
 from gallette.capture.story import Call, Capture, open_capture
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
@@ -92,7 +93,7 @@ def _compare(
         size = int(np.prod(a.shape[:2]))
         return AttachmentDiff(attachment, size, size, np.inf, (0, 0), (), ())
     found = _difference(a, b, attachment)
-    beyond = found > tolerance
+    beyond = found > tolerance * (1 + 1e-4)  # resolved bytes are floats: a step is not exactly one
     count = int(beyond.sum())
     allowed = share * found.size if tolerance else 0
     if count <= allowed:
@@ -110,6 +111,19 @@ def _compare(
     )
 
 
+def _pairs(ours: Snapshots, theirs: Snapshots) -> Iterator[tuple[Snapshot, Snapshot]]:
+    """The snapshots that both sides took after a call; each side is read to its end."""
+    others = iter(theirs.taken)
+    other = next(others, None)
+    for mine in ours.taken:
+        while other is not None and other.read_after < mine.read_after:
+            other = next(others, None)
+        if other is not None and other.read_after == mine.read_after:
+            yield mine, other
+    for _ in others:
+        pass
+
+
 def compare_snapshots(
     capture: Capture,
     ours: Snapshots,
@@ -121,22 +135,23 @@ def compare_snapshots(
     """Compare snapshots call by call; a call is listed if a difference appears with it."""
     result = CaptureDiff(capture, ours.driver, theirs.driver, frame)
     known: set[tuple[str, str]] = set()
-    for number, mine in ours.names.items():
-        call, other = capture.call(number), theirs.names.get(number, {})
-        diff = DrawDiff(call, [], (ours.samples.get(number, 0), theirs.samples.get(number, 0)))
-        for attachment, name in mine.items():
-            if attachment not in other:
+    for mine, other in _pairs(ours, theirs):
+        diff = DrawDiff(capture.call(mine.call), [], (mine.samples, other.samples))
+        for attachment, (name, picture) in mine.pictures.items():
+            if attachment not in other.pictures:
                 continue
             result.compared += 1
-            pair = (name, other[attachment])
-            if pair[0] == pair[1] or pair in known:
+            other_name, other_picture = other.pictures[attachment]
+            if name == other_name or (name, other_name) in known:
                 continue
-            known.add(pair)
-            pictures = ours.pictures[name], theirs.pictures[other[attachment]]
-            found = _compare(attachment, *pictures, tolerance, share)
+            known.add((name, other_name))
+            found = _compare(attachment, picture, other_picture, tolerance, share)
             if found is not None:
                 diff.attachments.append(found)
-        if diff.attachments:
+        last = result.first and result.draws[-1]
+        if last and last.call.number == mine.call:  # what it captured was read later
+            last.attachments += diff.attachments
+        elif diff.attachments:
             result.draws.append(diff)
     for side in (ours, theirs):
         result.notes += [f"{side.driver}: {e}" for e in side.errors[:3]]
@@ -156,11 +171,9 @@ def diff_capture(
     >>> diff_capture("frame.gcap", "numpipe", "native").first
     """
     capture = open_capture(path)
-    sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
-    seen = [side.wait() for side in sides]
-    found = compare_snapshots(
-        capture, seen[0], seen[1], tolerance, SHARE if share is None else share, frame
-    )
+    share = SHARE if share is None else share
+    with start_snapshots(path, ours, frame) as mine, start_snapshots(path, theirs, frame) as other:
+        found = compare_snapshots(capture, mine, other, tolerance, share, frame)
     if not found.compared:
         drawn = "no attachment can be read" if capture.draws(frame) else "no call draws"
         why = found.notes or [drawn if frame is None else f"{drawn} in frame {frame}"]

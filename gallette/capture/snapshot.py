@@ -1,8 +1,10 @@
 """Reads a replay's framebuffer after every call that draws: `python -m gallette.capture.snapshot
-CAPTURE DRIVER OUT [FRAME]` is a process that does only this.
+CAPTURE DRIVER [FRAME]` is a process that does only this.
 
 Pictures are read through OpenGL itself, so that it works on every implementation, and state changed
-for reading is restored. Equal pictures are stored once.
+for reading is restored. The process writes each snapshot to its standard output, a line of JSON
+and the pictures that changed, and waits until the reader takes it: a capture of a thousand draws
+takes no more memory than one of ten.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +29,14 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Snapshots", "read_attachments", "start_snapshots", "take_snapshots"]
+__all__ = [
+    "RunningReplay",
+    "Snapshot",
+    "Snapshots",
+    "read_attachments",
+    "start_snapshots",
+    "take_snapshots",
+]
 
 Image = npt.NDArray[Any]
 _PACK = (
@@ -34,25 +44,31 @@ _PACK = (
 )  # fmt: skip
 
 
-@lazy_dataclass()
-class Snapshots:
-    """The pictures after every drawing call: call number -> attachment -> picture (bottom row
+@lazy_dataclass(frozen=True)
+class Snapshot:
+    """The pictures that a call left behind: attachment -> content hash and picture (bottom row
     first).
     """
 
+    read_after: int  # the number of the call after which they were read
+    call: int  # the call that drew them
+    pictures: dict[str, tuple[str, Image]]
+    samples: int = 0  # of the framebuffer, if it has several
+
+
+@lazy_dataclass()
+class Snapshots:
+    """The snapshots of a replay, in their order, and its errors, which are known at the end."""
+
     driver: str
-    names: dict[int, dict[str, str]] = field(default_factory=dict)
-    pictures: dict[str, Image] = field(default_factory=dict)
-    samples: dict[int, int] = field(default_factory=dict)  # by call, where there are several
+    taken: Iterable[Snapshot]
     errors: list[str] = field(default_factory=list)
 
-    def keep(self, picture: Image) -> str:
-        """Remember a picture; its name."""
-        whole = np.ascontiguousarray(picture)
-        head = f"{whole.shape}{whole.dtype}".encode()  # black and depth zero are the same bytes
-        name = content_hash(head + whole.tobytes())
-        self.pictures.setdefault(name, whole)
-        return name
+
+def _named(picture: Image) -> tuple[str, Image]:
+    whole = np.ascontiguousarray(picture)
+    head = f"{whole.shape}{whole.dtype}".encode()  # black and depth zero are the same bytes
+    return content_hash(head + whole.tobytes()), whole
 
 
 def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
@@ -213,37 +229,43 @@ def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
     return found
 
 
-def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Snapshots:
+def take_snapshots(
+    path: str | Path,
+    driver: str,
+    frame: int | None = None,
+    keep: Callable[[Snapshot], object] | None = None,
+) -> Snapshots:
     """Replay in this process and read the framebuffer after every drawing call (of one frame or
-    all).
+    all). Each snapshot is given to `keep`, or else they are collected.
     """
     capture = open_capture(path)
-    seen = Snapshots(driver or capture.driver)
+    taken: list[Snapshot] = []
+    seen = Snapshots(driver or capture.driver, taken)
+    keep = keep or taken.append
     last = [0]
     incomplete: list[str] = []
 
-    def keep(number: int, pictures: dict[str, Image]) -> None:
-        names = seen.names.setdefault(number, {})
-        for attachment, picture in pictures.items():
-            names[attachment] = seen.keep(picture)
+    def take(call: Call, pictures: dict[str, Image], samples: int = 0) -> None:
+        named = {attachment: _named(picture) for attachment, picture in pictures.items()}
+        keep(Snapshot(call.number, last[0], named, samples))
 
     def look(call: Call, gl: Any) -> None:
         if frame is not None and call.frame != frame:
             return
         if call.name == "EndTransformFeedback" and last[0]:
-            keep(last[0], _buffers(gl, GL.TRANSFORM_FEEDBACK_BUFFER_BINDING, 4))
+            take(call, _buffers(gl, GL.TRANSFORM_FEEDBACK_BUFFER_BINDING, 4))
         if not call.draws:
             return
         last[0] = call.number
         if call.name.startswith("DispatchCompute"):
-            keep(call.number, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
+            take(call, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
         elif call.target is None or not (any(call.target.colors) or call.target.depth):
             return
         # (OpenGL ES 1.1 lacks the function, which answers 0 then.)
         elif gl.check_framebuffer_status(GL.FRAMEBUFFER) in (0, GL.FRAMEBUFFER_COMPLETE):
-            keep(call.number, read_attachments(gl, call.target))
-            if call.target.samples > 1:  # of which this GL may have rounded up the number
-                seen.samples[call.number] = gl.get_integerv(GL.SAMPLES)[0]
+            several = call.target.samples > 1  # of which this GL may have rounded up the number
+            samples = gl.get_integerv(GL.SAMPLES)[0] if several else 0
+            take(call, read_attachments(gl, call.target), samples)
         else:  # where this GL has fewer samples, formats or attachments than the recorded one
             most = gl.get_integerv(GL.MAX_SAMPLES)[0]
             incomplete.append(
@@ -258,66 +280,115 @@ def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> S
     return seen
 
 
-@lazy_dataclass()
-class Pending:
-    """A process that takes snapshots."""
+class RunningReplay(Snapshots):
+    """The snapshots of a process, which are read once."""
 
-    driver: str
-    process: subprocess.Popen[str]
-    out: Path
-    folder: tempfile.TemporaryDirectory[str]
+    def __init__(self, driver: str, process: subprocess.Popen[bytes], complaints: IO[bytes]):
+        super().__init__(driver, self._read())
+        self._process = process
+        self._complaints = complaints
 
-    def wait(self) -> Snapshots:
-        _, errors = self.process.communicate()
-        try:
-            if self.process.returncode or not self.out.exists():
-                lines = errors.strip().splitlines() or ["it ended without a word"]
-                tail = lines[-1] if self.process.returncode == 2 else "\n".join(lines[-6:])
-                raise CaptureError(f"replay on {self.driver}: {tail}")
-            with np.load(self.out) as arrays:
-                index = json.loads(bytes(arrays["index"]))
-                pictures = {name: arrays[name] for name in arrays.files if name != "index"}
-        finally:
-            self.folder.cleanup()
-        names = {int(k): v for k, v in index["names"].items()}
-        samples = {int(k): v for k, v in index["samples"].items()}
-        return Snapshots(self.driver, names, pictures, samples, index["errors"])
+    def _read(self) -> Iterator[Snapshot]:
+        stream = self._process.stdout
+        assert stream is not None
+        kept: dict[str, tuple[str, Image]] = {}
+        ended = False
+        while (line := stream.readline()).endswith(b"\n"):
+            facts = json.loads(line)
+            if "errors" in facts:
+                self.errors, ended = facts["errors"], True
+                break
+            for attachment, name, dtype, shape, size in facts["changed"]:
+                data = stream.read(size)
+                if len(data) < size:
+                    break
+                kept[attachment] = name, np.frombuffer(data, dtype).reshape(shape)
+            else:
+                pictures = {attachment: kept[attachment] for attachment in facts["pictures"]}
+                yield Snapshot(facts["read_after"], facts["call"], pictures, facts["samples"])
+        status = self._process.wait()
+        if status or not ended:
+            self._complaints.seek(0)
+            errors = self._complaints.read().decode(errors="replace")
+            lines = errors.strip().splitlines() or ["it ended without a word"]
+            tail = lines[-1] if status == 2 else "\n".join(lines[-6:])
+            raise CaptureError(f"replay on {self.driver}: {tail}")
+
+    def __enter__(self) -> RunningReplay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, also where its snapshots were not read to the end."""
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process.kill()
+        self._process.wait()
+        self._complaints.close()
 
 
-def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
+def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> RunningReplay:
     """Replay in a separate process, because a native driver may crash, and Mesa loads one per
     process.
     """
-    folder = tempfile.TemporaryDirectory()
-    out = Path(folder.name) / "snapshots.npz"
     wanted = [str(frame)] if frame is not None else []
     env = child_environment(driver)
     # llvmpipe's linear rasterizer, for plain rectangles, mixes up the channels of products of
     # uniforms in windows without alpha (Mesa 22.3).
     env.setdefault("LP_PERF", "no_rast_linear")
+    complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by RunningReplay
     process = subprocess.Popen(
-        child_command("gallette.capture.snapshot", str(path), driver, str(out), *wanted),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        child_command("gallette.capture.snapshot", str(path), driver, *wanted),
+        stdout=subprocess.PIPE,
+        stderr=complaints,
         env=env,
-        text=True,
     )
-    return Pending(driver, process, out, folder)
+    return RunningReplay(driver, process, complaints)
 
 
-def _child(path: str, driver: str, out: str, frame: str = "") -> int:
+def _child(out: IO[bytes], path: str, driver: str, frame: str = "") -> int:
+    """Write the snapshots of a replay, of each what changed, and at last the errors."""
+    sent: dict[str, str] = {}
+
+    def write(facts: dict[str, Any], changed: Iterable[Image] = ()) -> None:
+        out.write(json.dumps(facts).encode() + b"\n")
+        for picture in changed:
+            out.write(picture.data)
+        out.flush()
+
+    def keep(taken: Snapshot) -> None:
+        changed = {
+            attachment: (name, picture)
+            for attachment, (name, picture) in taken.pictures.items()
+            if sent.get(attachment) != name
+        }
+        sent.update((attachment, name) for attachment, (name, _) in changed.items())
+        facts = {
+            "read_after": taken.read_after,
+            "call": taken.call,
+            "samples": taken.samples,
+            "pictures": list(taken.pictures),
+            "changed": [
+                (attachment, name, picture.dtype.str, picture.shape, picture.nbytes)
+                for attachment, (name, picture) in changed.items()
+            ],
+        }
+        write(facts, (picture for _, picture in changed.values()))
+
     try:
-        seen = take_snapshots(path, driver, int(frame) if frame else None)
+        seen = take_snapshots(path, driver, int(frame) if frame else None, keep)
     except GalletteError as error:
         print(error, file=sys.stderr)
         return 2
-    facts = {"names": seen.names, "samples": seen.samples, "errors": seen.errors}
-    index = json.dumps(facts).encode()
-    arrays: dict[str, Any] = {"index": np.frombuffer(index, np.uint8), **seen.pictures}
-    np.savez(out, **arrays)
+    write({"errors": seen.errors})
     return 0
 
 
-if __name__ == "__main__":
+def _main() -> int:
     os.environ.pop("GALLETTE_CAPTURE", None)
-    raise SystemExit(_child(*sys.argv[1:]))
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)  # what libraries print is a complaint
+        return _child(out, *sys.argv[1:])
+
+
+if __name__ == "__main__":
+    raise SystemExit(_main())

@@ -18,9 +18,11 @@ from gallette.egl.contexts import EglContext, Request, current, make_current
 from gallette.egl.display import Display, display_of, get_display
 from gallette.egl.errors import EglError
 from gallette.egl.functions import _store, proc_address
+from gallette.egl.images import plain_unpacking, texture_from_pixels
 from gallette.egl.registry import c_function
 from gallette.egl.surfaces import Surface
 from gallette.state_tracker.entry_points.c_strings import c_string
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end
 
 __all__: list[str] = []
@@ -30,6 +32,10 @@ USE_GL, RGBA, DOUBLEBUFFER, STEREO = 1, 4, 5, 6
 CONFIG_CAVEAT, X_VISUAL_TYPE, TRANSPARENT_TYPE = 0x20, 0x22, 0x23
 VISUAL_ID, SCREEN, DRAWABLE_TYPE, RENDER_TYPE = 0x800B, 0x800C, 0x8010, 0x8011
 X_RENDERABLE, FBCONFIG_ID, SRGB_CAPABLE = 0x8012, 0x8013, 0x20B2
+BIND_RGB, BIND_RGBA, BIND_MIPMAP, BIND_TARGETS, Y_INVERTED = range(0x20D0, 0x20D5)
+TEXTURE_FORMAT, TEXTURE_TARGET, MIPMAP_TEXTURE = 0x20D5, 0x20D6, 0x20D7
+FORMAT_RGB, FRONT_LEFT = 0x20D9, 0x20DE
+_TEXTURES = {0x20DB: GL.TEXTURE_1D, 0x20DC: GL.TEXTURE_2D, 0x20DD: GL.TEXTURE_RECTANGLE}
 DONT_CARE = -1
 # GLX's attribute -> EGL's
 _SIZES = {
@@ -43,8 +49,8 @@ _EXTENSIONS = (
     "GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile "
     "GLX_ARB_create_context_robustness GLX_ARB_framebuffer_sRGB GLX_ARB_get_proc_address "
     "GLX_ARB_multisample GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile "
-    "GLX_EXT_swap_control GLX_EXT_visual_info GLX_EXT_visual_rating GLX_MESA_swap_control "
-    "GLX_SGI_swap_control"
+    "GLX_EXT_swap_control GLX_EXT_texture_from_pixmap GLX_EXT_visual_info GLX_EXT_visual_rating "
+    "GLX_MESA_swap_control GLX_SGI_swap_control"
 )
 
 
@@ -83,12 +89,21 @@ def _display(native: int) -> Display:
 
 _SURFACES: dict[tuple[int, int], Surface] = {}  # (display, window or pbuffer) -> surface
 _CONFIG_OF: dict[tuple[int, int], Config] = {}  # windows of glXCreateWindow
+_PIXMAPS: dict[tuple[int, int], dict[int, int]] = {}  # attributes of those made for textures
 _CONFIG_OF_VISUAL: dict[int, Config] = {}
 """The address of a visual that was given -> the config it was given for: many have one visual."""
 _PBUFFERS = [0x70000000]
 _NOTHING = 0, 0, 0
 _CURRENT: dict[int, tuple[int, int, int]] = {}
 """Thread -> its current display, and the drawables it draws on and reads from."""
+
+
+def _client(display: Display) -> Any:
+    """The program's own connection, to read from its pixmaps: window managers do that while they
+    keep the server from answering others.
+    """
+    windows: Any = display.windows
+    return windows.client
 
 
 def _value(config: Config, attribute: int) -> int | None:
@@ -103,12 +118,14 @@ def _value(config: Config, attribute: int) -> int | None:
         DRAWABLE_TYPE: 7 if config[EGL.NATIVE_VISUAL_ID] else 4,
         X_RENDERABLE: int(config[EGL.NATIVE_VISUAL_ID] != 0), SRGB_CAPABLE: int(config.srgb != 0),
         0x25: 0, 0x26: 0, 0x27: 0, 0x28: 0, 0x24: 0,
+        BIND_RGB: 1, BIND_RGBA: int(config[EGL.ALPHA_SIZE] > 0), BIND_MIPMAP: 0, BIND_TARGETS: 7,
+        Y_INVERTED: 1,  # a pixmap's first row is the texture's
     }  # fmt: skip
     return fixed.get(attribute)
 
 
 _AT_LEAST = (2, 8, 9, 10, 11, 12, 13, 100000, 100001, 7, 14, 15, 16, 17)
-_MASKS = (DRAWABLE_TYPE, RENDER_TYPE)
+_MASKS = (DRAWABLE_TYPE, RENDER_TYPE, BIND_TARGETS)
 _IGNORED = (0x8016, 0x8017, 0x8018, VISUAL_ID)
 
 
@@ -440,16 +457,42 @@ def glXSwapBuffers(native: int, drawable: int) -> None:
         found.swap(current())
 
 
-@c_function("pppp:p", "glXCreatePixmap")
+@c_function("pppp:p")
 def glXCreateWindow(native: int, config: int, window: int, attribs: int) -> int:
     display = _display(native)
     _CONFIG_OF[id(display), window] = display.config(config)
     return window
 
 
+@c_function("pppp:p")
+def glXCreatePixmap(native: int, config: int, pixmap: int, attribs: int) -> int:
+    _PIXMAPS[id(_display(native)), pixmap] = _list(attribs)
+    return int(glXCreateWindow(native, config, pixmap, attribs))
+
+
+@c_function("ppip:v")
+def glXBindTexImageEXT(native: int, drawable: int, buffer: int, attribs: int) -> None:
+    """Copy a pixmap's picture into the texture that is bound to its target."""
+    display, context = _display(native), current()
+    made = _PIXMAPS.get((id(display), drawable), {})
+    target = _TEXTURES.get(made.get(TEXTURE_TARGET, 0))
+    if target is None or buffer != FRONT_LEFT or context is None:
+        raise EglError(Error.BAD_MATCH, f"{drawable:#x} was not made for texturing")
+    pixels = _client(display).picture(drawable)
+    if made.get(TEXTURE_FORMAT) == FORMAT_RGB:
+        pixels[..., 3] = 255
+    texture_from_pixels(context.gl, target, pixels)
+
+
+@c_function("ppi:v")
+def glXReleaseTexImageEXT(native: int, drawable: int, buffer: int) -> None:
+    """Do nothing: the texture has a copy."""
+
+
 def _destroy(native: int, drawable: int) -> None:
     key = (id(_display(native)), drawable)
     _CONFIG_OF.pop(key, None)
+    _PIXMAPS.pop(key, None)
     found = _SURFACES.pop(key, None)
     if found is not None:
         found.destroy()
@@ -479,11 +522,18 @@ def glXCreatePbuffer(native: int, config: int, attribs: int) -> int:
 
 @c_function("ppip:v")
 def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> None:
-    found = _SURFACES.get((id(_display(native)), drawable))
-    width, height = found.size if found is not None else (0, 0)
-    config = found.config[EGL.CONFIG_ID] if found is not None else 0
-    values = {0x801D: width, 0x801E: height, FBCONFIG_ID: config, 0x801B: 1, 0x801C: 0}
-    _store(value, values.get(attribute, 0))
+    display = _display(native)
+    key = (id(display), drawable)
+    found, config = _SURFACES.get(key), _CONFIG_OF.get(key)
+    width, height = 0, 0
+    if found is not None:
+        (width, height), config = found.size, found.config
+    elif key in _PIXMAPS:
+        width, height, _ = _client(display).geometry(drawable)
+    number = config[EGL.CONFIG_ID] if config is not None else 0
+    values = {0x801D: width, 0x801E: height, FBCONFIG_ID: number, 0x801B: 1, 0x801C: 0,
+              Y_INVERTED: 1}  # fmt: skip
+    _store(value, (_PIXMAPS.get(key, {}) | values).get(attribute, 0))
 
 
 @c_function("ppt:v")
@@ -531,7 +581,6 @@ def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
 
     from gallette.egl.x11 import X11
     from gallette.egl.x_fonts import glyphs
-    from gallette.state_tracker.entry_points.enums import GL
 
     context = current()
     if context is None or count < 0:
@@ -539,18 +588,10 @@ def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
     windows, gl = _display(_current()[0]).windows, context.gl
     assert isinstance(windows, X11)
     windows.client.sync()  # the font may just have been loaded
-    gl.push_client_attrib(GL.CLIENT_PIXEL_STORE_BIT)
-    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
-    for name in (
-        GL.UNPACK_SWAP_BYTES, GL.UNPACK_LSB_FIRST, GL.UNPACK_ROW_LENGTH, GL.UNPACK_SKIP_ROWS,
-        GL.UNPACK_SKIP_PIXELS,
-    ):  # fmt: skip
-        gl.pixel_storei(name, 0)
-    gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, 0)
-    for i, glyph in enumerate(glyphs(windows.display, font, first, count)):
-        height, width = glyph.bits.shape
-        gl.new_list(base + i, GL.COMPILE)
-        data = np.packbits(glyph.bits[::-1], axis=1)
-        gl.bitmap(width, height, glyph.left, glyph.below, glyph.advance, 0, data)
-        gl.end_list()
-    gl.pop_client_attrib()
+    with plain_unpacking(gl):
+        for i, glyph in enumerate(glyphs(windows.display, font, first, count)):
+            height, width = glyph.bits.shape
+            gl.new_list(base + i, GL.COMPILE)
+            data = np.packbits(glyph.bits[::-1], axis=1)
+            gl.bitmap(width, height, glyph.left, glyph.below, glyph.advance, 0, data)
+            gl.end_list()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gallette.egl.constants import EGL, Error
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 
-__all__ = ["Image", "source_of", "texture_from_buffer"]
+__all__ = [
+    "Image",
+    "plain_unpacking",
+    "source_of",
+    "texture_from_buffer",
+    "texture_from_pixels",
+]
 
 
 class Image:
@@ -66,3 +74,37 @@ def texture_from_buffer(gl: Context, buffer: Renderbuffer | None) -> Any:
         GL.TEXTURE_2D, 0, buffer.internal_format, 0, 0, buffer.width, buffer.height, 0
     )
     return buffer
+
+
+_UNPACK = (
+    GL.UNPACK_SWAP_BYTES, GL.UNPACK_LSB_FIRST, GL.UNPACK_ROW_LENGTH, GL.UNPACK_SKIP_ROWS,
+    GL.UNPACK_SKIP_PIXELS, GL.UNPACK_ALIGNMENT,
+)  # fmt: skip
+
+
+@contextmanager
+def plain_unpacking(gl: Context) -> Iterator[None]:
+    """Pictures that are given meanwhile are bytes of this process, row after row."""
+    names = _UNPACK[2:] if gl.profile.startswith("es") else _UNPACK
+    saved = [gl.get_integerv(name)[0] for name in names]
+    buffer = gl.get_integerv(GL.PIXEL_UNPACK_BUFFER_BINDING)[0]
+    try:
+        for name in names:
+            gl.pixel_storei(name, int(name == GL.UNPACK_ALIGNMENT))
+        gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, 0)
+        yield
+    finally:
+        for name, value in zip(names, saved, strict=True):
+            gl.pixel_storei(name, value)
+        gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, buffer)
+
+
+def texture_from_pixels(gl: Context, target: int, pixels: Any) -> None:
+    """Copy RGBA bytes into the texture bound to the target; their first row becomes its first."""
+    height, width = pixels.shape[:2]
+    with plain_unpacking(gl):
+        given = GL.RGBA, GL.UNSIGNED_BYTE, pixels
+        if target == GL.TEXTURE_1D:
+            gl.tex_image1d(target, 0, GL.RGBA, width, 0, *given)
+        else:
+            gl.tex_image2d(target, 0, GL.RGBA, width, height, 0, *given)

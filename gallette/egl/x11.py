@@ -53,6 +53,44 @@ class Client:
             self._xlib.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
             self._xlib.XSync(self._native, 0)
 
+    def geometry(self, drawable: int) -> tuple[int, int, int]:
+        """Width, height and depth of a drawable."""
+        root, values = ctypes.c_ulong(), (ctypes.c_uint * 6)()
+        ask = self._xlib.XGetGeometry
+        ask.argtypes = [ctypes.c_void_p, ctypes.c_ulong] + [ctypes.c_void_p] * 7
+        places = [ctypes.addressof(values) + 4 * i for i in range(6)]
+        ask(self._native, drawable, ctypes.addressof(root), *places)
+        width, height, _, depth = values[2:]
+        return width, height, depth
+
+    def picture(self, drawable: int) -> Pixels:
+        """A drawable's picture as RGBA bytes, top row first."""
+        width, height, depth = self.geometry(drawable)
+        get, free = self._xlib.XGetImage, self._xlib.XDestroyImage
+        get.restype, free.argtypes = ctypes.POINTER(_XImage), [ctypes.c_void_p]
+        get.argtypes = [ctypes.c_void_p, ctypes.c_ulong, *[ctypes.c_int] * 4, ctypes.c_ulong]
+        get.argtypes += [ctypes.c_int]
+        image = get(self._native, drawable, 0, 0, width, height, (1 << 32) - 1, X.ZPixmap)
+        if not image:
+            raise EglError(Error.BAD_NATIVE_PIXMAP, f"{drawable:#x} has no picture")
+        try:
+            stride = image.contents.bytes_per_line
+            data = ctypes.string_at(image.contents.data, height * stride)
+            return _unpack(np.frombuffer(data, np.uint8).reshape(height, stride), width, depth)
+        finally:
+            free(image)
+
+
+class _XImage(ctypes.Structure):
+    """The first members of Xlib's XImage."""
+
+    _fields_ = [
+        ("width", ctypes.c_int), ("height", ctypes.c_int), ("xoffset", ctypes.c_int),
+        ("format", ctypes.c_int), ("data", ctypes.c_void_p), ("byte_order", ctypes.c_int),
+        ("unit", ctypes.c_int), ("bit_order", ctypes.c_int), ("pad", ctypes.c_int),
+        ("depth", ctypes.c_int), ("bytes_per_line", ctypes.c_int),
+    ]  # fmt: skip
+
 
 class X11:
     """A connection to an X server."""
@@ -199,3 +237,17 @@ def _pack(pixels: Pixels, rows: Pixels, each: int) -> None:
     wide = pixels.astype(np.uint16)
     words = rows.view(np.uint16)[:, :width]
     words[...] = (wide[..., 0] >> 3) << 11 | (wide[..., 1] >> 2) << 5 | wide[..., 2] >> 3
+
+
+def _unpack(rows: Pixels, width: int, depth: int) -> Pixels:
+    """RGBA bytes of rows in the server's format; what has no alpha is opaque."""
+    pixels = np.full((len(rows), width, 4), 255, np.uint8)
+    if depth in (24, 32):
+        channels = depth // 8
+        given = rows[:, : 4 * width].reshape(len(rows), width, 4)
+        pixels[..., :channels] = given[..., [2, 1, 0, 3][:channels]]
+        return pixels
+    words = rows.view(np.uint16)[:, :width].astype(np.uint32)
+    for channel, (shift, most) in enumerate(((11, 31), (5, 63), (0, 31))):
+        pixels[..., channel] = ((words >> shift & most) * 255 + most // 2) // most
+    return pixels

@@ -80,8 +80,13 @@ def test_captured_vertices_are_compared_when_capturing_ends(tmp_path: Path) -> N
             last = call.number
     assert captured
     for number in captured:
-        (name,) = [n for n in seen.names[number] if n.startswith("buffer")]
-        assert seen.pictures[seen.names[number][name]].any()
+        (picture,) = [
+            picture
+            for taken in seen.taken
+            for attachment, (_, picture) in taken.pictures.items()
+            if taken.call == number and attachment.startswith("buffer")
+        ]
+        assert picture.any()
 
 
 def test_at_least_twenty_faults_are_proven() -> None:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +17,11 @@ import pytest
 
 import gallette
 from gallette.capture import CaptureError, recording
+from gallette.capture.differ import _compare, diff_capture
 from gallette.capture.snapshot import (
-    Snapshots,
+    RunningReplay,
     _child,
+    _named,
     read_attachments,
     start_snapshots,
     take_snapshots,
@@ -39,10 +48,21 @@ COLORS: list[tuple[int, str, Any, Any]] = [
 
 
 def test_pictures_of_equal_bytes_are_told_apart() -> None:
-    seen = Snapshots("numpipe")
     black, near = np.zeros((2, 2, 4), np.uint8), np.zeros((2, 2, 1), np.float32)
-    assert seen.keep(black) == seen.keep(black.copy()) != seen.keep(near)
-    assert [p.dtype for p in seen.pictures.values()] == [np.uint8, np.float32]
+    names = [_named(picture)[0] for picture in (black, black.copy(), near)]
+    assert names[0] == names[1] != names[2]
+
+
+def test_one_step_between_resolved_bytes_is_one_step() -> None:
+    a = np.arange(256, dtype=np.float32).reshape(1, 256, 1) / np.float32(255)
+    for steps in (1, 2, 3):
+        found = _compare("colour 0", a[:, steps:], a[:, :-steps], steps, 0.0)
+        assert found is None
+        found = _compare("colour 0", a[:, steps:], a[:, :-steps], steps - 0.5, 0.0)
+        assert found is not None
+        assert found.beyond == 256 - steps
+    tiny = _compare("colour 0", a, a + np.float32(1e-7), 0.0, 0.0)
+    assert tiny is not None  # with tolerance 0 every bit counts
 
 
 @pytest.fixture(scope="module")
@@ -276,56 +296,100 @@ def test_buffers_are_read_after_launches_and_captures(tmp_path: Path) -> None:
     launch, draw = open_capture(path).draws()
 
     seen = take_snapshots(path, "numpipe")
-    pictures = {
-        number: {part: seen.pictures[name] for part, name in parts.items()}
-        for number, parts in seen.names.items()
-    }
-    assert list(pictures) == [launch.number, draw.number]
-    stored = pictures[launch.number]
-    assert {k: v.ravel().view("u4").tolist() for k, v in stored.items()} == {
+    stored, drawn, captured = seen.taken
+    assert [taken.call for taken in seen.taken] == [launch.number, draw.number, draw.number]
+    assert {k: v.ravel().view("u4").tolist() for k, (_, v) in stored.pictures.items()} == {
         "buffer 1": [7, 8],
         "buffer 7": [9],
     }
-    assert pictures[draw.number]["buffer 0"].ravel().view("f4").tolist() == [0, 2, 4]
-    assert sorted(pictures[draw.number]) == ["buffer 0", "colour 0", "depth", "stencil"]
+    assert sorted(drawn.pictures) == ["colour 0", "depth", "stencil"]
+    assert list(captured.pictures) == ["buffer 0"]
+    assert captured.pictures["buffer 0"][1].ravel().view("f4").tolist() == [0, 2, 4]
+    assert captured.read_after == draw.number + 1
     assert seen.driver == "numpipe"
     assert seen.errors == []
     assert take_snapshots(path, "").driver == open_capture(path).driver
 
-    assert list(take_snapshots(path, "numpipe", 1).names) == [launch.number]
-    assert list(take_snapshots(path, "numpipe", 2).names) == [draw.number]
-    assert list(take_snapshots(path, "numpipe", 3).names) == []
+    for frame, calls in ((1, [launch]), (2, [draw, draw]), (3, [])):
+        taken = take_snapshots(path, "numpipe", frame).taken
+        assert [t.call for t in taken] == [call.number for call in calls]
+
+
+def shades(path: Path, size: int, count: int) -> None:
+    """Record clears with so many colours."""
+    with recording(path):
+        gl: Any = gallette.create_context(size=(size, size))
+        for number in range(count):
+            gl.clear_color(number / count, 0, 0, 1)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            frame_done()
+        gl.release()
 
 
 def test_a_process_that_cannot_replay_says_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     none = tmp_path / "none.gcap"
-    assert _child(str(none), "numpipe", str(tmp_path / "out.npz")) == 2
+    assert _child(BytesIO(), str(none), "numpipe") == 2
     assert capsys.readouterr().err == f"{none}: cannot read: No such file or directory\n"
-    with pytest.raises(CaptureError) as refused:
-        start_snapshots(none, "numpipe").wait()
+    with pytest.raises(CaptureError) as refused, start_snapshots(none, "numpipe") as there:
+        list(there.taken)
     assert str(refused.value) == (
         f"replay on numpipe: {none}: cannot read: No such file or directory"
     )
 
 
-def test_a_process_stores_its_pictures_in_a_file(tmp_path: Path) -> None:
-    path, out = tmp_path / "a.gcap", tmp_path / "out.npz"
-    with recording(path):
-        gl: Any = gallette.create_context(size=(2, 2))
-        for shade in (1.0, 0.2):
-            gl.clear_color(shade, 0, 0, 1)
-            gl.clear(GL.COLOR_BUFFER_BIT)
-            frame_done()
-        gl.release()
-    assert _child(str(path), "numpipe", str(out), "2") == 0
-    (number,) = [c.number for c in open_capture(path).draws(2)]
-    with np.load(out) as arrays:
-        assert len(arrays.files) == 4  # the index, colours, depths and stencils
-    there = start_snapshots(path, "numpipe", 2).wait()
-    assert list(there.names) == [number]
-    picture = there.pictures[there.names[number]["colour 0"]]
-    assert picture.tolist() == [[[51, 0, 0, 255]] * 2] * 2
+def test_a_process_that_ends_early_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.gcap"
+    shades(path, 2, 3)
+    out = BytesIO()
+    assert _child(out, str(path), "numpipe") == 0
+    whole = out.getvalue()
+    for length in (len(whole) // 2, whole.index(b"\n") + 5, 0):
+        text = f"import sys; sys.stdout.buffer.write({whole[:length]!r})"
+        process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
+        with (
+            RunningReplay("numpipe", process, BytesIO()) as there,
+            pytest.raises(CaptureError, match="replay on numpipe: it ended without a word"),
+        ):
+            list(there.taken)
+
+
+def test_a_process_writes_what_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.gcap"
+    shades(path, 2, 5)
+    out = BytesIO()
+    assert _child(out, str(path), "numpipe", "2") == 0
+    head, rest = out.getvalue().split(b"\n", 1)
+    assert [c[0] for c in json.loads(head)["changed"]] == ["colour 0", "depth", "stencil"]
+    assert rest.endswith(b'{"errors": []}\n')
+    numbers = [call.number for call in open_capture(path).draws()]
+    with start_snapshots(path, "numpipe") as there:
+        taken = list(there.taken)
+    assert [t.call for t in taken] == [t.read_after for t in taken] == numbers
+    for number, seen in enumerate(taken):
+        assert seen.pictures["colour 0"][1].tolist() == [[[51 * number, 0, 0, 255]] * 2] * 2
+        assert seen.pictures["depth"][1] is taken[0].pictures["depth"][1]
     assert there.errors == []
     assert there.driver == "numpipe"
+
+
+def test_long_captures_take_no_more_memory_than_short_ones(tmp_path: Path) -> None:
+    def peak(run: Callable[[], object]) -> int:
+        tracemalloc.start()
+        try:
+            run()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    size, found = 256, []
+    for count in (2, 2, 30):  # what is loaded and compiled once, the short one, the long one
+        path = tmp_path / f"{count}.gcap"
+        shades(path, size, count)
+        replaying = partial(take_snapshots, path, "numpipe", keep=lambda taken: None)
+        comparing = partial(diff_capture, path, "numpipe", "faulty:clear_colour")
+        found.append((peak(replaying), peak(comparing)))
+    picture = size * size * 4
+    for short, long in zip(*found[1:], strict=True):
+        assert long < short + 4 * picture  # 28 more colours

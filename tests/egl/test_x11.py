@@ -286,6 +286,67 @@ def test_fonts_become_lists_and_a_resized_window_is_drawn_on_in_its_new_size(ser
     assert (done.returncode, done.stdout) == (0, "written\nresized\n"), done.stderr
 
 
+# Pixmaps become textures while the program keeps the server from answering others, as window
+# managers do.
+PIXMAPS = """
+for lib, name, result, *given in (
+    (x, "XCreatePixmap", p, p, p, i, i, i), (x, "XCreateGC", p, p, p, p, p),
+    (x, "XSetForeground", i, p, p, p), (x, "XFillRectangle", i, p, p, p, i, i, i, i),
+    (x, "XGrabServer", i, p), (x, "XUngrabServer", i, p), (x, "XSync", i, p, i),
+    (gl, "glXChooseFBConfig", ctypes.POINTER(p), p, i, p, p),
+    (gl, "glXCreatePixmap", p, p, p, p, p), (gl, "glXDestroyPixmap", None, p, p),
+    (gl, "glXQueryDrawable", None, p, p, i, p), (gl, "glXGetProcAddress", p, ctypes.c_char_p),
+    (gl, "glGetTexImage", None, i, i, i, i, p), (gl, "glGetIntegerv", None, i, p),
+):
+    getattr(lib, name).restype, getattr(lib, name).argtypes = result, given
+bind = ctypes.CFUNCTYPE(None, p, p, i, p)(gl.glXGetProcAddress(b"glXBindTexImageEXT"))
+release = ctypes.CFUNCTYPE(None, p, p, i)(gl.glXGetProcAddress(b"glXReleaseTexImageEXT"))
+gl.glPixelStorei(0x0CF2, 2)  # GL_UNPACK_ROW_LENGTH
+found = []
+for depth, texture_format, target, name in (
+    (24, 0x20D9, 0x20DC, 0x0DE1), (32, 0x20DA, 0x20DC, 0x0DE1), (32, 0x20D9, 0x20DD, 0x84F5),
+    (16, 0x20D9, 0x20DC, 0x0DE1),
+):
+    pixmap = x.XCreatePixmap(native, window, 3, 2, depth)
+    context = x.XCreateGC(native, pixmap, None, None)
+    for colour, box in ((0x40204060, (0, 0, 3, 2)), (0x80FF1000, (2, 0, 1, 1))):
+        if depth == 16:
+            colour = (colour >> 19 & 31) << 11 | (colour >> 10 & 63) << 5 | colour >> 3 & 31
+        x.XSetForeground(native, context, colour)
+        x.XFillRectangle(native, pixmap, context, *box)
+    wanted = (i * 5)(0x8010, 2, 0x20D1 if texture_format == 0x20DA else 0x20D0, 1, 0)
+    config = gl.glXChooseFBConfig(native, 0, wanted, ctypes.byref(i()))[0]
+    kind = (i * 5)(0x20D5, texture_format, 0x20D6, target, 0)
+    made = gl.glXCreatePixmap(native, config, pixmap, kind)
+    x.XGrabServer(native)
+    sizes = []
+    for what in (0x801D, 0x801E, 0x20D5, 0x20D6):
+        value = i()
+        gl.glXQueryDrawable(native, made, what, ctypes.byref(value))
+        sizes.append(value.value)
+    assert sizes == [3, 2, texture_format, target], sizes
+    bind(native, made, 0x20DE, None)
+    x.XUngrabServer(native)
+    release(native, made, 0x20DE)
+    gl.glXDestroyPixmap(native, made)
+    seen = np.zeros((2, 3, 4), np.uint8)
+    gl.glGetTexImage(name, 0, 0x1908, 0x1401, seen.ctypes.data)
+    print(*(bytes(seen[at]).hex() for at in ((0, 0), (0, 2), (1, 2))))
+value = i()
+gl.glGetIntegerv(0x0CF2, ctypes.byref(value))
+assert value.value == 2 and gl.glGetError() == 0
+bind(native, window, 0x20DE, None)  # it was not made for texturing: nothing happens
+"""
+
+
+def test_pixmaps_become_textures(server: str) -> None:
+    command = [sys.executable, "-c", START + PIXMAPS]
+    done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
+    seen = ["204060ff ff1000ff 204060ff", "20406040 ff100080 20406040"]
+    seen += [seen[0], "214163ff ff1000ff 214163ff"]
+    assert (done.returncode, done.stdout.splitlines()) == (0, seen), done.stderr
+
+
 REQUESTS: list[tuple[tuple[int, ...], dict[str, object]]] = [
     # attributes of glXCreateContextAttribsARB -> what is asked for
     ((), {"api": 0x30A2, "major": 1, "minor": 0, "reset": 0x31BE}),

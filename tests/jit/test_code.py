@@ -51,6 +51,33 @@ def test_code_is_compiled_once_for_all_processes(
     assert again.cached and again.functions["answer"]
 
 
+LATEST = """define i32 @latest(ptr %at, i32 %n, i32 %most) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [0, %entry], [%next, %loop]
+  %a = phi i32 [0, %entry], [%b, %loop]
+  %p = getelementptr i32, ptr %at, i32 %i
+  %v = load i32, ptr %p
+  %small = icmp ult i32 %a, %most
+  %b = select i1 %small, i32 %v, i32 %a
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  ret i32 %b
+}
+"""
+
+
+def test_conditional_moves_from_memory_stay() -> None:
+    """The pass that would make branches of them ends the process in some programs."""
+    target = codegen.machine().target
+    if not target.triple.startswith("x86_64"):
+        pytest.skip("the pass is one of x86-64")
+    assert "cmov" in target.emit_assembly(codegen.optimised(LATEST))
+
+
 ROOTS = """define void @roots(ptr %at) {
  %x = load float, ptr %at
  %y = call float @llvm.sqrt.f32(float %x)

@@ -60,12 +60,12 @@ FLOAT: list[RuleText] = [
     ),
     (
         ("fdot2", a, b),
-        ("fadd", ("fmul", "a.x", "b.x"), ("fmul", "a.y", "b.y")),
+        ("fadd", ("fmul", "a.y", "b.y"), ("fmul", "a.x", "b.x")),
         "options.lower_fdot",
     ),
     (
         ("fdot3", a, b),
-        ("fadd", ("fadd", ("fmul", "a.x", "b.x"), ("fmul", "a.y", "b.y")), ("fmul", "a.z", "b.z")),
+        ("fadd", ("fadd", ("fmul", "a.z", "b.z"), ("fmul", "a.y", "b.y")), ("fmul", "a.x", "b.x")),
         "options.lower_fdot",
     ),
     (
@@ -74,14 +74,22 @@ FLOAT: list[RuleText] = [
             "fadd",
             (
                 "fadd",
-                ("fadd", ("fmul", "a.x", "b.x"), ("fmul", "a.y", "b.y")),
-                ("fmul", "a.z", "b.z"),
+                ("fadd", ("fmul", "a.w", "b.w"), ("fmul", "a.z", "b.z")),
+                ("fmul", "a.y", "b.y"),
             ),
-            ("fmul", "a.w", "b.w"),
+            ("fmul", "a.x", "b.x"),
         ),
         "options.lower_fdot",
     ),
-    (("fdph", a, b), ("fadd", ("fdot3", a, "b.xyz"), "b.w"), "options.lower_fdph"),
+    (
+        ("fdph", a, b),
+        (
+            "fadd",
+            ("fadd", ("fadd", "b.w", ("fmul", "a.z", "b.z")), ("fmul", "a.y", "b.y")),
+            ("fmul", "a.x", "b.x"),
+        ),
+        "options.lower_fdph",
+    ),
     (("fsum2", a), ("fadd", "a.x", "a.y"), "options.lower_fsum"),
     (("fsum3", a), ("fadd", ("fadd", "a.x", "a.y"), "a.z"), "options.lower_fsum"),
     (("fsum4", a), ("fadd", ("fadd", ("fadd", "a.x", "a.y"), "a.z"), "a.w"), "options.lower_fsum"),

@@ -544,15 +544,18 @@ def unpack_bits(target: type[Any], bits: int, count: int) -> Callable[[Array], t
 
 
 def fdot(a: Vector, b: Vector) -> Array:
-    """Products summed from the first component on, every step rounded."""
-    total = np.multiply(a[0], b[0])
-    for x, y in zip(a[1:], b[1:], strict=True):
+    """Products summed from the last component on, as in Mesa, every step rounded."""
+    return _with_products(np.multiply(a[-1], b[-1]), a[:-1], b[:-1])
+
+
+def _with_products(total: Array, a: Vector, b: Vector) -> Array:
+    for x, y in zip(a[::-1], b[::-1], strict=True):
         total = np.add(total, np.multiply(x, y))
     return total
 
 
 def fdph(a: Vector, b: Vector) -> Array:
-    return np.add(fdot(a, b[:3]), b[3])
+    return _with_products(b[3], a, b[:3])
 
 
 def fsum(a: Vector) -> Array:

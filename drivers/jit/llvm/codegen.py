@@ -38,7 +38,7 @@ class Machine:
     def key(self) -> str:
         """Everything but its text that compiled code depends on."""
         versions = f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
-        return f"{versions} {self.cpu} {self.features} {_MODEL}"
+        return f"{versions} {self.cpu} {self.features} {_MODEL} {_WITHOUT}"
 
 
 @functools.cache
@@ -46,6 +46,8 @@ def machine() -> Machine:
     """The machine this process runs on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    if llvm.get_default_triple().startswith("x86_64"):
+        llvm.set_option("gallette", _WITHOUT)
     features = llvm.get_host_cpu_features()
     names = {name for name, present in features.items() if present}
     lanes = 16 if "avx512f" in names else 8 if "avx2" in names else 4
@@ -60,6 +62,12 @@ _MODEL = "small"
 """Constants lie next to the code that reads them, because the linker allocates both at once.
 (LLVM's older linker allocates them separately, possibly too far apart in a program with large
 mappings, and then ends the process: see `linker`.)
+"""
+
+
+_WITHOUT = "-x86-cmov-converter=false"
+"""Leaves out the pass that turns conditional moves into branches: it may end the process with
+"Should never fail to unfold a loading cmov!" (LLVM 22 in Chromium, with a shader of vtk.js).
 """
 
 

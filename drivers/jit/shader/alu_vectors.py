@@ -18,13 +18,17 @@ Values = Sequence[V]
 
 
 def _dot(b: Builder, x: Values, y: Values) -> V:
-    """Sum the products from the first component on, rounding every step."""
-    return reduce(lambda total, pair: total + pair[0] * pair[1], zip(x[1:], y[1:], strict=True),
-                  x[0] * y[0])  # fmt: skip
+    """Sum the products from the last component on, rounding every step."""
+    return _with_products(x[-1] * y[-1], x[:-1], y[:-1])
+
+
+def _with_products(total: V, x: Values, y: Values) -> V:
+    pairs = zip(x[::-1], y[::-1], strict=True)
+    return reduce(lambda total, pair: total + pair[0] * pair[1], pairs, total)
 
 
 def _dph(b: Builder, x: Values, y: Values) -> V:
-    return _dot(b, x, y[:3]) + y[3]
+    return _with_products(y[3], x, y[:3])
 
 
 def _sum(b: Builder, x: Values) -> V:

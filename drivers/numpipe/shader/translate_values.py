@@ -209,8 +209,13 @@ def _unsized_bits(op: Opcode, srcs: tuple[LaneValue, ...]) -> int:
 
 
 def _dot(t: ValueTranslator, a: list[LaneValue], b: list[LaneValue]) -> LaneValue:
-    total = t.scalar("fmul", a[0], b[0])
-    for x, y in zip(a[1:], b[1:], strict=True):
+    return _with_products(t, t.scalar("fmul", a[-1], b[-1]), a[:-1], b[:-1])
+
+
+def _with_products(
+    t: ValueTranslator, total: LaneValue, a: list[LaneValue], b: list[LaneValue]
+) -> LaneValue:
+    for x, y in zip(a[::-1], b[::-1], strict=True):
         total = t.scalar("fadd", total, t.scalar("fmul", x, y))
     return total
 
@@ -223,7 +228,7 @@ def _sum(t: ValueTranslator, a: list[LaneValue]) -> LaneValue:
 
 
 def _dph(t: ValueTranslator, a: list[LaneValue], b: list[LaneValue]) -> LaneValue:
-    return t.scalar("fadd", _dot(t, a, b[:3]), b[3])
+    return _with_products(t, b[3], a, b[:3])
 
 
 def _compare_all(compare: str, combine: str) -> Callable[..., LaneValue]:

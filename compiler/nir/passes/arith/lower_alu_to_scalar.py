@@ -25,7 +25,7 @@ def lower_alu_to_scalar(shader: Shader, *, reductions: bool = True) -> bool:
     """Split per-component operations into one instruction per component, and expand reductions.
 
     Before: `32x3 %2 = fadd %0, %1`; after: three `32 fadd` and a `vec3`. `fdot` becomes products
-    and sums in component order, which is what the opcode computes, so results are the same bits.
+    and sums in the opcode's order, from the last component on, so results are the same bits.
     Packing and `vecN` are not changed.
     """
     progress = False
@@ -77,10 +77,9 @@ def _reduce(b: Builder, instr: Alu) -> Def:
         return total
     second = instr.srcs[1]
     each, join = _REDUCTIONS.get(name, ("fmul", "fadd"))
-    total = _scalar(b, each, (first.value, first.swizzle[0]), (second.value, second.swizzle[0]))
-    for i in range(1, n):
+    start = _scalar(b, "mov", (second.value, second.swizzle[3])) if name == "fdph" else None
+    for i in reversed(range(n)):
         part = _scalar(b, each, (first.value, first.swizzle[i]), (second.value, second.swizzle[i]))
-        total = _scalar(b, join, (total, 0), (part, 0))
-    if name == "fdph":
-        total = _scalar(b, "fadd", (total, 0), (second.value, second.swizzle[3]))
-    return total
+        start = part if start is None else _scalar(b, join, (start, 0), (part, 0))
+    assert start is not None
+    return start
