@@ -418,18 +418,21 @@ def draw_several(ctx: Context, mode: int, type: int | None, calls: Ints) -> None
     Once a draw has brought the state up to date, the driver gets those after it as a series.
     """
     rows, done = calls.tolist(), 0
-    attempts = _ATTEMPTS
-    ctx.stream.drawn = None
-    while done < len(rows):
-        count, instances, first, base, instance = rows[done]
-        if type is None:
-            draw(ctx, mode, first, count, instances, instance, done)
-        else:
-            draw_indexed(ctx, mode, count, type, first, instances, base, instance, done)
-        done += 1
-        if attempts and len(rows) - done >= _FEW and ctx.stream.drawn is not None:
-            made = _draw_series(ctx, ctx.stream.drawn, calls[done:])
-            done, attempts, ctx.stream.drawn = done + made, attempts - (made < _FEW), None
+    stream, attempts = ctx.stream, _ATTEMPTS
+    before, stream.drawn = stream.drawn, None
+    try:
+        while done < len(rows):
+            count, instances, first, base, instance = rows[done]
+            if type is None:
+                draw(ctx, mode, first, count, instances, instance, done)
+            else:
+                draw_indexed(ctx, mode, count, type, first, instances, base, instance, done)
+            done += 1
+            if attempts and len(rows) - done >= _FEW and stream.drawn is not None:
+                made = _draw_series(ctx, stream.drawn, calls[done:])
+                done, attempts, stream.drawn = done + made, attempts - (made < _FEW), None
+    finally:
+        stream.drawn = before
 
 
 _FEW = 4

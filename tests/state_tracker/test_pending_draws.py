@@ -42,9 +42,9 @@ def test_frames_of_few_draws_are_merged_from_the_24th_on(monkeypatch: pytest.Mon
     together = []
     own = execution.Execution._together
 
-    def counted(self: Any, entries: Any, failures: Any) -> Any:
+    def counted(self: Any, entries: Any, found: Any, failures: Any) -> Any:
         together.append(len(entries))
-        return own(self, entries, failures)
+        return own(self, entries, found, failures)
 
     monkeypatch.setattr(execution.Execution, "_together", counted)
     play("merged_draws", "each frame of a few draws is the same")
