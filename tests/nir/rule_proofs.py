@@ -412,23 +412,24 @@ def verdict(rule: Rule, timeout_ms: int = TIMEOUT_MS) -> tuple[str, str, str]:
 def fired_on_the_corpus() -> Counter[str]:
     """How often each rule fires while the bundled tests are linked."""
     from gallette.commands.shader_db import programs
-    from gallette.compiler.nir.algebraic import engine
+    from gallette.compiler.nir.rewrite.rewriter import Rewriter
     from gallette.piglit_subset.suite import BUNDLED
 
     fired: Counter[str] = Counter()
-    apply = engine._apply
+    note = Rewriter.note
 
-    def counting(rule: Rule, *rest: Any) -> None:
-        fired[str(rule)] += 1
-        apply(rule, *rest)
+    def counting(self: Rewriter, rule: Any) -> None:
+        if isinstance(rule, Rule):
+            fired[str(rule)] += 1
+        note(self, rule)
 
-    engine._apply = counting  # type: ignore[assignment]
+    Rewriter.note = counting  # type: ignore[method-assign]
     try:
         for _, shaders in programs([BUNDLED]):
             for shader in shaders.values():
                 shader.unref()
     finally:
-        engine._apply = apply
+        Rewriter.note = note  # type: ignore[method-assign]
     return fired
 
 
