@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandLists"]
 
+_FEW_KEPT = 16
 _MOST_KEPT = 256
 """Series whose calls are kept."""
 
@@ -143,6 +144,11 @@ class Calls:
         limits[:, numbers], only[numbers] = self.bounds
         return commands, {numbers[at]: call for at, call in self.calls.items()}, limits, only
 
+    @property
+    def alive(self) -> bool:
+        """Whether all resources of the draws still exist."""
+        return all(resource.refcount for resource in self._resources.values())
+
     def _all_moves(self) -> int:
         return sum([plan.moves for plan in self._plans])
 
@@ -152,9 +158,7 @@ class Calls:
         """
         if not self._whole or self._moves != self._all_moves() or planned(self._tokens[0]) is None:
             return False
-        if not all(resource.refcount for resource in self._resources.values()):
-            return False
-        return all(
+        return self.alive and all(
             resource.writes == writes and not resource.live
             for resource, writes in self._followed.values()
         )
@@ -254,12 +258,22 @@ class CommandLists:
             if not (few or serves):
                 kept[key] = False
                 return None
-        held = sum([len(each) for each in kept.values() if isinstance(each, Calls)])
-        if len(kept) >= _MOST_KEPT or held > _MOST_HELD:
-            kept.clear()
+        self._tidy(kept)
         plans = list(map(self._planned, tokens))
         found = kept[key] = Calls(tokens, plans, self._memory, fixed)
         return found
+
+    def _tidy(self, kept: dict[Any, Any]) -> None:
+        """Forget calls of deleted resources, whose memory they hold, whenever there are twice as
+        many as were left last time; and all, if there are too many.
+        """
+        if len(kept) >= self._memory.crowded:
+            for key in [k for k, each in kept.items() if not getattr(each, "alive", False)]:
+                del kept[key]
+            self._memory.crowded = max(_FEW_KEPT, 2 * len(kept))
+        held = sum([len(each) for each in kept.values() if isinstance(each, Calls)])
+        if len(kept) >= _MOST_KEPT or held > _MOST_HELD:
+            kept.clear()
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
         """Add commands for writes, as copies to the address of a buffer."""

@@ -92,6 +92,7 @@ class PlanMemory:
         self.room = 0
         self.make_room(1024)
         self.calls: dict[Any, Any] = {}  # of series that came before (see `command_lists`)
+        self.crowded = 0  # so many of them are looked through for deleted resources
         self._kept: dict[Any, Any] = {}  # streams and rows
         self._kept_bytes = 0
 

@@ -81,6 +81,7 @@ class SnapshotCache:
         key = state_key, reads, buffers, windows, blocks
         found = self._found.get(key)
         if found is None:
+            self.tidy()  # draws that follow plans never become pending, so no flush does it
             if len(self._found) >= self._limit:
                 self.tidy(0)
                 self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
