@@ -6,13 +6,11 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
+from gallette.drivers.common.caps import EVERYTHING
 from gallette.drivers.common.memory.heap import keep_freed_memory
 from gallette.drivers.common.memory.screen import MemoryScreen
-from gallette.drivers.common.raster.points import LARGEST_POINT
-from gallette.drivers.common.raster.samples import STANDARD
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT, LANE, Work
-from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Primitive
 from gallette.pipe.interface import Context
 
@@ -42,42 +40,7 @@ class HostScreen(MemoryScreen):
         """`budget` and `time_limit` bound the work of one draw or dispatch (see `work`)."""
         self.compiler, self.budget, self.time_limit = compiler, budget, time_limit
         keep_freed_memory()
-        caps = Caps(
-            glsl_version=460,
-            fp64=True,
-            int64=True,
-            max_point_size=LARGEST_POINT,
-            max_vertex_attribs=32,
-            layered_rendering=True,
-            framebuffer_fetch=True,
-            filter_minmax=True,
-            shader_clock=compiler.tells_time,
-            post_depth_coverage=True,
-            blend_advanced=True,
-            depth_bounds=True,
-            conservative_raster=True,
-            stencil_export=True,
-            max_viewports=16,
-            max_dual_source_render_targets=1,
-            max_samples=max(len(positions) for positions in STANDARD),
-            sample_positions=STANDARD,
-            sample_locations=True,
-            max_shader_buffers=16,
-            max_shader_images=16,
-            handles=True,
-            user_memory=self.user_memory,
-            max_stream_output_buffers=4,
-            max_vertex_streams=4,
-            stages=frozenset(
-                {"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}
-            ),
-            compute=True,
-            max_texture_2d_size=1 << 14,
-            max_texture_3d_size=1 << 11,
-            max_texture_cube_size=1 << 14,
-            max_texture_array_layers=1 << 11,
-            max_anisotropy=16.0,
-        )
+        caps = replace(EVERYTHING, shader_clock=compiler.tells_time, user_memory=self.user_memory)
         if compiler.options.ownership == "driver_owns":
             caps = replace(caps, driver_owns_shaders=True)
         super().__init__(caps)

@@ -1,9 +1,11 @@
-"""The noop screen: claims every stage and more than OpenGL 3.3, keeps resources in host memory."""
+"""The noop screen: claims OpenGL 4.6, keeps resources in host memory."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from gallette.drivers.common.caps import EVERYTHING
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
@@ -12,19 +14,7 @@ from gallette.pipe.interface import Context
 
 __all__ = ["NoopScreen", "create_screen"]
 
-_CAPS = Caps(
-    max_shader_buffers=16,
-    max_shader_images=16,
-    max_stream_output_buffers=4,
-    max_samples=4,
-    max_dual_source_render_targets=1,
-    max_viewports=16,
-    stages=frozenset({"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}),
-    fp64=True,
-    int64=True,
-    layered_rendering=True,
-    compute=True,
-)
+_CAPS = replace(EVERYTHING, handles=False)
 
 
 class NoopScreen(MemoryScreen):
