@@ -306,6 +306,8 @@ class Rewriter:
         self._order = None
         waiting = self._listed()
         self._unvisited = set(waiting)
+        self._again.clear()  # all are visited, in their turn
+        self._queued.clear()
         unvisited, again, visit = self._unvisited.discard, self._again, self._visit
         table, shares = self._table, self._shares
         while waiting:
