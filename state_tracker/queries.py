@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
+    buffer_offset,
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
@@ -366,7 +367,7 @@ for _suffix, _limit in (
         into = buffer is not None and params is not OMITTED
         values = _object_value(ctx, id, pname)
         if into:
-            _into_buffer(ctx, buffer, int(params or 0), values, limit, suffix)
+            _into_buffer(ctx, buffer, buffer_offset(params), values, limit, suffix)
             return None
         found = [min(v, limit) for v in values]
         if params is OMITTED:

@@ -31,6 +31,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
+    buffer_offset,
     read_array,
     read_bytes,
     read_pointers,
@@ -317,7 +318,7 @@ def _index_source(
         return resource, 0
     if buffer.blocked:
         raise invalid_operation("the element array buffer is mapped")
-    return buffer.resource, int(indices or 0)
+    return buffer.resource, buffer_offset(indices)
 
 
 def _is_offset(indices: Pointer) -> bool:
@@ -334,7 +335,7 @@ def _read_indices(ctx: Context, count: int, gl_type: str, indices: Pointer) -> n
     if buffer is None:
         return read_array(indices, gl_type, count)
     size = {"ubyte": 1, "ushort": 2, "uint": 4}[gl_type]
-    offset = int(indices or 0)
+    offset = buffer_offset(indices)
     room = max(buffer.size - offset, 0) // size
     return np.frombuffer(buffer.read(offset, min(count, room) * size), f"<u{size}")
 

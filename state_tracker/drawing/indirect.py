@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.memory import Pointer, buffer_offset
 from gallette.state_tracker.entry_points.registry import entry
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: int) -> Any:
     """Draw commands from the indirect buffer, one row each."""
     buffer = ctx.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
-    if pointer is not None and not isinstance(pointer, int):
-        raise invalid_operation("draw commands come from a buffer")
-    offset = pointer or 0
+    offset = buffer_offset(pointer)
     if stride % 4 or stride < 0 or count < 0:
         raise invalid_value("bad stride or count of indirect draws")
     check_count(count, MOST_DRAWS, "draws")

@@ -61,6 +61,29 @@ def test_a_gl_error_names_no_output_that_was_left_out(gl: Any) -> None:
     assert gl.get_error() == GL.INVALID_FRAMEBUFFER_OPERATION
 
 
+DATA = bytes(64)
+READS = [  # where a buffer is bound, the last argument is an offset
+    ("ELEMENT_ARRAY_BUFFER", "draw_elements", (GL.TRIANGLES, 3, GL.UNSIGNED_INT, DATA)),
+    ("ELEMENT_ARRAY_BUFFER", "draw_elements", (GL.TRIANGLES, 3, GL.UNSIGNED_INT, np.zeros(3))),
+    ("DRAW_INDIRECT_BUFFER", "draw_arrays_indirect", (GL.TRIANGLES, DATA)),
+    ("DISPATCH_INDIRECT_BUFFER", "dispatch_compute_indirect", (DATA,)),
+    ("QUERY_BUFFER", "get_query_objectuiv", (1, GL.QUERY_RESULT, bytearray(4))),
+    ("PIXEL_PACK_BUFFER", "read_pixels", (0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytearray(4))),
+]
+
+
+@pytest.mark.parametrize(("target", "method", "args"), READS)
+def test_data_in_place_of_an_offset_is_an_error(target: str, method: str, args: Any) -> None:
+    gl: Any = create_context("numpipe", profile="compat", version=(4, 6), size=(4, 4))
+    gl.bind_buffer(getattr(GL, target), gl.gen_buffers(1)[0])
+    gl.buffer_data(getattr(GL, target), 256, None, GL.STATIC_DRAW)
+    gl.begin_query(GL.SAMPLES_PASSED, *gl.gen_queries(1))
+    gl.end_query(GL.SAMPLES_PASSED)
+    getattr(gl, method)(*args)
+    assert (gl.get_error(), gl.get_error()) == (GL.INVALID_OPERATION, GL.NO_ERROR)
+    gl.release()
+
+
 def test_keywords_are_refused_by_the_function_s_name() -> None:
     context: Any = create_context("noop", version=(3, 3))
     with pytest.raises(TypeError, match=r"^draw_arrays\(\)"):
