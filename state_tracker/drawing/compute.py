@@ -10,7 +10,6 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
-from gallette.state_tracker.entry_points.memory import buffer_offset
 from gallette.state_tracker.entry_points.registry import entry
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def dispatch_compute_group_size_arb(
 @entry
 def dispatch_compute_indirect(ctx: Context, indirect: Any) -> None:
     buffer = ctx.buffers.bound[GL.DISPATCH_INDIRECT_BUFFER]
-    offset = buffer_offset(indirect)
+    offset = int(indirect or 0)
     if offset < 0 or offset % 4:
         raise invalid_value("the offset is not a multiple of 4")
     if buffer is None:

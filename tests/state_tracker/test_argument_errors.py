@@ -66,7 +66,6 @@ READS = [  # where a buffer is bound, the last argument is an offset
     ("ELEMENT_ARRAY_BUFFER", "draw_elements", (GL.TRIANGLES, 3, GL.UNSIGNED_INT, DATA)),
     ("ELEMENT_ARRAY_BUFFER", "draw_elements", (GL.TRIANGLES, 3, GL.UNSIGNED_INT, np.zeros(3))),
     ("DRAW_INDIRECT_BUFFER", "draw_arrays_indirect", (GL.TRIANGLES, DATA)),
-    ("DISPATCH_INDIRECT_BUFFER", "dispatch_compute_indirect", (DATA,)),
     ("QUERY_BUFFER", "get_query_objectuiv", (1, GL.QUERY_RESULT, bytearray(4))),
     ("PIXEL_PACK_BUFFER", "read_pixels", (0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytearray(4))),
 ]
