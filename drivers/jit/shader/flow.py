@@ -261,12 +261,10 @@ class Flow:
         e.mask = outer
 
     def _counting(self, inside: V) -> V:
-        """The lanes that keep a loop running, without helpers and discarded lanes."""
-        e = self.e
-        if e.alive is not None:
-            inside = inside & e.alive.get()
-        real = e.stage.real(e)
-        return inside if real is None else inside & real
+        """The lanes that keep a loop running: not discarded ones, because `discard` is often what
+        ends a loop, but helpers, whose values derivatives after the loop read.
+        """
+        return inside if self.e.alive is None else inside & self.e.alive.get()
 
     def _jump(self, jump: Jump, block: Block) -> None:
         e, b = self.e, self.b

@@ -6,7 +6,7 @@ Divergence is known when the lane program is made: the translator takes it from 
 The analyses run in this order, each a walk or a short fixed point over the tree:
 
 * `prune` drops operations without users, component by component;
-* `watch_loops` finds loops that must end when only helper lanes are left in them;
+* `watch_loops` finds loops that must end when only discarded lanes are left in them;
 * `choose_kinds` (in `kinds`) chooses the dtype of values whose producer works with any;
 * `find_lifetimes` (in `lifetimes`) records where each value is last read, and which outer values
   each region reads (these are gathered when the region runs on fewer lanes).
@@ -129,14 +129,10 @@ def _keep(values: list[LaneValue], mask: list[bool]) -> list[LaneValue]:
 
 
 def watch_loops(program: LaneProgram) -> None:
-    """Find loops that must end when only helper and discarded lanes are left in them.
-
-    These lanes continue only for the derivatives of others; alone in a loop they might never leave
-    it.
+    """Find loops that must end when only discarded lanes are left in them, because `discard` is
+    often what ends a loop. Helper lanes go on: derivatives after the loop read their values.
     """
-    items = [item for item, _ in walk(program.root)]
-    quads = any(isinstance(item, Op) and is_quad_op(item) for item in items)
-    if program.stage == "fragment" and (quads or program.uses_discard):
-        for item in items:
+    if program.uses_discard:
+        for item, _ in walk(program.root):
             if isinstance(item, LoopOp):
                 item.watched = item.divergent

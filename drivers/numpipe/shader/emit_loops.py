@@ -129,8 +129,7 @@ class LoopEmitter(OpEmitter):
         with self.indented():
             self.spend()
             if loop.watched:
-                alive = "alive" if self.program.uses_discard else "None"
-                self.line(f"if idle({inner.live}, {alive}, helper, {inner.lanes}):")
+                self.line(f"if idle({inner.live}, alive, {inner.lanes}):")
                 with self.indented():
                     self.line("break")
             if loop.divergent_continue:

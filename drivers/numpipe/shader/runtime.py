@@ -122,19 +122,14 @@ def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
     return mask if alive is None else np.logical_or(mask, np.logical_not(alive))
 
 
-def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | None) -> bool:
-    """Whether no lane that still runs a loop can write anything, so that the loop may end.
+def idle(live: Array, alive: Array | None, lanes: Array | None) -> bool:
+    """Whether all lanes that still run a loop are discarded, so that the loop may end.
 
     `lanes` are the numbers of these lanes in the chunk.
     """
-    if alive is None and helper is None:
+    if alive is None:
         return False
-    busy = live
-    if alive is not None:
-        busy = np.logical_and(busy, alive if lanes is None else alive.take(lanes))
-    if helper is not None:
-        busy = np.greater(busy, helper if lanes is None else helper.take(lanes))
-    return not busy.any()
+    return not np.logical_and(live, alive if lanes is None else alive.take(lanes)).any()
 
 
 def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:

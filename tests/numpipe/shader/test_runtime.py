@@ -106,10 +106,8 @@ def test_lanes_that_write_nothing(helper: bool, alive: bool) -> None:
     assert found.tolist() == wanted
     for seed, lanes in product(range(6), (None, np.array([1, 2, 9]))):
         live = flags(seed, len(chosen(lanes))) & flags(seed + 7, len(chosen(lanes)))
-        writes = [on and not wanted[i] for on, i in zip(live, chosen(lanes), strict=True)]
-        given = (left if alive else None), (begun if helper else None)
-        idle = not any(writes) if alive or helper else False
-        assert r.idle(live, *given, lanes) == idle
+        goes_on = [on and left[i] for on, i in zip(live, chosen(lanes), strict=True)]
+        assert r.idle(live, left if alive else None, lanes) == (alive and not any(goes_on))
 
 
 @pytest.mark.parametrize("lanes", LANES)
