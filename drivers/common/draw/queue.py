@@ -519,4 +519,3 @@ class DrawQueue:
                     info.index_buffer.unref()
             for snapshot in {*map(_SNAPSHOT, entries)}:
                 snapshot.release()
-            self._memory.tidy()

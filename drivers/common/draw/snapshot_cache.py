@@ -41,7 +41,6 @@ class SnapshotCache:
         "_fixed",
         "_found",
         "_last",
-        "_limit",
         "_next",
         "_numbers",
         "_scissors",
@@ -55,7 +54,6 @@ class SnapshotCache:
         self._found: dict[tuple[Any, ...], Snapshot] = {}
         self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
         self._alike: dict[tuple[Any, ...], Snapshot] = {}  # the last one by all but vertex buffers
-        self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
         self._last: dict[str, tuple[Hashable, int]] = {}  # the last value of each parameter
@@ -81,10 +79,8 @@ class SnapshotCache:
         key = state_key, reads, buffers, windows, blocks
         found = self._found.get(key)
         if found is None:
-            self.tidy()  # draws that follow plans never become pending, so no flush does it
-            if len(self._found) >= self._limit:
-                self.tidy(0)
-                self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
+            if len(self._found) >= self._crowded:
+                self._tidy()
             bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
             there = [buffer is None for buffer in buffers]
             state_key = (state_key, *there, *map(tuple, bound_blocks))
@@ -153,16 +149,13 @@ class SnapshotCache:
         self._last[name] = value, number
         return number
 
-    def tidy(self, most: int = _MOST) -> None:
-        """Forget snapshots of deleted resources, and if there are too many, all but `most`.
-
-        They are only checked when there are twice as many as were left last time.
+    def _tidy(self) -> None:
+        """Forget snapshots of deleted resources, and if too many are left, all but those that
+        pending draws hold; not again before there are twice as many as are left now.
         """
-        if most and len(self._found) < self._crowded:
-            return
-        kept = {k: g for k, g in self._found.items() if g.held or g.alive}
-        if len(kept) > most:
-            kept = {k: g for k, g in kept.items() if g.held}
+        kept = {k: each for k, each in self._found.items() if each.held or each.alive}
+        if len(kept) >= _MOST:
+            kept = {k: each for k, each in kept.items() if each.held}
         if len(kept) < len(self._found):
             self._bases.clear()  # keys hold numbers of objects that may be gone
             self._alike.clear()

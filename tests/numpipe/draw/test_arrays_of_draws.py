@@ -76,13 +76,14 @@ def test_states_beyond_the_cache_size_are_checked_seldom(
     executed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot_cache, "_MOST", 8)
+    monkeypatch.setattr(snapshot_cache, "_FEW", 8)
     gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(SIZE, SIZE))
     tidied: list[int] = []
-    tidy = snapshot_cache.SnapshotCache.tidy
+    tidy = snapshot_cache.SnapshotCache._tidy
     monkeypatch.setattr(
         snapshot_cache.SnapshotCache,
-        "tidy",
-        lambda self, *most: (tidied.append(1), tidy(self, *most)),
+        "_tidy",
+        lambda self: (tidied.append(1), tidy(self)),
     )
     squares(gl, 200, own_buffers=True)
     gl.release()

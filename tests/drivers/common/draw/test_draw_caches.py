@@ -69,30 +69,22 @@ def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_cache, "_FEW", 4)
+    monkeypatch.setattr(snapshot_cache, "_MOST", 4)
     mine = memory()
-    mine._crowded = 4
-    mine._bases["related",] = object()  # type: ignore[assignment]
 
     def state(held: bool, alive: bool) -> Any:
         return SimpleNamespace(held=held, alive=alive)
 
-    mine._found = {(k,): state(k == 0, k == 1) for k in range(3)}
-    mine.tidy()
-    assert len(mine._found) == 3 and mine._bases  # too few to look at
-    mine._found[3,] = state(False, True)
-    mine.tidy()
-    assert [*mine._found] == [(0,), (1,), (3,)] and not mine._bases
-    assert mine._crowded == 6
-    mine._bases["related",] = object()  # type: ignore[assignment]
-    mine.tidy(3)
-    mine._crowded = 0
-    mine.tidy(3)
-    assert len(mine._found) == 3 and mine._bases
-    mine._crowded = 0
-    mine.tidy(2)
-    assert [*mine._found] == [(0,)] and not mine._bases and mine._crowded == 4
-    mine.tidy(0)
-    assert [*mine._found] == [(0,)]
+    def tidy() -> list[int]:
+        mine._bases["related",] = object()  # type: ignore[assignment]
+        mine._tidy()
+        return [k for (k,) in mine._found]
+
+    mine._found = {(k,): state(k == 0, k in (1, 3)) for k in range(4)}
+    assert tidy() == [0, 1, 3] and not mine._bases and mine._crowded == 6
+    assert tidy() == [0, 1, 3] and mine._bases  # none is gone
+    mine._found[4,] = state(False, True)
+    assert tidy() == [0] and not mine._bases and mine._crowded == 4  # too many: the held one stays
 
 
 def test_constants_are_bytes_or_blocks() -> None:
