@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
-from gallette.drivers.common.program import FragmentOutputs
+from gallette.drivers.common.program import FragmentOutputs, ProgramFacts
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.batch import FragmentSink
 from gallette.drivers.common.raster.fragments import (
@@ -30,7 +30,7 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
-from gallette.drivers.common.vertex.masks import every
+from gallette.drivers.common.vertex.masks import ends_of, every
 from gallette.drivers.common.vertex.masks import where as where_set
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
@@ -143,6 +143,7 @@ class FragmentEngine:
             or facts.writes_sample_mask
         )
         self._in_order = self._shades and facts is not None and facts.in_order
+        self._by_primitive = self._shades and facts is not None and _is_by_primitive(facts)
         self.strategy = next(strategy for strategy, fits in _STRATEGIES if fits(self))
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
@@ -437,6 +438,14 @@ class FragmentEngine:
             return
         program = shader.program
         assert program is not None
+        length = self._alike(shader, lanes, source)
+        if length is not None:
+            one = lanes.take(ends_of(length) - length)
+            inputs = self._inputs(one, source, info)
+            result = program.fragment(inputs)
+            colors = [(color, one.repeated(length)) for color, one in self._prepared(one, result)]
+            self._leave(lanes, inputs, result, colors, source, info)
+            return
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = self._inputs(chunk, source, info)
@@ -452,6 +461,25 @@ class FragmentEngine:
             return
         for chunk, found in in_order(apart, self._chunks(lanes), self._threads(lanes.count)):
             self._leave(chunk, *found, source, info)
+
+    def _alike(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource
+    ) -> Ints | None:
+        """The lengths of runs of lanes with the same inputs, of which one each is shaded; None if
+        all are.
+        """
+        program, facts = shader.program, self.state.facts
+        assert program is not None and facts is not None
+        if not self._by_primitive or lanes.covered is not None or program.watched:
+            return None
+        for use in facts.inputs:
+            if use.mode != "flat":
+                if use.mode == "smooth" and not source.affine:
+                    return None
+                if source.plane(use.slot, use.component, False).dx is not None:
+                    return None
+        length = lanes.primitives()[1]
+        return length if 2 * len(length) <= lanes.count else None
 
     def _inputs(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> ChunkLanes:
         return ChunkLanes(source, info, lanes, None, self.framebuffer)
@@ -606,6 +634,22 @@ _STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
     (Strategy.TESTS_FIRST, lambda engine: True),
 )
 """The first one whose condition holds is the strategy of a draw."""
+
+
+_OF_PRIMITIVES = frozenset({"front_face", "layer_id", "primitive_id", "view_index", "viewport_index"})
+
+
+def _is_by_primitive(facts: ProgramFacts) -> bool:
+    """Whether inputs that are the same in all fragments of a primitive make their results the
+    same.
+    """
+    return (
+        bool(facts.inputs or facts.system_values)
+        and facts.system_values <= _OF_PRIMITIVES
+        and all(use.mode != "corner" for use in facts.inputs)
+        and not (facts.has_side_effects or facts.in_order or facts.uses_discard)
+        and not (facts.writes_depth or facts.writes_stencil)
+    )
 
 
 def _overdrawn(spans: Spans) -> bool:
