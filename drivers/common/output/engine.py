@@ -443,7 +443,8 @@ class FragmentEngine:
             one = lanes.take(ends_of(length) - length)
             inputs = self._inputs(one, source, info)
             result = program.fragment(inputs)
-            colors = [(color, one.repeated(length)) for color, one in self._prepared(one, result)]
+            prepared = self._prepared(one, result)
+            colors = [(color, values.repeated(length)) for color, values in prepared]
             self._leave(lanes, inputs, result, colors, source, info)
             return
 
