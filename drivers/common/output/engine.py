@@ -463,9 +463,7 @@ class FragmentEngine:
         for chunk, found in in_order(apart, self._chunks(lanes), self._threads(lanes.count)):
             self._leave(chunk, *found, source, info)
 
-    def _alike(
-        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource
-    ) -> Ints | None:
+    def _alike(self, shader: FragmentShader, lanes: Fragments, source: PlaneSource) -> Ints | None:
         """The lengths of runs of lanes with the same inputs, of which one each is shaded; None if
         all are.
         """
@@ -477,7 +475,8 @@ class FragmentEngine:
             if use.mode != "flat":
                 if use.mode == "smooth" and not source.affine:
                     return None
-                if source.plane(use.slot, use.component, False).dx is not None:
+                plane = source.plane(use.slot, use.component, False)
+                if plane.dx is not None or plane.dy is not None:
                     return None
         length = lanes.primitives()[1]
         return length if 2 * len(length) <= lanes.count else None
@@ -637,7 +636,9 @@ _STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
 """The first one whose condition holds is the strategy of a draw."""
 
 
-_OF_PRIMITIVES = frozenset({"front_face", "layer_id", "primitive_id", "view_index", "viewport_index"})
+_OF_PRIMITIVES = frozenset(
+    {"front_face", "layer_id", "primitive_id", "view_index", "viewport_index"}
+)
 
 
 def _is_by_primitive(facts: ProgramFacts) -> bool:
