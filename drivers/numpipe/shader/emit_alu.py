@@ -66,10 +66,10 @@ class AluEmitter(BaseEmitter):
         """
         if not keep_sources:
             self.file.expire(self.scope, op.pos, self.current)
-        register = self.file.reuse(self.scope, dst.kind)
+        register = None if dst.shared else self.file.reuse(self.scope, dst.kind)
         reused = register is not None
         if register is None:
-            register = self.file.fresh(self.scope, self.current, dst.kind)
+            register = self.file.fresh(self.scope, self.current, dst.kind, not dst.shared)
         if keep_sources:
             self.file.expire(self.scope, op.pos, self.current)
         self.file.place(self.scope, dst, register)
@@ -78,6 +78,7 @@ class AluEmitter(BaseEmitter):
     def fresh(self, op: Op, dst: LaneValue, text: str, owned: bool = True) -> None:
         """Bind a new array to a register of its own."""
         self.file.expire(self.scope, op.pos, self.current)
+        owned = owned and not dst.shared
         register = self.file.fresh(self.scope, self.current, dst.kind, owned)
         self.file.place(self.scope, dst, register)
         self.line(f"{register.name} = {text}")
