@@ -264,9 +264,9 @@ class FragmentEngine:
         """
         if not lanes.count:
             return ()
-        if not (self._in_order or apart) or lanes.distinct:
-            return (lanes,)
         quads = lanes.covered is not None
+        if not (self._in_order or apart) or (lanes.distinct and not quads):
+            return (lanes,)
         places = lanes.pixel[::4] if quads else lanes.pixel
         turns = []
         for layer in list(layers(places, self._scratch_pixels)):
@@ -303,6 +303,8 @@ class FragmentEngine:
         """Which lanes are fragments (None: all), and which of those pass or may pass; None if no
         lane is a fragment.
         """
+        if self.strategy is Strategy.VISIBLE and not self.tests.depth and lanes.distinct:
+            return None, lanes.covered
         tested, where = real_lanes(lanes)
         if not tested.count:  # quads between the rows of a sliver
             return None
@@ -313,11 +315,7 @@ class FragmentEngine:
             codes = self.tests.codes(source, tested)
         if self.strategy is Strategy.VISIBLE:
             depth = self.state.depth if self.tests.depth else None
-            passing: Bools | None = None
-            if depth is not None or not tested.distinct:
-                passing = visible(
-                    tested.pixel, codes, depth, self.state.tests, self._scratch_pixels
-                )
+            passing = visible(tested.pixel, codes, depth, self.state.tests, self._scratch_pixels)
         elif self.tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))

@@ -72,7 +72,6 @@ class Fragments:
     """Lanes with their positions, their primitives and (in quads) which of them are helpers."""
 
     __slots__ = (
-        "_distinct",
         "_pixel",
         "_width",
         "_x",
@@ -82,6 +81,7 @@ class Fragments:
         "rows",
         "samples",
         "seen",
+        "spans",
     )
 
     def __init__(
@@ -99,14 +99,16 @@ class Fragments:
         self._y: Doubles | None = y
         self.rows: Rows | None = None
         self._width = 0
-        self._distinct: bool | None = None
+        self.spans: Spans | None = None  # which have all lanes, and perhaps more
         self.primitive = primitive
         self.covered = covered  # None: every lane; otherwise lanes come in quads
         self.samples = samples  # multisampled: a mask of covered samples
         self.seen = seen  # the samples shaders see in gl_SampleMaskIn, if tests left fewer
 
     @classmethod
-    def in_rows(cls, pixel: Ints, primitive: Ints, rows: Rows, width: int) -> Fragments:
+    def in_rows(
+        cls, pixel: Ints, primitive: Ints, rows: Rows, spans: Spans, width: int
+    ) -> Fragments:
         """Lanes that fill spans.
 
         Their x and y are computed when first read, because painting with a constant colour does not
@@ -114,7 +116,7 @@ class Fragments:
         """
         lanes = cls.__new__(cls)
         lanes._pixel, lanes.primitive, lanes.rows, lanes._width = pixel, primitive, rows, width
-        lanes._distinct = None
+        lanes.spans = spans
         lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
         return lanes
 
@@ -157,19 +159,10 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """Whether the spans show cheaply that no two lanes are at one pixel."""
-        if self._distinct is None:
-            self._distinct = self.rows is not None and self._apart(self.rows.length)
-        return self._distinct
-
-    def _apart(self, length: Ints) -> bool:
-        """Whether spans of these lengths, which all lanes fill, have no pixel in common."""
-        if len(length) * _LONG_SPAN > self.count:
-            return False
-        first = self._pixel.take(ends_of(length) - length)
-        order = first.argsort()
-        first, length = first.take(order), length.take(order)
-        return every(first[1:] >= first[:-1] + length[:-1])
+        """Whether the spans show cheaply that no two lanes, other than helpers, are at one
+        pixel.
+        """
+        return self.spans is not None and self.spans.apart
 
     def primitives(self) -> tuple[Ints, Ints]:
         """The primitives of runs of lanes, and the length of each run."""
@@ -180,7 +173,6 @@ class Fragments:
     def take(self, which: Any) -> Fragments:
         """Select lanes, in the order given; of quads, whole quads only."""
         some = self._same()
-        some._distinct = self.distinct  # some lanes are distinct if all are
         if not isinstance(which, slice):
             some.become(np.asarray(which))
             return some
@@ -295,13 +287,11 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
         primitive = np.broadcast_to(first, total)
     else:
         primitive = spans.primitive.repeat(length)
-    return Fragments.in_rows(pixel, primitive, Rows(spans.primitive, column, row, length), stride)
+    rows = Rows(spans.primitive, column, row, length)
+    return Fragments.in_rows(pixel, primitive, rows, spans, stride)
 
 
 _DOUBLE = np.dtype(np.float64)
-
-_LONG_SPAN = 8
-"""Lanes of a span from which comparing spans is cheaper than comparing lanes."""
 
 _LANE_X = np.array([0, 1, 0, 1], np.int64)
 _LANE_Y = np.array([0, 0, 1, 1], np.int64)
@@ -386,7 +376,9 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
         owner = np.broadcast_to(primitive[0], 4 * total)
     else:
         owner = primitive[first].repeat(4 * quads)
-    return Fragments(pixel.reshape(-1), x.reshape(-1), y.reshape(-1), owner, covered.reshape(-1))
+    lanes = Fragments(pixel.reshape(-1), x.reshape(-1), y.reshape(-1), owner, covered.reshape(-1))
+    lanes.spans = spans
+    return lanes
 
 
 def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:

@@ -23,6 +23,9 @@ __all__ = ["Ints", "Spans", "bound", "numbered", "rows_of", "slices", "spans_of"
 
 Ints = npt.NDArray[np.int64]
 
+_LONG = 8
+"""Pixels of a span from which comparing spans is cheaper than comparing pixels."""
+
 _ROWS = 1 << 15
 """Rows whose bounds are computed at a time, so that temporaries fit a cache."""
 
@@ -37,6 +40,7 @@ class Spans:
     length: Ints
     bounds: Ints | None = None  # multisampled: [first or past-the-last, sample, run]
     _ends: Ints | None = field(default=None, init=False, repr=False, compare=False)
+    _apart: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def count(self) -> int:
@@ -52,6 +56,20 @@ class Spans:
     @property
     def fragments(self) -> int:
         return int(self.ends[-1]) if len(self.length) else 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether they are long, so that it is cheap to see, and have no pixel in common."""
+        if self._apart is None:
+            self._apart = self.count * _LONG <= self.fragments and self._are_apart()
+        return self._apart
+
+    def _are_apart(self) -> bool:
+        first = self.y << 32
+        first += self.x
+        order = first.argsort()
+        first, length = first.take(order), self.length.take(order)
+        return every(first[1:] >= first[:-1] + length[:-1])
 
     def take(self, which: Any) -> Spans:
         return Spans(
