@@ -292,6 +292,11 @@ class FragmentEngine:
     def _piece(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
+        if self.strategy is Strategy.VISIBLE and self._shades and not self.tests.depth:
+            # Writing hidden fragments, too, takes less time than finding them.
+            if lanes.distinct or self._alike(shader, lanes, source) is not None:
+                self.shade(shader, lanes, None, lanes.covered, source, info)
+                return
         found = self._tested(lanes, source, info)
         if found is not None and self._shades:
             where, passing = found
@@ -303,8 +308,6 @@ class FragmentEngine:
         """Which lanes are fragments (None: all), and which of those pass or may pass; None if no
         lane is a fragment.
         """
-        if self.strategy is Strategy.VISIBLE and not self.tests.depth and lanes.distinct:
-            return None, lanes.covered
         tested, where = real_lanes(lanes)
         if not tested.count:  # quads between the rows of a sliver
             return None
@@ -467,7 +470,9 @@ class FragmentEngine:
         """
         program, facts = shader.program, self.state.facts
         assert program is not None and facts is not None
-        if not self._by_primitive or lanes.covered is not None or program.watched:
+        if not self._by_primitive or program.watched or shader.several is not None:
+            return None
+        if lanes.covered is not None or lanes.samples is not None:
             return None
         for use in facts.inputs:
             if use.mode != "flat":
