@@ -170,7 +170,9 @@ class PlaneSource:
         if not len(first) or (dx[0] == 0 and not some(dx)):
             a0 += dx  # which turns a negative zero into a positive one
             return Plane(a0.astype(_DOUBLE), None, dy.astype(_DOUBLE))
-        if dy[0] == 0 and not some(dy.view(np.uint32)):  # (negative zeros are slopes: they add nothing at all)
+        if dy[0] == 0 and not some(
+            dy.view(np.uint32)
+        ):  # (negative zeros are slopes: they add nothing at all)
             return Plane(a0.astype(_DOUBLE), dx.astype(_DOUBLE), None)
         return Plane(a0.astype(_DOUBLE), dx.astype(_DOUBLE), dy.astype(_DOUBLE))
 
