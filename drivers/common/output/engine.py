@@ -441,10 +441,10 @@ class FragmentEngine:
         assert program is not None
         length = self._alike(shader, lanes, source)
         if length is not None:
-            one = lanes.take(ends_of(length) - length)
-            inputs = self._inputs(one, source, info)
+            first = lanes.take(ends_of(length) - length)
+            inputs = self._inputs(first, source, info)
             result = program.fragment(inputs)
-            prepared = self._prepared(one, result)
+            prepared = self._prepared(first, result)
             colors = [(color, values.repeated(length)) for color, values in prepared]
             self._leave(lanes, inputs, result, colors, source, info)
             return

@@ -71,7 +71,8 @@ def moved_values(plane: Plane, x: npt.NDArray[Any] | None, moved: Doubles | None
 
 
 def _times(slope: Doubles, place: npt.NDArray[Any]) -> Doubles:
-    return np.multiply(slope, place, out=slope) if slope.ndim else slope * place
+    moved: Doubles = np.multiply(slope, place, out=slope) if slope.ndim else slope * place
+    return moved
 
 
 @lazy_dataclass()

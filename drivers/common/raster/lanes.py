@@ -193,7 +193,8 @@ class ChunkLanes:
         return values_at(self._of_lanes(plane), x, y)
 
     def _of_lanes(self, plane: Plane) -> Plane:
-        return Plane(*[None if part is None else self._pick(part) for part in plane])
+        dx, dy = (None if slope is None else self._pick(slope) for slope in plane[1:])
+        return Plane(self._pick(plane.a0), dx, dy)
 
     def _here(self, plane: Plane) -> Value:
         """A plane's value at the lanes. Along long spans, what depends on the row alone is computed

@@ -112,7 +112,7 @@ def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     )
     primitive, y = rows_of(wide)
     row = y.astype(np.float64)
-    left = (wide.x0 - 1.0).take(primitive)
+    left = (wide.x0 - 1).astype(np.float64).take(primitive)
     right = wide.x1.astype(np.float64).take(primitive)
     sides = [(a.take(primitive), b.take(primitive)) for a, b in zip(wide.a, -wide.b, strict=True)]
     rows = [b * row for _, b in sides]

@@ -138,7 +138,7 @@ def _spans_of(edges: Edges, heights: Ints) -> Spans:
     """The covered runs of primitives with few rows."""
     primitive, y = rows_of(edges, heights)
     row = y.astype(np.float64)
-    low = (edges.x0 - 1.0).take(primitive)
+    low = (edges.x0 - 1).astype(np.float64).take(primitive)
     high = edges.x1.astype(np.float64).take(primitive)
     for a, b, c in zip(edges.a, -edges.b, -edges.c, strict=True):
         value = b.take(primitive)
