@@ -107,12 +107,14 @@ class TextureUnit(Protocol):
         sample_index: Value | None = None,
         min_lod: Value | None = None,
         gather_component: int = 0,
+        kept: Sequence[dict[Any, Any] | None] = (),
     ) -> list[Value]:
         """Four components (`tex txb txl txd txf txf_ms tg4`), or those of `txs lod query_levels`.
 
         `coords` are scalar values per coordinate, the array layer last, unnormalised for txf. With
         `quads`, lanes come in 2x2 groups (0,0) (1,0) (0,1) (1,1), from which implicit derivatives
         are taken; without, implicit level of detail is 0 plus bias.
+        `kept` has for each coordinate a place to keep what other lookups with it need.
         """
         ...
 

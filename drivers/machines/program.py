@@ -146,6 +146,8 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
 class BoundMachine(BoundProgram):
     """A program with the resources of one draw."""
 
+    watched = True  # it counts what its fragments take
+
     def __init__(self, program: MachineProgram[Any], resources: ShaderResources) -> None:
         self.program = program
         self.resources = resources

@@ -127,3 +127,16 @@ def test_saturated(odd: float | None, dtype: Any) -> None:
         assert (found is values) == untouched
         if dtype is np.float32:
             assert minmax.are_inside(values) == (odd is None or values.size <= 2)
+
+
+@pytest.mark.parametrize("count", [1, 40, 1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32])
+def test_selected_numbers_keep_their_bits(count: int, dtype: Any) -> None:
+    random = np.random.default_rng(count)
+    condition = random.random(count) < 0.5
+    a, b = (random.integers(0, 1 << 32, count, np.uint32).view(dtype) for _ in range(2))
+    number = np.array(0xFFC01234, np.uint32).view(dtype)  # of floats, one of the NaNs
+    for yes, no in ((a, b), (a, number), (number, b), (number, number), (number[()], b)):
+        found = minmax.select(condition, yes, no)
+        assert found.dtype == dtype
+        assert found.tobytes() == np.where(condition, yes, no).tobytes()

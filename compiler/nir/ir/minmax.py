@@ -1,4 +1,5 @@
-"""Minimum and maximum of an array and a number, several times faster than with NumPy alone.
+"""Minimum and maximum of an array and a number, and selection, several times faster than with
+NumPy alone.
 
 NumPy compares two arrays with vector instructions, but an array and a number element by element. So
 the number is repeated in a row, and a long array is compared with that, piece by piece. The
@@ -12,7 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["are_inside", "between", "fmax", "fmin", "limited", "maximum", "minimum", "saturated"]
+__all__ = [
+    "are_inside",
+    "between",
+    "fmax",
+    "fmin",
+    "limited",
+    "maximum",
+    "minimum",
+    "saturated",
+    "select",
+]
 
 Array = npt.NDArray[Any]
 
@@ -21,6 +32,8 @@ _LENGTH = 1 << 14
 
 _FEW = 3 << 11
 """The number of elements from which a row is faster."""
+
+_FEW_SELECTED = 1 << 8
 
 _FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
 _ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
@@ -60,6 +73,20 @@ def limited(a: Array, low: Any, high: Any) -> Array:
     """Clamp to `low` and `high`, which may be arrays; a NaN remains."""
     raised = maximum(a, low)
     return minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
+
+
+def select(condition: Array, a: Array, b: Array) -> Array:
+    """Numbers of 32 bits: `a` where the condition holds, else `b`.
+
+    `np.where` takes up to 20 times as long where the condition changes often, since it branches.
+    """
+    if condition.size < _FEW_SELECTED:
+        return np.where(condition, a, b)
+    words = condition.view(np.int8).astype(np.int32)
+    np.negative(words, out=words)  # all bits, or none
+    words &= a.view(np.int32) ^ b.view(np.int32)
+    words ^= b.view(np.int32)
+    return words.view(a.dtype)
 
 
 def saturated(a: Array) -> Array:

@@ -106,6 +106,8 @@ def _function(routine: Routine) -> Callable[..., list[Array]]:
             names[function] = _as_the_machine if routine.any_conversion and (
                 op.name == "f2i32"
             ) else op.semantics  # fmt: skip
+            if op.name == "bcsel" and step.bits == 32:
+                names[function] = minmax.select
             limit = _limit(routine, step)
             if limit is not None:
                 function, (value, bound) = limit[0].__name__, limit[1:]

@@ -49,6 +49,14 @@ class Prepared:
         self.colors = colors or []  # the components of both
         self.folded = folded
 
+    def repeated(self, times: npt.NDArray[np.int64]) -> Prepared:
+        """The output of lanes of which each stands for so many."""
+        if self.texels is not None:
+            return Prepared(self.texels.repeat(times, axis=0))
+        if self.folded is not None:
+            return Prepared(folded=self.folded.repeated(times))
+        return Prepared(colors=[c.repeat(times) if c.ndim else c for c in self.colors])
+
 
 def _pick(value: Array, which: Any) -> Array:
     return value.take(which) if value.ndim else value

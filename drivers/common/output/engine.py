@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
-from gallette.drivers.common.program import FragmentOutputs
+from gallette.drivers.common.program import FragmentOutputs, ProgramFacts
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.batch import FragmentSink
 from gallette.drivers.common.raster.fragments import (
@@ -30,7 +30,7 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
-from gallette.drivers.common.vertex.masks import every
+from gallette.drivers.common.vertex.masks import ends_of, every
 from gallette.drivers.common.vertex.masks import where as where_set
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
@@ -143,6 +143,7 @@ class FragmentEngine:
             or facts.writes_sample_mask
         )
         self._in_order = self._shades and facts is not None and facts.in_order
+        self._by_primitive = self._shades and facts is not None and _is_by_primitive(facts)
         self.strategy = next(strategy for strategy, fits in _STRATEGIES if fits(self))
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
@@ -263,9 +264,9 @@ class FragmentEngine:
         """
         if not lanes.count:
             return ()
-        if not (self._in_order or apart) or lanes.distinct:
-            return (lanes,)
         quads = lanes.covered is not None
+        if not (self._in_order or apart) or (lanes.distinct and not quads):
+            return (lanes,)
         places = lanes.pixel[::4] if quads else lanes.pixel
         turns = []
         for layer in list(layers(places, self._scratch_pixels)):
@@ -291,6 +292,11 @@ class FragmentEngine:
     def _piece(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
+        if self.strategy is Strategy.VISIBLE and self._shades and not self.tests.depth:
+            # Writing hidden fragments, too, takes less time than finding them.
+            if lanes.distinct or self._alike(shader, lanes, source) is not None:
+                self.shade(shader, lanes, None, lanes.covered, source, info)
+                return
         found = self._tested(lanes, source, info)
         if found is not None and self._shades:
             where, passing = found
@@ -312,11 +318,7 @@ class FragmentEngine:
             codes = self.tests.codes(source, tested)
         if self.strategy is Strategy.VISIBLE:
             depth = self.state.depth if self.tests.depth else None
-            passing: Bools | None = None
-            if depth is not None or not tested.distinct:
-                passing = visible(
-                    tested.pixel, codes, depth, self.state.tests, self._scratch_pixels
-                )
+            passing = visible(tested.pixel, codes, depth, self.state.tests, self._scratch_pixels)
         elif self.tests_first:
             passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
@@ -437,6 +439,15 @@ class FragmentEngine:
             return
         program = shader.program
         assert program is not None
+        length = self._alike(shader, lanes, source)
+        if length is not None:
+            first = lanes.take(ends_of(length) - length)
+            inputs = self._inputs(first, source, info)
+            result = program.fragment(inputs)
+            prepared = self._prepared(first, result)
+            colors = [(color, values.repeated(length)) for color, values in prepared]
+            self._leave(lanes, inputs, result, colors, source, info)
+            return
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = self._inputs(chunk, source, info)
@@ -452,6 +463,26 @@ class FragmentEngine:
             return
         for chunk, found in in_order(apart, self._chunks(lanes), self._threads(lanes.count)):
             self._leave(chunk, *found, source, info)
+
+    def _alike(self, shader: FragmentShader, lanes: Fragments, source: PlaneSource) -> Ints | None:
+        """The lengths of runs of lanes with the same inputs, of which one each is shaded; None if
+        all are.
+        """
+        program, facts = shader.program, self.state.facts
+        assert program is not None and facts is not None
+        if not self._by_primitive or program.watched or shader.several is not None:
+            return None
+        if lanes.covered is not None or lanes.samples is not None:
+            return None
+        for use in facts.inputs:
+            if use.mode != "flat":
+                if use.mode == "smooth" and not source.affine:
+                    return None
+                plane = source.plane(use.slot, use.component, False)
+                if plane.dx is not None or plane.dy is not None:
+                    return None
+        length = lanes.primitives()[1]
+        return length if 2 * len(length) <= lanes.count else None
 
     def _inputs(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> ChunkLanes:
         return ChunkLanes(source, info, lanes, None, self.framebuffer)
@@ -606,6 +637,24 @@ _STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
     (Strategy.TESTS_FIRST, lambda engine: True),
 )
 """The first one whose condition holds is the strategy of a draw."""
+
+
+_OF_PRIMITIVES = frozenset(
+    {"front_face", "layer_id", "primitive_id", "view_index", "viewport_index"}
+)
+
+
+def _is_by_primitive(facts: ProgramFacts) -> bool:
+    """Whether inputs that are the same in all fragments of a primitive make their results the
+    same.
+    """
+    return (
+        bool(facts.inputs or facts.system_values)
+        and facts.system_values <= _OF_PRIMITIVES
+        and all(use.mode != "corner" for use in facts.inputs)
+        and not (facts.has_side_effects or facts.in_order or facts.uses_discard)
+        and not (facts.writes_depth or facts.writes_stencil)
+    )
 
 
 def _overdrawn(spans: Spans) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.raster.fragments import pieces
-from gallette.drivers.common.raster.interpolate import Plane, PlaneSource
+from gallette.drivers.common.raster.interpolate import Plane, PlaneSource, values_at
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
 from gallette.pipe.enums import CompareFunc
@@ -196,16 +196,11 @@ def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Arra
     Depth is linear in x, so the extreme is at the first or the last pixel.
     """
     plane, primitive = source.window_plane(2), spans.primitive
-    if plane.dx is None or plane.dy is None:
-        a0 = plane.a0
-        return a0.take(primitive) if a0.ndim else np.broadcast_to(a0, spans.count)
-    value = plane.dx.take(primitive)
-    value *= np.where((value > 0) == nearest, spans.x, last)
-    value += plane.a0.take(primitive)
-    step = value.astype(np.float32)
-    np.multiply(plane.dy.take(primitive), spans.y, out=value)
-    value += step
-    return value.astype(np.float32)
+    slope = None if plane.dx is None else plane.dx.take(primitive)
+    x = None if slope is None else np.where((slope > 0) == nearest, spans.x, last)
+    a0 = np.broadcast_to(plane.a0.take(primitive) if plane.a0.ndim else plane.a0, spans.count)
+    down = None if plane.dy is None else plane.dy.take(primitive)
+    return values_at(Plane(a0, slope, down), x, spans.y)
 
 
 def visible_pieces(

@@ -110,6 +110,11 @@ class Folded:
     added: Words  # [n]
     factor: Words | None
 
+    def repeated(self, times: npt.NDArray[np.int64]) -> Folded:
+        """The words of lanes of which each stands for so many."""
+        factor = None if self.factor is None else self.factor.repeat(times)
+        return Folded(self.added.repeat(times), factor)
+
     def over(self, current: Array, which: Any) -> Array:
         """The blended texels of some lanes (or all), given the stored contents."""
         added, factor = self.added, self.factor

@@ -7,7 +7,7 @@ render target; x and y are kept in float64, as interpolation needs them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from .spans import Spans, numbered
 
 __all__ = [
     "Fragments",
+    "Rows",
     "expand_pixels",
     "expand_quads",
     "expand_samples",
@@ -42,6 +43,27 @@ Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
+class Rows(NamedTuple):
+    """The spans that lanes fill, of each: its primitive, its column less the number of its first
+    lane, its row and its length.
+    """
+
+    primitive: Ints
+    column: Ints
+    row: Ints
+    length: Ints
+
+    def part(self, start: int, stop: int) -> Rows:
+        """The spans of some of the lanes, of which the first and the last may be cut."""
+        ends = ends_of(self.length)
+        first, last = ends.searchsorted(start, "right"), ends.searchsorted(stop, "left")
+        primitive, column, row, length = (values[first : last + 1] for values in self)
+        length = length.copy()
+        length[-1] -= ends[last] - stop
+        length[0] -= start - (ends[first] - self.length[first])
+        return Rows(primitive, column + start, row, length)
+
+
 _BY_LANE = ("_pixel", "_x", "_y", "covered", "primitive", "samples", "seen")
 """The attributes of `Fragments` that have an element for every lane (or are None)."""
 
@@ -50,17 +72,16 @@ class Fragments:
     """Lanes with their positions, their primitives and (in quads) which of them are helpers."""
 
     __slots__ = (
-        "_distinct",
         "_pixel",
-        "_runs",
         "_width",
         "_x",
         "_y",
         "covered",
         "primitive",
+        "rows",
         "samples",
         "seen",
-        "whose",
+        "spans",
     )
 
     def __init__(
@@ -76,68 +97,47 @@ class Fragments:
         self._pixel = pixel
         self._x: Doubles | None = x
         self._y: Doubles | None = y
-        self._runs: tuple[Ints, Ints, Ints] | None = None
-        self.whose: tuple[Ints, Ints] | None = None  # primitives and lengths of its spans
+        self.rows: Rows | None = None
         self._width = 0
-        self._distinct: bool | None = None
+        self.spans: Spans | None = None  # which have all lanes, and perhaps more
         self.primitive = primitive
         self.covered = covered  # None: every lane; otherwise lanes come in quads
         self.samples = samples  # multisampled: a mask of covered samples
         self.seen = seen  # the samples shaders see in gl_SampleMaskIn, if tests left fewer
 
     @classmethod
-    def in_runs(
-        cls,
-        pixel: Ints,
-        primitive: Ints,
-        runs: tuple[Ints, Ints, Ints],
-        whose: Ints,
-        width: int,
+    def in_rows(
+        cls, pixel: Ints, primitive: Ints, rows: Rows, spans: Spans, width: int
     ) -> Fragments:
-        """Lanes of spans, given as column less place, row, length and primitive of each span.
+        """Lanes that fill spans.
 
         Their x and y are computed when first read, because painting with a constant colour does not
         need them.
         """
         lanes = cls.__new__(cls)
-        lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
-        lanes.whose = whose, runs[2]
-        lanes._distinct = None
+        lanes._pixel, lanes.primitive, lanes.rows, lanes._width = pixel, primitive, rows, width
+        lanes.spans = spans
         lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
         return lanes
-
-    def _place(self) -> None:
-        """Compute the positions of lanes, from their spans if all lanes of these are present."""
-        if self._runs is not None:
-            column, row, length = self._runs
-            self._x = x = column.astype(_DOUBLE).repeat(length)
-            x += counted(len(x), _DOUBLE)
-            self._y = row.astype(_DOUBLE).repeat(length)
-            self._runs = None
-            return
-        self._x, self._y = _columns_and_rows(self._pixel, self._width)
 
     @property
     def x(self) -> Doubles:
         if self._x is None:
-            self._place()
-        assert self._x is not None
+            if self.rows is None:
+                self._x, self._y = _columns_and_rows(self._pixel, self._width)
+                return self._x
+            self._x = self.rows.column.astype(_DOUBLE).repeat(self.rows.length)
+            self._x += counted(len(self._x), _DOUBLE)
         return self._x
-
-    @x.setter
-    def x(self, x: Doubles) -> None:
-        self._x = x
 
     @property
     def y(self) -> Doubles:
         if self._y is None:
-            self._place()
-        assert self._y is not None
+            if self.rows is None:
+                self._x, self._y = _columns_and_rows(self._pixel, self._width)
+                return self._y
+            self._y = self.rows.row.astype(_DOUBLE).repeat(self.rows.length)
         return self._y
-
-    @y.setter
-    def y(self, y: Doubles) -> None:
-        self._y = y
 
     @property
     def pixel(self) -> Ints:
@@ -145,8 +145,7 @@ class Fragments:
 
     def renumber(self, pixel: Ints) -> None:
         """Renumber the pixels; positions stay."""
-        if self._x is None:
-            self._place()
+        self._x, self._y = self.x, self.y
         self._pixel = pixel
 
     @property
@@ -160,34 +159,26 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """Whether the spans show cheaply that no two lanes are at one pixel."""
-        if self._distinct is None:
-            self._distinct = self.whose is not None and self._apart(self.whose[1])
-        return self._distinct
-
-    def _apart(self, length: Ints) -> bool:
-        """Whether spans of these lengths, which all lanes fill, have no pixel in common."""
-        if len(length) * _LONG_SPAN > self.count:
-            return False
-        first = self._pixel.take(ends_of(length) - length)
-        order = first.argsort()
-        first, length = first.take(order), length.take(order)
-        return every(first[1:] >= first[:-1] + length[:-1])
+        """Whether the spans show cheaply that no two lanes, other than helpers, are at one
+        pixel.
+        """
+        return self.spans is not None and self.spans.apart
 
     def primitives(self) -> tuple[Ints, Ints]:
         """The primitives of runs of lanes, and the length of each run."""
         if self.of_one:
             return self.primitive[:1], np.array([self.count])
-        return runs_of(self.primitive, self.whose, self.covered is not None)
+        return runs_of(self.primitive, self.rows, self.covered is not None)
 
     def take(self, which: Any) -> Fragments:
         """Select lanes, in the order given; of quads, whole quads only."""
         some = self._same()
-        some._distinct = self.distinct  # some lanes are distinct if all are
         if not isinstance(which, slice):
             some.become(np.asarray(which))
             return some
-        some._runs = some.whose = None
+        if self.rows is not None:
+            start, stop, _ = which.indices(self.count)
+            some.rows = self.rows.part(start, stop)
         for name in _BY_LANE:
             values = getattr(self, name)
             if values is not None:
@@ -235,7 +226,7 @@ class Fragments:
         else:
             self.primitive = self.primitive.take(which)
         self._pixel = self._pixel.take(which)
-        self._runs = self.whose = None
+        self.rows = None
         self._x = None if self._x is None else self._x.take(which)
         self._y = None if self._y is None else self._y.take(which)
         self.covered = None if self.covered is None else self.covered.take(which)
@@ -296,13 +287,11 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
         primitive = np.broadcast_to(first, total)
     else:
         primitive = spans.primitive.repeat(length)
-    return Fragments.in_runs(pixel, primitive, (column, row, length), spans.primitive, stride)
+    rows = Rows(spans.primitive, column, row, length)
+    return Fragments.in_rows(pixel, primitive, rows, spans, stride)
 
 
 _DOUBLE = np.dtype(np.float64)
-
-_LONG_SPAN = 8
-"""Lanes of a span from which comparing spans is cheaper than comparing lanes."""
 
 _LANE_X = np.array([0, 1, 0, 1], np.int64)
 _LANE_Y = np.array([0, 0, 1, 1], np.int64)
@@ -312,11 +301,9 @@ def expand_samples(spans: Spans, stride: int) -> Fragments:
     """One lane per pixel with a covered sample; x and y are those of the pixel's centre."""
     lanes = expand_pixels(spans, stride)
     number, _ = numbered(spans.length)
-    lanes.samples = sample_mask(spans, number, lanes.x)
-    lanes.x += 0.5
-    lanes.y += 0.5
-    lanes.primitive = np.array(lanes.primitive)
-    some = lanes.samples != 0
+    samples, primitive = sample_mask(spans, number, lanes.x), np.array(lanes.primitive)
+    lanes = Fragments(lanes.pixel, lanes.x + 0.5, lanes.y + 0.5, primitive, samples=samples)
+    some = samples != 0
     return lanes if some.all() else lanes.take(np.flatnonzero(some))
 
 
@@ -389,7 +376,9 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
         owner = np.broadcast_to(primitive[0], 4 * total)
     else:
         owner = primitive[first].repeat(4 * quads)
-    return Fragments(pixel.reshape(-1), x.reshape(-1), y.reshape(-1), owner, covered.reshape(-1))
+    lanes = Fragments(pixel.reshape(-1), x.reshape(-1), y.reshape(-1), owner, covered.reshape(-1))
+    lanes.spans = spans
+    return lanes
 
 
 def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
@@ -437,14 +426,13 @@ def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> 
     )
 
 
-def runs_of(primitive: Ints, whose: tuple[Ints, Ints] | None, quads: bool) -> tuple[Ints, Ints]:
-    """The primitives of runs of lanes and their lengths. `whose`: those of the spans that the lanes
-    fill, if they do.
+def runs_of(primitive: Ints, rows: Rows | None, quads: bool) -> tuple[Ints, Ints]:
+    """The primitives of runs of lanes and their lengths. `rows`: the spans that the lanes fill, if
+    they do.
     """
-    if whose is not None:
-        of_span, length = whose
-        first = begins_of(of_span)
-        return of_span.take(first), np.add.reduceat(length, first)
+    if rows is not None:
+        first = begins_of(rows.primitive)
+        return rows.primitive.take(first), np.add.reduceat(rows.length, first)
     step = 4 if quads else 1  # a quad belongs to one primitive
     primitive = primitive[::step]
     first = begins_of(primitive)

@@ -15,22 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
-from gallette.drivers.common.vertex.masks import every
+from gallette.drivers.common.vertex.masks import every, some
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 
-__all__ = ["Plane", "PlaneSource", "fused"]
+__all__ = ["Plane", "PlaneSource", "fused", "moved_values", "values_at"]
 
 Doubles = npt.NDArray[np.float64]
 
 
-_FLOAT = np.dtype(np.float32)
+_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _HALF, _NO_HALF, _ZERO, _ONE = (np.array(v, _FLOAT) for v in (0.5, 0.0, 0.0, 1.0))
 
 
 class Plane(NamedTuple):
     """Coefficients of every primitive, float32 values held as float64.
 
-    Where nothing varies within primitives there are no slopes, and `a0` is float32 (or a scalar).
+    A slope is None where no primitive has one, as on rectangles along the axes. Where nothing
+    varies within primitives there are none, and `a0` is float32 (or a scalar).
     """
 
     a0: npt.NDArray[Any]
@@ -43,6 +44,35 @@ def fused(a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> Floa
     product = np.multiply(a, b)
     product += c
     return np.asarray(product, np.float32)
+
+
+def values_at(plane: Plane, x: npt.NDArray[Any] | None, y: npt.NDArray[Any] | None) -> Floats:
+    """The values of a plane at places, of which x or y is not needed where there is no slope: two
+    fused multiply-adds, each rounded to float32. The arrays of slopes are overwritten.
+    """
+    dy = plane.dy
+    return moved_values(plane, x, None if dy is None or y is None else _times(dy, y))
+
+
+def moved_values(plane: Plane, x: npt.NDArray[Any] | None, moved: Doubles | None) -> Floats:
+    """The values of a plane at x, moved by as much as its slope in y makes there."""
+    a0, dx, _ = plane
+    if dx is None or x is None:
+        return np.asarray(a0 if moved is None else moved + a0, _FLOAT)
+    values = _times(dx, x)
+    values += a0
+    rounded = values.astype(_FLOAT)
+    if moved is None:
+        rounded += _ZERO
+        return rounded
+    values[...] = rounded
+    values += moved
+    return values.astype(_FLOAT)
+
+
+def _times(slope: Doubles, place: npt.NDArray[Any]) -> Doubles:
+    moved: Doubles = np.multiply(slope, place, out=slope) if slope.ndim else slope * place
+    return moved
 
 
 @lazy_dataclass()
@@ -137,9 +167,15 @@ class PlaneSource:
         x0, y0 = self._anchor()
         moved = dx * x0
         moved += dy * y0
-        plane = np.empty((3, len(first)))
-        plane[0], plane[1], plane[2] = first - moved, dx, dy
-        return Plane(plane[0], plane[1], plane[2])
+        a0 = first - moved
+        if not len(first) or (dx[0] == 0 and not some(dx)):
+            a0 += dx  # which turns a negative zero into a positive one
+            return Plane(a0.astype(_DOUBLE), None, dy.astype(_DOUBLE))
+        if dy[0] == 0 and not some(
+            dy.view(np.uint32)
+        ):  # (negative zeros are slopes: they add nothing at all)
+            return Plane(a0.astype(_DOUBLE), dx.astype(_DOUBLE), None)
+        return Plane(a0.astype(_DOUBLE), dx.astype(_DOUBLE), dy.astype(_DOUBLE))
 
     def _anchor(self) -> tuple[Floats, Floats]:
         """Window x and y of corner 0."""

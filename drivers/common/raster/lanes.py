@@ -13,7 +13,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 
 from .fragments import Fragments, runs_of
-from .interpolate import Plane, PlaneSource
+from .interpolate import Plane, PlaneSource, moved_values, values_at
 from .samples import MASK, SamplePattern
 
 __all__ = ["ChunkLanes", "PrimitiveInfo"]
@@ -53,8 +53,8 @@ class ChunkLanes:
     """One chunk of fragments of one kind of primitive."""
 
     __slots__ = (
-        "_center",
         "_centroid",
+        "_chunk",
         "_framebuffer",
         "_held",
         "_info",
@@ -62,16 +62,15 @@ class ChunkLanes:
         "_only",
         "_pattern",
         "_pixel",
+        "_place",
         "_primitive",
+        "_rows",
         "_runs",
         "_sample",
         "_samples",
         "_seen",
         "_source",
         "_w",
-        "_whose",
-        "_x",
-        "_y",
         "count",
         "helper",
         "quads",
@@ -103,11 +102,10 @@ class ChunkLanes:
         first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
         only = first == last and (chunk.of_one or bool((chunk.primitive == first).all()))
         self._only = first if only else -1
-        self._whose = chunk.whose
+        self._rows = chunk.rows
         self._runs: tuple[Ints, Ints] | None = None
-        self._x = chunk.x
-        self._y = chunk.y
-        self._center = chunk.x, chunk.y
+        self._chunk = chunk
+        self._place: tuple[Doubles, Doubles] | None = None
         self._sample = sample
         self._samples = None if pattern is None else chunk.samples
         self._seen = chunk.seen
@@ -115,9 +113,17 @@ class ChunkLanes:
         if sample is not None:
             assert pattern is not None
             position = pattern.positions[sample]
-            self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
+            self._place = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
         self._w: Value | None = None
         self._inverse: Value | None = None
+
+    @property
+    def _x(self) -> Doubles:
+        return self._chunk.x if self._place is None else self._place[0]
+
+    @property
+    def _y(self) -> Doubles:
+        return self._chunk.y if self._place is None else self._place[1]
 
     # -- varyings ------------------------------------------------------------------------------
 
@@ -132,7 +138,7 @@ class ChunkLanes:
             if perspective:
                 value = value / self._at(self._source.window_plane(3), x, y)
             return value
-        value = self._at(plane, self._x, self._y)
+        value = self._here(plane)
         if perspective:
             value = value * self._perspective()
         return value
@@ -148,7 +154,7 @@ class ChunkLanes:
     def smooth_at(
         self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
     ) -> Value:
-        x, y = self._center[0] + dx, self._center[1] + dy
+        x, y = self._chunk.x + dx, self._chunk.y + dy
         value = self._at(self._source.plane(slot, component, perspective), x, y)
         if perspective and not self._source.affine:
             value = value / self._at(self._source.window_plane(3), x, y)
@@ -176,22 +182,37 @@ class ChunkLanes:
         if self.count < _MANY:
             return per_primitive.take(self._primitive)
         if self._runs is None:
-            self._runs = runs_of(self._primitive, self._whose, self.quads)
+            self._runs = runs_of(self._primitive, self._rows, self.quads)
         primitive, length = self._runs
         if len(primitive) * _LONG_RUN > self.count:
             return per_primitive.take(self._primitive)
         return per_primitive.take(primitive).repeat(length)
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
-        """Two fused multiply-adds, each rounded to float32."""
-        if plane.dx is None or plane.dy is None:
-            return np.asarray(self._pick(plane.a0), np.float32)
-        value: Doubles = self._pick(plane.dx) * x
-        value += self._pick(plane.a0)
-        step = value.astype(np.float32)
-        np.multiply(self._pick(plane.dy), y, out=value)
-        value += step
-        return value.astype(np.float32)
+        """A plane's value at places of the lanes."""
+        return values_at(self._of_lanes(plane), x, y)
+
+    def _of_lanes(self, plane: Plane) -> Plane:
+        dx, dy = (None if slope is None else self._pick(slope) for slope in plane[1:])
+        return Plane(self._pick(plane.a0), dx, dy)
+
+    def _here(self, plane: Plane) -> Value:
+        """A plane's value at the lanes. Along long spans, what depends on the row alone is computed
+        once for each.
+        """
+        rows, (a0, dx, dy) = self._rows, plane
+        if dy is None or rows is None or len(rows.length) * _LONG_RUN > self.count:
+            return values_at(
+                self._of_lanes(plane),
+                None if dx is None else self._x,
+                None if dy is None else self._y,
+            )
+        if dx is None:
+            plane = Plane(a0.take(rows.primitive), None, dy.take(rows.primitive))
+            return values_at(plane, None, rows.row).repeat(rows.length)
+        moved = dy.take(rows.primitive) * rows.row
+        plane = Plane(self._pick(a0), self._pick(dx), None)
+        return moved_values(plane, self._x, moved.repeat(rows.length))
 
     def _perspective(self) -> Value:
         """The clip-space w, with which varyings divided by w are multiplied."""
@@ -201,12 +222,12 @@ class ChunkLanes:
 
     def _inverse_w(self) -> Value:
         if self._inverse is None:
-            self._inverse = self._at(self._source.window_plane(3), self._x, self._y)
+            self._inverse = self._here(self._source.window_plane(3))
         return self._inverse
 
     def depth(self) -> Value:
         """Window z of every lane."""
-        return self._at(self._source.window_plane(2), self._x, self._y)
+        return self._here(self._source.window_plane(2))
 
     # -- system values -------------------------------------------------------------------------
 

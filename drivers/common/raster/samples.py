@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .setup import Edges, Rect
-from .spans import Ints, Spans, bound, rows_of
+from .spans import Ints, Spans, bound, columns, rows_of
 
 __all__ = [
     "COUNTS",
@@ -112,9 +112,9 @@ def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     )
     primitive, y = rows_of(wide)
     row = y.astype(np.float64)
-    left = wide.x0.astype(np.float64).take(primitive)
+    left = (wide.x0 - 1).astype(np.float64).take(primitive)
     right = wide.x1.astype(np.float64).take(primitive)
-    sides = [(a.take(primitive), b.take(primitive)) for a, b in zip(wide.a, wide.b, strict=True)]
+    sides = [(a.take(primitive), b.take(primitive)) for a, b in zip(wide.a, -wide.b, strict=True)]
     rows = [b * row for _, b in sides]
     bounds = np.empty((2, pattern.count, len(y)))
     for sample, (x_offset, y_offset) in enumerate(pattern.positions):
@@ -122,7 +122,8 @@ def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
         low[:], high[:] = left, right
         for (a, _), at, *edge in zip(sides, rows, wide.a, wide.b, wide.c, strict=True):
             shifted = edge[2] + edge[0] * x_offset + edge[1] * y_offset
-            bound(a, at + shifted.take(primitive), low, high)
+            bound(a, at - shifted.take(primitive), low, high)
+        columns(low, high)
         empty = ~(low < high)
         low[:], high[:] = np.where(empty, _NOWHERE, low), np.where(empty, -1.0, high)
     first, last = bounds[0].min(axis=0), bounds[1].max(axis=0)

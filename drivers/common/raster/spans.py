@@ -19,9 +19,12 @@ from gallette.drivers.common.vertex.masks import counted, ends_of, every, where
 
 from .setup import Edges
 
-__all__ = ["Ints", "Spans", "bound", "numbered", "rows_of", "slices", "spans_of"]
+__all__ = ["Ints", "Spans", "bound", "columns", "numbered", "rows_of", "slices", "spans_of"]
 
 Ints = npt.NDArray[np.int64]
+
+_LONG = 8
+"""Pixels of a span from which comparing spans is cheaper than comparing pixels."""
 
 _ROWS = 1 << 15
 """Rows whose bounds are computed at a time, so that temporaries fit a cache."""
@@ -37,6 +40,7 @@ class Spans:
     length: Ints
     bounds: Ints | None = None  # multisampled: [first or past-the-last, sample, run]
     _ends: Ints | None = field(default=None, init=False, repr=False, compare=False)
+    _apart: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def count(self) -> int:
@@ -52,6 +56,20 @@ class Spans:
     @property
     def fragments(self) -> int:
         return int(self.ends[-1]) if len(self.length) else 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether they are long, so that it is cheap to see, and have no pixel in common."""
+        if self._apart is None:
+            self._apart = self.count * _LONG <= self.fragments and self._are_apart()
+        return self._apart
+
+    def _are_apart(self) -> bool:
+        first = self.y << 32
+        first += self.x
+        order = first.argsort()
+        first, length = first.take(order), self.length.take(order)
+        return every(first[1:] >= first[:-1] + length[:-1])
 
     def take(self, which: Any) -> Spans:
         return Spans(
@@ -120,13 +138,14 @@ def _spans_of(edges: Edges, heights: Ints) -> Spans:
     """The covered runs of primitives with few rows."""
     primitive, y = rows_of(edges, heights)
     row = y.astype(np.float64)
-    low = edges.x0.astype(np.float64).take(primitive)
+    low = (edges.x0 - 1).astype(np.float64).take(primitive)
     high = edges.x1.astype(np.float64).take(primitive)
-    for a, b, c in zip(edges.a, edges.b, edges.c, strict=True):
+    for a, b, c in zip(edges.a, -edges.b, -edges.c, strict=True):
         value = b.take(primitive)
         value *= row
         value += c.take(primitive)
         bound(a.take(primitive), value, low, high)
+    low, high = columns(low, high)
     length = high
     length -= low
     covered = length > 0
@@ -147,22 +166,27 @@ def bound(
     low: npt.NDArray[np.float64],
     high: npt.NDArray[np.float64],
 ) -> None:
-    """Narrow `low <= x < high` to `slope x + value > 0`; all numbers are whole, so exactly.
-
-    For a rising edge the first x is floor(-value / slope) + 1, for a falling one the last is
-    ceil(value / -slope) - 1. The quotient of two whole numbers below 2**53 rounds to a whole number
-    only if it is one, so floor and ceil of the rounded quotient are exact.
+    """Narrow `low < x < high` to `slope x > value`, which is overwritten.
 
     A rising edge must not bound the end, nor a falling one the beginning: `side` moves such a bound
     out of range, which NumPy does several times faster than it applies a mask. A horizontal edge
     crosses at plus or minus infinity, so that the whole row is inside or none of it; if the edge
     lies on the row, the result is NaN, and nothing is inside either.
     """
-    crossing = value / slope
-    np.negative(crossing, out=crossing)
+    crossing = np.divide(value, slope, out=value)
     side = np.copysign(np.inf, slope)
-    first = np.floor(crossing)
-    first += 1.0
-    np.maximum(low, np.minimum(first, side, out=first), out=low)
-    np.ceil(crossing, out=crossing)
-    np.minimum(high, np.maximum(crossing, side, out=crossing), out=high)
+    np.maximum(low, np.minimum(crossing, side), out=low)
+    np.minimum(high, np.maximum(crossing, side, out=side), out=high)
+
+
+def columns(
+    low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The first column between bounds (`bound`) and the one after the last, in place of these.
+
+    They are exact: the quotient of two whole numbers below 2**53 rounds to a whole number only if
+    it is one.
+    """
+    np.floor(low, out=low)
+    low += 1.0
+    return low, np.ceil(high, out=high)

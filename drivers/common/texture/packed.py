@@ -134,73 +134,80 @@ class PaddedFilter:
 
         Lanes are filtered in blocks, so that what is computed on the way stays in the cache.
         """
-        lanes = place.coords[0].shape[0]
+        lanes, level = place.coords[0].shape[0], place.level
         pairs: Array | None = self._padded.get(lanes)
         if pairs is None:
             return None
-        out = np.empty(4 * lanes, np.uint16)
-        blocks = max(1, round(lanes / _BLOCK))
-        size = -(-lanes // blocks)
-        for start in range(0, lanes, size):
-            some = slice(start, start + size)
-            part = place if blocks == 1 else _part(place, some)
-            self._linear(pairs, part, out[4 * start : 4 * (start + size)])
-        return out
-
-    def _linear(self, pairs: Array, place: Place[Any], out: Array) -> None:
-        """The mean of four texels. Both axes, and then both rows, are in one array, so that NumPy
-        is called half as often.
-        """
-        lanes, level = place.coords[0].shape[0], place.level
         layout = self._padded.layout
-        width, base = of_level(layout.image.width, level), of_level(layout.base, level)
+        width = of_level(layout.image.width, level)
         height = width if layout.square else of_level(layout.image.height, level)
-        first, weight = self._first(place, (width, height))
-        column, index = first
-        row = np.add(width, _TWO)
-        index *= row
+        column, across = self._first(place, 0, width)
+        row, down = self._first(place, 1, height)
+        step = np.add(width, _TWO)
+        index = row * step
         index += column
-        index += base
+        index += of_level(layout.base, level)
         if place.z is not None:
             index += np.asarray(place.z, np.int32) * of_level(layout.layers, level)
-        at = np.empty((2, lanes), np.int64)
-        at[0] = index
-        np.add(at[0], row, out=at[1])
-        rows = pairs.take(at).view(np.uint16)
-        weights = weight.astype(np.uint64)
-        # A pair is a + 256 b. Modulo 2**16, (a + 256 b) (256 - w) is a (256 - w) - 256 b w, so b
-        # has to be added 257 w times.
-        upper_weight = weights[0] * _REPEATED_257
-        weights *= _REPEATED
-        np.subtract(_ALL_256, weights[0], out=weights[0])
-        column_weight, row_weight = weights.view(np.uint16)
-        upper = rows >> _EIGHT16
-        upper *= upper_weight.view(np.uint16)
-        rows *= column_weight
-        rows += upper
-        rows += _ROUND
-        _mean(rows[0], rows[1], row_weight, out)
+        out = np.empty(4 * lanes, np.uint16)
+        size = -(-lanes // max(1, round(lanes / _BLOCK)))
+        for start in range(0, lanes, size):
+            some = slice(start, start + size)
+            steps = step[some] if step.ndim else step
+            means = out[4 * start : 4 * (start + size)]
+            _weighted(pairs, index[some], steps, across[some], down[some], means)
+        return out
 
-    def _first(self, place: Place[Any], extents: Sequence[Array]) -> tuple[Array, Array]:
-        """Where along both axes the first texel of each pair is in the copy, and the weights of the
-        second ones of 256.
+    def _first(self, place: Place[Any], number: int, n: Array) -> tuple[Array, Array]:
+        """Where along an axis the first texel of each pair is in the copy, and the weight of the
+        second one of 256; kept for other lookups with the coordinate.
         """
-        u = np.empty((2, place.coords[0].shape[0]), np.float32)
-        for number, (axis, n) in enumerate(zip(self._axes, extents, strict=True)):
+        axis, coordinate = self._axes[number], place.coords[number]
+        kept = place.kept_along(number, n)
+        if kept is None:
             offset = place.offset[number] if place.offset else None
-            _in_256ths(axis, place.coords[number], n, offset, u[number])
-        fixed = np.rint(u, out=u).astype(np.int32)
-        fixed += _HALF_TEXEL
-        weight = fixed & _FRACTION
-        bits = fixed.view(U32)
-        bits >>= _EIGHT
-        for first, axis, n in zip(fixed, self._axes, extents, strict=True):
-            # Where coordinates wrap, n - 1 and -1 are the same pair.
-            if axis.mode is Wrap.REPEAT and axis.pot:
-                first &= np.subtract(n, _ONE)
-            else:
-                minmax.minimum(first, n, first)
-        return fixed, weight
+            return _first_texel(axis, coordinate, n, offset)
+        if axis not in kept:
+            kept[axis] = _first_texel(axis, coordinate, n, None)
+        found: tuple[Array, Array] = kept[axis]
+        return found
+
+
+def _first_texel(axis: Axis, s: Array, n: Array, offset: Array | None) -> tuple[Array, Array]:
+    u = _in_256ths(axis, s, n, offset)
+    fixed = np.rint(u, out=u).astype(np.int32)
+    fixed += _HALF_TEXEL
+    weight = (fixed & _FRACTION).astype(np.uint16)
+    bits = fixed.view(U32)
+    bits >>= _EIGHT
+    # Where coordinates wrap, n - 1 and -1 are the same pair.
+    if axis.mode is Wrap.REPEAT and axis.pot:
+        fixed &= np.subtract(n, _ONE)
+    else:
+        minmax.minimum(fixed, n, fixed)
+    return fixed, weight
+
+
+def _weighted(
+    pairs: Array, index: Array, step: Array, across: Array, down: Array, out: Array
+) -> None:
+    """The means of the texels in pairs and in those `step` after them. Both rows are in one array,
+    so that NumPy is called half as often.
+    """
+    at = np.empty((2, len(index)), np.int64)
+    at[0] = index
+    np.add(at[0], step, out=at[1])
+    rows = pairs.take(at).view(np.uint16)
+    # A pair is a + 256 b. Modulo 2**16, (a + 256 b) (256 - w) is a (256 - w) - 256 b w, so b has
+    # to be added 257 w times.
+    weight = across.astype(np.uint64)
+    upper = rows >> _EIGHT16
+    upper *= (weight * _REPEATED_257).view(np.uint16)
+    weight *= _REPEATED
+    rows *= np.subtract(_ALL_256, weight, out=weight).view(np.uint16)
+    rows += upper
+    rows += _ROUND
+    _mean(rows[0], rows[1], _spread(down), out)
 
 
 def _spread(weight: Array) -> Array:
@@ -219,16 +226,6 @@ def _mean(low: Array, high: Array, weight: Array, out: Array | None = None) -> A
     mean |= _ROUND
     mean += step
     return mean
-
-
-def _part(place: Place[Any], some: slice) -> Place[Any]:
-    """Some of the lanes."""
-
-    def pick(value: Any) -> Any:
-        return value[some] if isinstance(value, np.ndarray) and value.ndim else value
-
-    offset = [pick(each) for each in place.offset]
-    return Place([pick(c) for c in place.coords], offset, pick(place.z), None, pick(place.level))
 
 
 def _nearest(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
@@ -252,7 +249,7 @@ def _nearest(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
     return texel if repeat and axis.pot else minmax.maximum(texel, np.int32(0), texel)
 
 
-def _in_256ths(axis: Axis, s: Array, n: Array, offset: Array | None, out: Array) -> None:
+def _in_256ths(axis: Axis, s: Array, n: Array, offset: Array | None) -> Array:
     """The coordinate in 256ths of a texel."""
     nf = np.asarray(n, np.float32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
@@ -260,10 +257,11 @@ def _in_256ths(axis: Axis, s: Array, n: Array, offset: Array | None, out: Array)
     if repeat and not axis.pot:
         s = s - np.floor(s)
     steps = np.asarray(nf * _STEPS)
-    np.multiply(s, _STEPS if axis.scaled else steps, out=out)
+    found: Array = np.multiply(s, _STEPS if axis.scaled else steps)
     if not repeat:
-        minmax.maximum(out, _ZERO, out)
-        minmax.minimum(out, steps, out)
+        minmax.maximum(found, _ZERO, found)
+        minmax.minimum(found, steps, found)
+    return found
 
 
 def _offset_coordinate(s: Array, offset: Array | None, nf: Array, scaled: bool) -> Array:

@@ -112,12 +112,18 @@ class Lookup(Generic[T]):
     sample: T | None = None
     quads: bool = False
     """Whether lanes come in quads, from which the level of detail is derived."""
+    kept: Sequence[Kept | None] = ()
+
+
+Kept = dict[Any, Any]
+"""What was computed of a coordinate."""
 
 
 @lazy_dataclass()
 class Place(Generic[T]):
     """Where lanes sample: filtered coordinates, offsets, layer or face, level, and the reference
-    value of a comparison.
+    value of a comparison. `kept`: where results that depend on one coordinate are kept for other
+    lookups with it (None: nowhere), for each of them.
     """
 
     coords: list[T]
@@ -125,6 +131,15 @@ class Place(Generic[T]):
     z: T | None
     compare: T | None
     level: T | None
+    kept: Sequence[Kept | None] = ()
+
+    def kept_along(self, axis: int, n: Any) -> Kept | None:
+        """Where the results for an axis of `n` texels are kept."""
+        kept = self.kept[axis] if self.kept else None
+        if kept is None or n.ndim or (self.offset and self.offset[axis] is not None):
+            return None
+        found: Kept = kept.setdefault(int(n), {})
+        return found
 
 
 class Sampling(ABC, Generic[T]):
@@ -243,7 +258,8 @@ class Sampling(ABC, Generic[T]):
         compare = None if self.how.compare is None else look.compare
         if compare is not None and self.how.clamp_reference:
             (compare,) = self.run(clamped(), [compare])
-        return Place(list(coords[:axes]), look.offset, z, compare, self.first_level)
+        kept = () if target.is_cube else look.kept
+        return Place(list(coords[:axes]), look.offset, z, compare, self.first_level, kept)
 
     # -- level of detail ---------------------------------------------------------------------------
 
@@ -347,8 +363,14 @@ class LevelFilter(ABC, Generic[T]):
             zip(self.how.axes, place.coords, offsets, strict=False)
         ):
             n = self.sampling.extent(i, place.level)
-            given = [s, n] if offset is None else [s, n, offset]
-            found.append(self.sampling.run(make(axis, offset is not None), given))
+            kept = place.kept_along(i, n)
+            if kept is None or (make, axis) not in kept:
+                given = [s, n] if offset is None else [s, n, offset]
+                found.append(self.sampling.run(make(axis, offset is not None), given))
+                if kept is not None:
+                    kept[make, axis] = found[-1]
+            else:
+                found.append(kept[make, axis])
         return found
 
     def nearest(self, place: Place[T]) -> list[T]:

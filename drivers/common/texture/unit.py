@@ -26,7 +26,7 @@ from .fetch import fetch, size_of
 from .floats import ChoosingFilter, FloatFilter
 from .image import Image, Planes, image_of_view, of_level
 from .packed import PackedFilter, can_filter_packed
-from .sampling import Filtering, Lookup, Place, Sampling
+from .sampling import Filtering, Kept, Lookup, Place, Sampling
 
 __all__ = ["Unit", "lane_derivatives", "quad_derivatives"]
 
@@ -87,13 +87,14 @@ class Unit(Sampling[Any]):
         sample_index: Array | None = None,
         min_lod: Array | None = None,
         gather_component: int = 0,
+        kept: Sequence[Kept | None] = (),
     ) -> list[Array]:
         """Four components, or the size or level (see `TextureUnit.sample`). The caller suppresses
         NumPy's floating-point warnings.
         """
         if op == "tex" and self._plain and not offset and coords[0].shape == (lanes,):
             texels = self.filter(op)
-            place: Place[Any] = Place([by_lane(c, lanes) for c in coords], (), None, None, 0)
+            place: Place[Any] = Place([by_lane(c, lanes) for c in coords], (), None, None, 0, kept)
             return texels.planes(texels.run(self.how.min_filter, place))
         if op == "txs":
             return size_of(self.image, lod)
@@ -112,7 +113,7 @@ class Unit(Sampling[Any]):
         lod, bias, min_lod = (v if v is None else np.asarray(v, F32) for v in (lod, bias, min_lod))
         look: Lookup[Any] = Lookup(
             op, spread, lod, bias, min_lod, compare, ddx or (), ddy or (), moved, gather_component,
-            quads=quads,
+            quads=quads, kept=kept,
         )  # fmt: skip
         if op == "lod":
             found = [_spread(v, count) for v in self.levels_of(look)]

@@ -40,6 +40,7 @@ class BaseEmitter:
         self.current: Region = program.root
         self.scope = Scope(program.root, None, "count")
         self.file = RegisterFile()
+        self.keeps = False  # what lookups need of shared coordinates
         self.tags = 0
         self.constants: dict[tuple[str, int, bool], str] = {}
         self.globals: dict[str, Any] = {}
@@ -121,6 +122,8 @@ class BaseEmitter:
         if self.views:
             names = ", ".join(view_name(*key) for key in self.views)
             head.append(f"{names}, = views")
+        if self.keeps:
+            head.append("kept = {}")
         if self.program.uses_discard:
             head.append("alive = None")
         if self.program.stage == "geometry":

@@ -9,6 +9,7 @@ import numpy as np
 
 from .emit_storage import StorageEmitter
 from .lane_ir import LaneValue, Op
+from .walking import coordinates
 
 __all__ = ["OpEmitter"]
 
@@ -37,6 +38,11 @@ class OpEmitter(StorageEmitter):
         integer = instr.info.coordinates == "int"
         more = self.tex_arguments(instr, groups, integer) + _wanted(instr.op, op.dsts)
         coords = self.read_all(groups.get("coord", []), "i4" if integer else "f4")
+        found = coordinates(op)
+        if any(value.shared for value in found):
+            self.keeps = True
+            numbers = tuple([value.id if value.shared else None for value in found])
+            more += f", kept=(kept, {numbers})"
         index = str(instr.texture_index)
         if "texture_offset" in groups:
             dynamic = self.read(groups["texture_offset"][0], "i4", lanes=False)

@@ -43,6 +43,7 @@ class LaneValue:
         "id",
         "kind",
         "link",
+        "lookups",
         "op",
         "region",
         "scalar_use",
@@ -61,6 +62,7 @@ class LaneValue:
         self.op: Item | None = None
         self.varying = False
         self.used = False
+        self.lookups = 0  # of textures with it as a coordinate; more where a loop repeats one
         self.scalar_use = False  # read by something else than arithmetic on lanes
         self.start = self.end = 0
         self.link: LaneValue | None = None  # union-find over values that should share a kind
@@ -68,6 +70,11 @@ class LaneValue:
 
     def __repr__(self) -> str:
         return f"<v{self.id} {self.kind}>"
+
+    @property
+    def shared(self) -> bool:
+        """Whether several lookups need the same of it, so that its array is not overwritten."""
+        return self.lookups > 1 and self.varying and isinstance(self.op, Op)
 
 
 class Region:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .lane_ir import IfOp, LaneProgram, LaneValue, LoopOp, Op, Region
-from .walking import is_quad_op
+from .walking import coordinates, is_quad_op
 
 __all__ = ["find_lifetimes"]
 
@@ -57,6 +57,8 @@ class _Lifetimes:
                     self.use(src, region, not arithmetic)
                     if item.what == "output":
                         src.end = LAST
+                for src in coordinates(item):
+                    src.lookups += 1 if src.region.loop is region.loop else 2
                 for dst in item.dsts:
                     self.define(dst)
                 if is_quad_op(item):

@@ -425,11 +425,13 @@ def sample(
     count: int,
     dtype: Any,
     wanted: int = 15,
+    kept: tuple[_Kept, Sequence[int | None]] | None = None,
     **more: Any,
 ) -> Sequence[Array]:
     """Run one texture operation for all lanes; `index` may differ between lanes.
 
-    `wanted` is a mask of the texel components that the shader reads.
+    `wanted` is a mask of the texel components that the shader reads; `kept` is what lookups keep of
+    coordinates, and the numbers of these.
     """
     if getattr(index, "ndim", 0):
         return _sample_each(textures, index, op, coords, count, dtype, more)
@@ -441,12 +443,34 @@ def sample(
         unit = unit.reading(wanted)
     alike = not any(map(np.ndim, (*coords, *_numbers(more))))
     wide = coords if alike else [full(c, count) for c in coords]
+    if kept is not None and not alike:
+        more["kept"] = _kept_of(*kept, coords)
     values: Sequence[Array] = unit.sample(op, wide, count, **more)
     if alike:  # one lookup serves all lanes
         values = [full(np.asarray(value), count) for value in values]
     if values[0].dtype != dtype and values[0].dtype.itemsize == np.dtype(dtype).itemsize:
         return [value.view(dtype) for value in values]  # reinterpret texels of another type
     return values
+
+
+_Kept = dict[int, tuple[Array, dict[Any, Any]]]
+
+
+def _kept_of(
+    kept: _Kept, numbers: Sequence[int | None], coords: Sequence[Array]
+) -> list[dict[Any, Any] | None]:
+    """What was computed of these coordinates, whose arrays are not overwritten. A loop makes other
+    arrays.
+    """
+    found: list[dict[Any, Any] | None] = []
+    for number, array in zip(numbers, coords, strict=True):
+        if number is None:
+            found.append(None)
+            continue
+        if number not in kept or kept[number][0] is not array:
+            kept[number] = array, {}
+        found.append(kept[number][1])
+    return found
 
 
 def _numbers(more: dict[str, Any]) -> Iterator[Any]:

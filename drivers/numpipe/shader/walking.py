@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LoopOp, Op, Region
+from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneValue, LoopOp, Op, Region
 
-__all__ = ["EFFECTS", "has_jump", "is_quad_op", "touches_memory", "walk"]
+__all__ = ["EFFECTS", "coordinates", "has_jump", "is_quad_op", "touches_memory", "walk"]
 
 EFFECTS = frozenset(
     {
@@ -53,6 +53,21 @@ def is_quad_op(op: Op) -> bool:
     if op.what == "tex":
         return bool(op.data[0].info.implicit_lod)
     return op.what == "alu" and op.data.is_derivative
+
+
+def coordinates(item: Item) -> list[LaneValue]:
+    """The coordinates at which an operation filters a texture."""
+    if not isinstance(item, Op) or item.what != "tex" or item.data[0].op not in _FILTERED:
+        return []
+    at = 0
+    for kind, size in item.data[1]:
+        if kind == "coord":
+            return item.srcs[at : at + size]
+        at += size
+    return []
+
+
+_FILTERED = frozenset(("tex", "txb", "txl"))
 
 
 def has_jump(region: Region) -> bool:

@@ -43,6 +43,9 @@ def _few_rows(patch: Patch) -> None:
 WAYS: dict[str, Callable[[Patch], None]] = {
     "in pieces": _in_pieces,
     "in short chunks, by threads": _in_short_chunks,
+    "each shaded": lambda patch: patch.setattr(
+        engine.FragmentEngine, "_alike", lambda *arguments: None
+    ),
     "depth first": lambda patch: patch.setattr(engine, "_overdrawn", lambda spans: True),
     "in batches of seven": lambda patch: patch.setattr(
         primitives, "LARGEST_BATCH", dict.fromkeys((1, 2, 3), 7)

@@ -1,14 +1,15 @@
-"""Bytes are blended four at a time; what stays visible is shaded once."""
+"""What is the same within primitives is shaded once for each; bytes are blended four at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from draw_scene import color_fragment, position_vertex
+from draw_scene import OVER, color_fragment, position_vertex
 
 from gallette.drivers.common.output import color, engine
 from gallette.pipe.enums import BlendFactor, BlendFunc, Primitive
@@ -26,6 +27,40 @@ def quads(count: int, seed: int, flat: bool) -> tuple[Any, Any]:
     positions[..., :2], positions[..., 2] = place, 0
     colors = random.random((count, 1 if flat else 6, 4)) * 1.2
     return positions.reshape(-1, 4), np.broadcast_to(colors, (count, 6, 4)).reshape(-1, 4)
+
+
+@pytest.mark.parametrize("mode", ["smooth", "flat", "noperspective"])
+@pytest.mark.parametrize("primitive", [Primitive.TRIANGLES, Primitive.POINTS])
+@pytest.mark.parametrize("smooth", [False, True])
+@pytest.mark.parametrize("blend", [None, OVER, replace(OVER, rgb_src_factor=F.DST_COLOR)])
+def test_once_per_primitive_or_per_fragment(
+    mode: str,
+    primitive: Primitive,
+    smooth: bool,
+    blend: RenderTargetBlend | None,
+    canvas: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    images, found = [], []
+    alike = engine.FragmentEngine._alike
+    for once in (True, False):
+
+        def asked(*arguments: Any, once: bool = once) -> Any:
+            found.append(alike(*arguments))
+            return found[-1] if once else None
+
+        monkeypatch.setattr(engine.FragmentEngine, "_alike", asked)
+        target = canvas(64, 64)
+        target.set_rasterizer(point_size=9.0, point_smooth=smooth)
+        target.program(position_vertex(), color_fragment(mode))
+        if blend is not None:
+            target.set_blend(BlendState((blend,)))
+        target.draw(primitive, *quads(60, 3, flat=True))
+        images.append(target.pixels())
+    covers = smooth and primitive is Primitive.POINTS
+    assert all((lengths is None) == covers for lengths in found)
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20
+    np.testing.assert_array_equal(*images)
 
 
 FACTORS = (F.ZERO, F.ONE, F.SRC_COLOR, F.INV_SRC_ALPHA, F.CONST_COLOR, F.INV_CONST_ALPHA)

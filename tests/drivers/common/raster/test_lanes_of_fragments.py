@@ -20,6 +20,7 @@ from gallette.drivers.common.raster.fragments import (
     pieces,
     sample_quads,
 )
+from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.setup import Rect
@@ -154,8 +155,54 @@ def test_spans_without_a_common_pixel_have_distinct_lanes() -> None:
         which = np.array([2, 0, 9])
         parts = [lanes.take(slice(4, 30)), lanes.take(which), lanes.keep(lanes.pixel % 3 == 0)]
         assert [each.distinct for each in (lanes, *parts)] == [distinct] * 4
-        assert not expand_pixels(spans(*runs), STRIDE).keep(lanes.pixel % 3 == 0).distinct
-    assert not expand_quads(spans(*apart), STRIDE).distinct
+        assert expand_quads(spans(*runs), STRIDE).distinct == distinct
+
+
+@pytest.mark.parametrize("start, stop", [(0, 11), (0, 4), (2, 7), (5, 6), (4, 99)])
+def test_some_lanes_of_spans_keep_their_places(start: int, stop: int) -> None:
+    some = expand_pixels(spans(*RUNS), STRIDE).take(slice(start, stop))
+    assert some.rows is not None
+    assert list(zip(some.primitive, some.x, some.y, strict=True)) == pixels(RUNS)[start:stop]
+    assert some.rows.primitive.repeat(some.rows.length).tolist() == some.primitive.tolist()
+    assert some.rows.row.repeat(some.rows.length).tolist() == some.y.tolist()
+
+
+TURNED = {  # x and y of the corners of triangles: in what their slopes vanish
+    "x and y": ([[2, 5, 2], [3, 9, 3]], [[1, 1, 8], [2, 2, 7]]),
+    "a turned one": ([[2, 5, 3], [3, 9, 3]], [[1, 2, 8], [2, 2, 7]]),
+    "the other way": ([[5, 2, 5], [9, 3, 9]], [[8, 8, 1], [7, 7, 2]]),
+}
+
+
+@pytest.mark.parametrize("edges", TURNED)
+@pytest.mark.parametrize("values", ["x", "y", "both", "negative zeros"])
+@pytest.mark.parametrize("length", [1, 30])
+def test_values_between_corners_are_rounded_twice(edges: str, values: str, length: int) -> None:
+    """Each step of `f32(f32(a0 + dx x) + dy y)`, whether slopes are zero or rows are long."""
+    x, y = (np.array(side, np.float32) for side in TURNED[edges])
+    made: Any = {
+        "x": 0.1 * x - 0.7,
+        "y": -0.3 * y + 0.1,
+        "both": 0.1 * x * y,
+        "negative zeros": np.where(x == x[:, :1], -0.0, 1),
+    }[values]
+    window = np.stack((x.reshape(-1), y.reshape(-1), np.zeros(6), np.ones(6))).astype(np.float32)
+    found = made.astype(np.float32).reshape(-1)
+    vertices: Any = SimpleNamespace(window=window, component=lambda slot, component: found)
+    corners = np.arange(6).reshape(2, 3).T
+    source = PlaneSource(vertices, corners, corners[0])
+    chunk = expand_pixels(spans(*[(k % 2, k, k % 7, length) for k in range(40)]), 100)
+    at = found.take(corners)
+    dx, dy = source._slopes(at)
+    x0, y0 = source._anchor()
+    a0 = at[0] - (dx * x0 + dy * y0)
+    wide = [each.take(chunk.primitive).astype(np.float64) for each in (a0, dx, dy)]
+    step = (wide[1] * chunk.x + wide[0]).astype(np.float32)
+    expected = (wide[2] * chunk.y + step).astype(np.float32)
+    info = PrimitiveInfo(np.ones(2, np.bool_), np.arange(2, dtype=np.int32))
+    for lanes, part in ((chunk, slice(None)), (chunk.take(slice(3, 37)), slice(3, 37))):
+        got = np.broadcast_to(ChunkLanes(source, info, lanes).smooth(32, 0), lanes.count)
+        assert got.tobytes() == expected[part].tobytes()
 
 
 @pytest.mark.parametrize("length", [1, 20])
