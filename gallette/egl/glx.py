@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from _thread import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gallette.egl.configs import Config
 from gallette.egl.constants import EGL, Error
@@ -24,6 +24,9 @@ from gallette.egl.surfaces import Surface
 from gallette.state_tracker.entry_points.c_strings import c_string
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end
+
+if TYPE_CHECKING:
+    from gallette.egl.x11 import X11
 
 __all__: list[str] = []
 
@@ -98,12 +101,11 @@ _CURRENT: dict[int, tuple[int, int, int]] = {}
 """Thread -> its current display, and the drawables it draws on and reads from."""
 
 
-def _client(display: Display) -> Any:
-    """The program's own connection, to read from its pixmaps: window managers do that while they
-    keep the server from answering others.
-    """
-    windows: Any = display.windows
-    return windows.client
+def _x11(display: Display) -> X11:
+    from gallette.egl.x11 import X11
+
+    assert isinstance(display.windows, X11)
+    return display.windows
 
 
 def _value(config: Config, attribute: int) -> int | None:
@@ -478,7 +480,7 @@ def glXBindTexImageEXT(native: int, drawable: int, buffer: int, attribs: int) ->
     target = _TEXTURES.get(made.get(TEXTURE_TARGET, 0))
     if target is None or buffer != FRONT_LEFT or context is None:
         raise EglError(Error.BAD_MATCH, f"{drawable:#x} was not made for texturing")
-    pixels = _client(display).picture(drawable)
+    pixels = _x11(display).picture(drawable)
     if made.get(TEXTURE_FORMAT) == FORMAT_RGB:
         pixels[..., 3] = 255
     texture_from_pixels(context.gl, target, pixels)
@@ -529,7 +531,7 @@ def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> 
     if found is not None:
         (width, height), config = found.size, found.config
     elif key in _PIXMAPS:
-        width, height, _ = _client(display).geometry(drawable)
+        width, height, _ = _x11(display).geometry(drawable)
     number = config[EGL.CONFIG_ID] if config is not None else 0
     values = {0x801D: width, 0x801E: height, FBCONFIG_ID: number, 0x801B: 1, 0x801C: 0,
               Y_INVERTED: 1}  # fmt: skip
@@ -555,9 +557,7 @@ def glXWaitGL() -> None:
 
 @c_function(":v")
 def glXWaitX() -> None:
-    """Do nothing: pictures are drawn through a separate connection, so there is nothing to wait
-    for.
-    """
+    """Do nothing: pictures are sent on the program's connection, in order with what it draws."""
 
 
 @c_function("ppi:v")
@@ -579,17 +579,14 @@ def glXGetSwapIntervalMESA() -> int:
 def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
     import numpy as np
 
-    from gallette.egl.x11 import X11
     from gallette.egl.x_fonts import glyphs
 
     context = current()
     if context is None or count < 0:
         raise EglError(Error.BAD_CONTEXT, "no context is current")
-    windows, gl = _display(_current()[0]).windows, context.gl
-    assert isinstance(windows, X11)
-    windows.client.sync()  # the font may just have been loaded
+    gl, server = context.gl, _x11(_display(_current()[0])).server
     with plain_unpacking(gl):
-        for i, glyph in enumerate(glyphs(windows.display, font, first, count)):
+        for i, glyph in enumerate(glyphs(server, font, first, count)):
             height, width = glyph.bits.shape
             gl.new_list(base + i, GL.COMPILE)
             data = np.packbits(glyph.bits[::-1], axis=1)
