@@ -64,12 +64,14 @@ class SharedPicture:
             return None
         return cls(server, opcode, size, address, segment)
 
-    def put(self, drawable: int, context: int, shape: tuple[int, int], depth: int) -> None:
-        """Show the contents of the memory as a picture of this height and width."""
+    def put(
+        self, drawable: int, context: int, shape: tuple[int, int], depth: int, at: tuple[int, int]
+    ) -> None:
+        """Show the contents of the memory as a picture of this height and width at a place."""
         height, width = shape
         self._server.tell(
             self._opcode, _PUT, "II6H2hBBBxII", drawable, context, width, height, 0, 0, width,
-            height, 0, 0, depth, _Z_PIXMAP, False, self._segment, 0,
+            height, *at, depth, _Z_PIXMAP, False, self._segment, 0,
         )  # fmt: skip
 
     def close(self) -> None:

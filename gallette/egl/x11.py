@@ -113,8 +113,10 @@ class XWindow:
         """Whether windows below show through."""
         return bool(self.depth == 32)
 
-    def present(self, pixels: Pixels) -> None:
-        """Show RGBA bytes, top row first. The picture is visible when the server replies next."""
+    def present(self, pixels: Pixels, at: tuple[int, int] = (0, 0)) -> None:
+        """Show RGBA bytes, top row first, at a place of the window. The picture is visible when the
+        server replies next.
+        """
         height, width = pixels.shape[:2]
         if not self._context:
             self._context = self.server.number()
@@ -124,10 +126,10 @@ class XWindow:
         if shared is None:
             rows = np.zeros((height, stride), np.uint8)
             _pack(pixels, rows, self.depth)
-            self._send(rows, width)
+            self._send(rows, width, at)
             return
         _pack(pixels, shared.bytes[: height * stride].reshape(height, stride), self.depth)
-        shared.put(self.native, self._context, (height, width), self.depth)
+        shared.put(self.native, self._context, (height, width), self.depth, at)
         self.server.flush()
         self._reading = True
 
@@ -144,12 +146,12 @@ class XWindow:
             self.x11.shares = self._shared is not None
         return self._shared
 
-    def _send(self, rows: Pixels, width: int) -> None:
+    def _send(self, rows: Pixels, width: int, at: tuple[int, int]) -> None:
         """Put a picture in stripes below the server's limit for one request."""
         most = max(1, (self.server.longest - 64) // max(1, rows.shape[1]))
         for top in range(0, len(rows), most):
             part = rows[top : top + most]
-            box = width, len(part), 0, top, 0, self.depth
+            box = width, len(part), at[0], at[1] + top, 0, self.depth
             self.server.tell(
                 _PUT_IMAGE, _Z_PIXMAP, "IIHHhhBB2x", self.native, self._context, *box,
                 data=part.tobytes(),

@@ -194,15 +194,15 @@ def test_shared_memory_is_kept_while_it_is_large_enough(monkeypatch: pytest.Monk
         return before
 
     show = ("shown", 5, CONTEXT)
-    assert shown(2, 3) == ["gc", ("made", 24), (*show, (2, 3), 24), "flush"]
+    assert shown(2, 3) == ["gc", ("made", 24), (*show, (2, 3), 24, (0, 0)), "flush"]
     # The server may still be reading: its answer is waited for, once.
-    assert shown(3, 2) == ["sync", (*show, (3, 2), 24), "flush"]
+    assert shown(3, 2) == ["sync", (*show, (3, 2), 24, (0, 0)), "flush"]
     assert window._shared is not None
     assert window._shared.bytes.tolist() == [3, 2, 1, 4] * 6
     window.size()
     assert said.pop() == ("geometry", 5)  # whatever was asked before is done with the answer
-    assert shown(1, 1) == [(*show, (1, 1), 24), "flush"]
-    assert shown(5, 5) == ["sync", "closed", ("made", 100), (*show, (5, 5), 24), "flush"]
+    assert shown(1, 1) == [(*show, (1, 1), 24, (0, 0)), "flush"]
+    assert shown(5, 5) == ["sync", "closed", ("made", 100), (*show, (5, 5), 24, (0, 0)), "flush"]
     window.close()
     window.close()
     assert said == ["closed", "gc freed"]
