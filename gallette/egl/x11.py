@@ -117,6 +117,8 @@ class XWindow:
         """Show RGBA bytes, top row first, at a place of the window. The picture is visible when the
         server replies next.
         """
+        if not self.server.is_open:
+            return
         height, width = pixels.shape[:2]
         if not self._context:
             self._context = self.server.number()

@@ -115,6 +115,10 @@ class Connection:
         self.screen = screens(self.setup)[number.value]
 
     @property
+    def is_open(self) -> bool:
+        return self._address != 0
+
+    @property
     def longest(self) -> int:
         """The most bytes of one request."""
         return 4 * int(self._xcb.xcb_get_maximum_request_length(self._address))

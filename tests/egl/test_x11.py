@@ -381,7 +381,10 @@ for turn in range(4):
     x.XSync(native, 0)
     if turn % 2:
         gl.glXMakeCurrent(native, None, None)
+    gl.glDrawBuffer(0x404)
+    gl.glClear(0x4000)
     x.XCloseDisplay(native)
+    gl.glFlush()  # would show the front buffer
     seen.add(native)
     native = x.XOpenDisplay(None)
     window = x.XCreateSimpleWindow(

@@ -39,6 +39,10 @@ class Server(Connection):
         self.said.append((name, byte, *values, data) if name == "put" else name)
 
     @property
+    def is_open(self) -> bool:
+        return True
+
+    @property
     def longest(self) -> int:
         return 4 * self.words
 
