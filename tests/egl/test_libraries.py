@@ -477,7 +477,7 @@ def test_a_library_exports_the_given_functions(tmp_path: Path) -> None:
     lib.two.restype, lib.two.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
     assert [lib.two(3, 0.5), lib.two(4, 0.25)] == [1.5, 1.0]
     assert asked == [1]
-    answers = [ctypes.CFUNCTYPE(ctypes.c_int)(word)() for word in table[1:FIRST]]
+    answers = [ctypes.CFUNCTYPE(ctypes.c_int)(word or 0)() for word in table[1:FIRST]]
     assert answers == [0, 1]
 
 
