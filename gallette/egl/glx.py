@@ -669,7 +669,7 @@ def glXQueryRendererIntegerMESA(
         found = _RENDERER.get(attribute, ())
     if not found or renderer or screen:
         return 0
-    (ctypes.c_uint32 * len(found)).from_address(value)[:] = found
+    (ctypes.c_uint32 * len(found)).from_address(value)[:] = [*found]
     return 1
 
 
