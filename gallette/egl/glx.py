@@ -650,7 +650,7 @@ _VENDOR, _DEVICE = 0x8183, 0x8184
 _MEMORY = 0x8187
 _RENDERER = {
     _VENDOR: (0xFFFFFFFF,), _DEVICE: (0xFFFFFFFF,),  # neither is a piece of hardware
-    0x8185: tuple(int(number) for number in (*GALLETTE_VERSION.split("."), 0, 0)[:3]),
+    0x8185: tuple(int(number) for number in GALLETTE_VERSION.split(".")[:3]),
     0x8186: (0,),  # accelerated
     0x8188: (1,),  # its memory is the processor's
     0x8189: (1,),  # the core profile is preferred
