@@ -43,7 +43,7 @@ class WindowSystem(Protocol):
 
 def connect(platform: int, native: int, ended: Callable[[], None]) -> WindowSystem:
     """The program's connection to a Wayland compositor or an X server, or one of our own if it has
-    none. `ended` is called before the program closes its connection, as far as that is told.
+    none. `ended` is called before the program closes its connection, if Xlib has opened it.
     """
     if platform == EGL.PLATFORM_WAYLAND:
         from gallette.egl.wayland import Wayland
