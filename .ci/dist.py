@@ -33,7 +33,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])('out'))"
-EXTRAS = ("jit", "cluster", "x11")  # what users install beside gallette
+EXTRAS = ("jit", "cluster")  # what users install beside gallette
 OLDEST = 315532800  # 1980: a zip archive knows no earlier time
 
 

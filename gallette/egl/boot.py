@@ -14,12 +14,13 @@ import functools
 import gc
 import importlib
 import os
+import re
 import sys
 from collections.abc import Container, Sequence
 from typing import Any
 
 from gallette.compiler.gc_pause import loading
-from gallette.egl.elf import TABLE_SYMBOL
+from gallette.egl.elf import BEFORE_SLOTS, TABLE_SYMBOL
 
 __all__ = ["attach", "lazy_address", "resolve_recorded", "stop_calling"]
 
@@ -30,7 +31,9 @@ _RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
 _COLLECTED = (10_000, 50, 10)
 """Garbage is looked for seldom: hardly any is left, and much that stays would be looked through."""
 
-_CURRENT = ("MakeCurrent", "MakeContextCurrent")
+_ENDING = re.compile("(egl|glX)(Make.*Current|Destroy|Release|Swap|Terminate|Wait)")
+"""Functions that have done what they are called for when everything is gone."""
+_FIRST = len(BEFORE_SLOTS)
 
 # Modules that register C functions, by the beginning of the names they are asked for.
 _MODULES = {
@@ -58,7 +61,7 @@ class Library:
 
     def __init__(self, path: str, names: Sequence[str]):
         self.path, self.names, self.dll = path, names, _opened(path)
-        self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
+        self.table: Any = (ctypes.c_void_p * (_FIRST + len(names))).in_dll(self.dll, TABLE_SYMBOL)
         self.resolve = _RESOLVE(self._resolve)
         self.lazy: dict[str, int] = {}
 
@@ -74,7 +77,7 @@ class Library:
 
             traceback.print_exc()
         found = found or int(self.table[1])
-        self.table[2 + index] = found
+        self.table[_FIRST + index] = found
         return found
 
     def stub(self, name: str) -> int:
@@ -93,13 +96,11 @@ class Library:
     def close(self) -> None:
         """Make all calls do nothing, because Python ends.
 
-        Contexts become current all the same, because Qt complains about those that do not. For
-        that, any C function without effects will do that returns another number than 0.
+        Those that give back what is gone, and change contexts before, succeed all the same: Qt
+        complains if they fail, and wgpu ends the process.
         """
-        zero = self.table[1]
-        other = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p).value
-        for index, name in enumerate(self.names, 2):
-            self.table[index] = other if name.endswith(_CURRENT) else zero
+        for index, name in enumerate(self.names, _FIRST):
+            self.table[index] = self.table[2 if _ENDING.match(name) else 1]
 
 
 def address_of(name: str) -> int:

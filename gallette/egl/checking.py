@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.egl.install import SONAMES
 from gallette.egl.libraries import folder
-from gallette.egl.windows import NEEDS_XLIB
+from gallette.egl.xcb import missing
 
 __all__ = ["facts", "linked_libraries"]
 
@@ -40,9 +39,9 @@ def facts(
 def _windows(variables: Mapping[str, str]) -> str:
     for variable, server in (("DISPLAY", "X server"), ("WAYLAND_DISPLAY", "Wayland compositor")):
         if variables.get(variable):
-            needs = variable == "DISPLAY" and find_spec("Xlib") is None
-            missing = f", but {NEEDS_XLIB}" if needs else ""
-            return f"on the {server} {variables[variable]}{missing}"
+            lacking = missing() if variable == "DISPLAY" else None
+            but = f", but {lacking}" if lacking else ""
+            return f"on the {server} {variables[variable]}{but}"
     return "none: off-screen (there is no DISPLAY)"
 
 

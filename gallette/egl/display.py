@@ -64,7 +64,7 @@ class Display:
         if self.platform in _WINDOWED:
             from gallette.egl.windows import connect
 
-            self.windows = connect(self.platform, self.native)
+            self.windows = connect(self.platform, self.native, self._lost)
             visuals = self.windows.visuals()
             surfaces |= self.windows.kinds
         caps = self.screen.caps
@@ -87,6 +87,11 @@ class Display:
         if self.windows is not None:
             self.windows.close()
             self.windows = None
+
+    def _lost(self) -> None:
+        """The program closes its connection; one that it opens later may have the same address."""
+        _DISPLAYS.pop((self.platform, self.native), None)
+        self.terminate()
 
     def image_source(self, handle: int) -> Source | None:
         """The source of an EGL image: resource, level, layer, format."""

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 
 from gallette.egl.machine import IMPORTS, Code, assemble
 
-__all__ = ["TABLE_SYMBOL", "shared_library"]
+__all__ = ["BEFORE_SLOTS", "TABLE_SYMBOL", "shared_library"]
 
 TABLE_SYMBOL = "gallette_table"
-"""The exported table: address of the resolver, of a function that answers 0, then the slots."""
+"""The exported table: the addresses of `BEFORE_SLOTS`, then the slots."""
+BEFORE_SLOTS = ("first", "zero", "one")
+"""The resolver, and functions that answer 0 and 1."""
 
 # machine number; relocation types: relative, address of an imported symbol
 _MACHINES = {"x86_64": (62, 8, 6), "aarch64": (183, 1027, 1025)}
@@ -73,7 +75,7 @@ def shared_library(
 
     # Sizes are known before addresses: assemble once for the size of the code.
     code_size = len(assemble(architecture, 0, {}, len(exports)).data)
-    relocations = len(exports) + 2 + len(IMPORTS)
+    relocations = len(exports) + len(BEFORE_SLOTS) + len(IMPORTS)
     head = bytearray(b"\0" * (64 + 4 * 56))
     places: dict[str, int] = {}
     for name, size in (
@@ -90,9 +92,10 @@ def shared_library(
     data = -(-len(head) // _PAGE) * _PAGE
     places["dynamic"] = data
     places["table"] = data + 16 * 16
+    at = places["table"] + 8 * len(BEFORE_SLOTS)
     for i in range(len(exports)):
-        places[f"slot{i}"] = places["table"] + 16 + 8 * i
-    at = places["table"] + 16 + 8 * len(exports)
+        places[f"slot{i}"] = at
+        at += 8
     for name in IMPORTS:
         places[f"got_{name}"] = at
         at += 8
@@ -174,7 +177,8 @@ def _symbols(
         if index < first - 1:
             row = (offsets[index], _FUNC, 0, 0, 0, 0)
         elif index == first - 1:
-            row = (offsets[index], _OBJECT, 0, 1, places["table"], 16 + 8 * (len(names) - first))
+            size = 8 * (len(BEFORE_SLOTS) + len(names) - first)
+            row = (offsets[index], _OBJECT, 0, 1, places["table"], size)
         else:
             row = (offsets[index], _FUNC, 0, 1, code.labels[f"stub{index - first}"], 16)
         rows.append(struct.pack("<IBBHQQ", *row))
@@ -184,8 +188,7 @@ def _symbols(
 def _relocations(
     places: Mapping[str, int], code: Code, count: int, relative: int, imported: int
 ) -> bytes:
-    table = places["table"]
-    rows = [(table, relative, code.labels["first"]), (table + 8, relative, code.labels["zero"])]
-    rows += [(table + 16 + 8 * i, relative, code.labels[f"lazy{i}"]) for i in range(count)]
+    table, words = places["table"], [*BEFORE_SLOTS, *(f"lazy{i}" for i in range(count))]
+    rows = [(table + 8 * i, relative, code.labels[word]) for i, word in enumerate(words)]
     rows += [(places[f"got_{n}"], (i + 1) << 32 | imported, 0) for i, n in enumerate(IMPORTS)]
     return b"".join(struct.pack("<QQq", *row) for row in rows)

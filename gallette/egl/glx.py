@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from _thread import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gallette.egl.configs import Config
 from gallette.egl.constants import EGL, Error
@@ -24,6 +25,10 @@ from gallette.egl.surfaces import Surface
 from gallette.state_tracker.entry_points.c_strings import c_string
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end
+from gallette.state_tracker.limits import GALLETTE_VERSION
+
+if TYPE_CHECKING:
+    from gallette.egl.x11 import X11
 
 __all__: list[str] = []
 
@@ -49,8 +54,10 @@ _EXTENSIONS = (
     "GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile "
     "GLX_ARB_create_context_robustness GLX_ARB_framebuffer_sRGB GLX_ARB_get_proc_address "
     "GLX_ARB_multisample GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile "
-    "GLX_EXT_swap_control GLX_EXT_texture_from_pixmap GLX_EXT_visual_info GLX_EXT_visual_rating "
-    "GLX_MESA_swap_control GLX_SGI_swap_control"
+    "GLX_EXT_framebuffer_sRGB GLX_EXT_no_config_context GLX_EXT_swap_control "
+    "GLX_EXT_texture_from_pixmap GLX_EXT_visual_info GLX_EXT_visual_rating "
+    "GLX_MESA_copy_sub_buffer GLX_MESA_query_renderer GLX_MESA_swap_control GLX_SGIS_multisample "
+    "GLX_SGIX_fbconfig GLX_SGIX_pbuffer GLX_SGI_make_current_read GLX_SGI_swap_control"
 )
 
 
@@ -98,12 +105,11 @@ _CURRENT: dict[int, tuple[int, int, int]] = {}
 """Thread -> its current display, and the drawables it draws on and reads from."""
 
 
-def _client(display: Display) -> Any:
-    """The program's own connection, to read from its pixmaps: window managers do that while they
-    keep the server from answering others.
-    """
-    windows: Any = display.windows
-    return windows.client
+def _x11(display: Display) -> X11:
+    from gallette.egl.x11 import X11
+
+    assert isinstance(display.windows, X11)
+    return display.windows
 
 
 def _value(config: Config, attribute: int) -> int | None:
@@ -289,12 +295,12 @@ def glXGetFBConfigs(native: int, screen: int, count: int) -> int:
     return _give(_display(native).configs, count)
 
 
-@c_function("pipp:p")
+@c_function("pipp:p", "glXChooseFBConfigSGIX")
 def glXChooseFBConfig(native: int, screen: int, attribs: int, count: int) -> int:
     return _give(_choose(_display(native), _list(attribs)), count)
 
 
-@c_function("ppip:i")
+@c_function("ppip:i", "glXGetFBConfigAttribSGIX")
 def glXGetFBConfigAttrib(native: int, config: int, attribute: int, value: int) -> int:
     found = _value(_display(native).config(config), attribute)
     if found is None:
@@ -303,9 +309,14 @@ def glXGetFBConfigAttrib(native: int, config: int, attribute: int, value: int) -
     return 0
 
 
-@c_function("pp:p")
+@c_function("pp:p", "glXGetVisualFromFBConfigSGIX")
 def glXGetVisualFromFBConfig(native: int, config: int) -> int:
     return _visual_of(native, _display(native).config(config))
+
+
+@c_function("pp:p")
+def glXGetFBConfigFromVisualSGIX(native: int, visual: int) -> int:
+    return _of_visual(_display(native), visual)[EGL.CONFIG_ID]
 
 
 # -- contexts --------------------------------------------------------------------------------------
@@ -325,7 +336,7 @@ def glXCreateContext(native: int, visual: int, share: int, direct: int) -> int:
     return _create(native, config, share, Request(EGL.OPENGL_API, {}))
 
 
-@c_function("ppipi:p")
+@c_function("ppipi:p", "glXCreateContextWithConfigSGIX")
 def glXCreateNewContext(native: int, config: int, kind: int, share: int, direct: int) -> int:
     chosen = _display(native).config(config)
     return _create(native, chosen, share, Request(EGL.OPENGL_API, {}))
@@ -371,7 +382,14 @@ def glXIsDirect(native: int, context: int) -> int:
 
 @c_function("pppu:v")
 def glXCopyContext(native: int, source: int, target: int, mask: int) -> None:
-    raise EglError(Error.BAD_ACCESS, "state is not copied between contexts")
+    """Copy the groups of state that glPushAttrib would save."""
+    display = _display(native)
+    given, taken = display.context(source), display.context(target)
+    if taken.threads:
+        raise EglError(Error.BAD_ACCESS, "a context that is current keeps its state")
+    given.gl.push_attrib(mask)
+    taken.gl.attrib_stack.server.append(given.gl.attrib_stack.server.pop())
+    taken.gl.pop_attrib()
 
 
 @c_function("ppip:i")
@@ -398,7 +416,7 @@ def _surface(display: Display, drawable: int, context: EglContext) -> Surface:
     return found
 
 
-@c_function("pppp:i")
+@c_function("pppp:i", "glXMakeCurrentReadSGI")
 def glXMakeContextCurrent(native: int, draw: int, read: int, context: int) -> int:
     if not context:
         make_current(None, None, None)
@@ -442,7 +460,7 @@ def glXGetCurrentDrawable() -> int:
     return _current()[1]
 
 
-@c_function(":p")
+@c_function(":p", "glXGetCurrentReadDrawableSGI")
 def glXGetCurrentReadDrawable() -> int:
     return _current()[2]
 
@@ -455,6 +473,22 @@ def glXSwapBuffers(native: int, drawable: int) -> None:
     found = _SURFACES.get((id(_display(native)), drawable))
     if found is not None:
         found.swap(current())
+
+
+@c_function("ppiiii:v")
+def glXCopySubBufferMESA(
+    native: int, drawable: int, x: int, y: int, width: int, height: int
+) -> None:
+    """Show a part of the picture, whose rows are counted from the lower edge."""
+    found, context = _SURFACES.get((id(_display(native)), drawable)), current()
+    if found is None or found.window is None or context is None:
+        return
+    pixels = found.pixels(context)
+    top, left = max(0, len(pixels) - y - height), max(0, x)
+    part = pixels[top : max(top, len(pixels) - max(0, y)), left : max(left, x + width)]
+    window: Any = found.window
+    if part.size:
+        window.present(part, (left, top))
 
 
 @c_function("pppp:p")
@@ -470,6 +504,11 @@ def glXCreatePixmap(native: int, config: int, pixmap: int, attribs: int) -> int:
     return int(glXCreateWindow(native, config, pixmap, attribs))
 
 
+@c_function("ppp:p")
+def glXCreateGLXPixmapWithConfigSGIX(native: int, config: int, pixmap: int) -> int:
+    return int(glXCreateWindow(native, config, pixmap, 0))
+
+
 @c_function("ppip:v")
 def glXBindTexImageEXT(native: int, drawable: int, buffer: int, attribs: int) -> None:
     """Copy a pixmap's picture into the texture that is bound to its target."""
@@ -478,7 +517,7 @@ def glXBindTexImageEXT(native: int, drawable: int, buffer: int, attribs: int) ->
     target = _TEXTURES.get(made.get(TEXTURE_TARGET, 0))
     if target is None or buffer != FRONT_LEFT or context is None:
         raise EglError(Error.BAD_MATCH, f"{drawable:#x} was not made for texturing")
-    pixels = _client(display).picture(drawable)
+    pixels = _x11(display).picture(drawable)
     if made.get(TEXTURE_FORMAT) == FORMAT_RGB:
         pixels[..., 3] = 255
     texture_from_pixels(context.gl, target, pixels)
@@ -498,7 +537,13 @@ def _destroy(native: int, drawable: int) -> None:
         found.destroy()
 
 
-@c_function("pp:v", "glXDestroyPixmap", "glXDestroyPbuffer", "glXDestroyGLXPixmap")
+@c_function(
+    "pp:v",
+    "glXDestroyPixmap",
+    "glXDestroyPbuffer",
+    "glXDestroyGLXPixmap",
+    "glXDestroyGLXPbufferSGIX",
+)
 def glXDestroyWindow(native: int, drawable: int) -> None:
     _destroy(native, drawable)
 
@@ -512,15 +557,22 @@ def glXCreateGLXPixmap(native: int, visual: int, pixmap: int) -> int:
 
 @c_function("ppp:p")
 def glXCreatePbuffer(native: int, config: int, attribs: int) -> int:
-    display, given = _display(native), _list(attribs)
-    size = (given.get(0x8041, 0), given.get(0x8040, 0))
+    given = _list(attribs)
+    return int(
+        glXCreateGLXPbufferSGIX(native, config, given.get(0x8041, 0), given.get(0x8040, 0), 0)
+    )
+
+
+@c_function("ppuup:p")
+def glXCreateGLXPbufferSGIX(native: int, config: int, width: int, height: int, attribs: int) -> int:
+    display, size = _display(native), (width, height)
     _PBUFFERS[0] += 1
     surface = Surface(display, display.config(config), EGL.PBUFFER_BIT, size, {})
     display.surfaces[surface.handle] = _SURFACES[id(display), _PBUFFERS[0]] = surface
     return _PBUFFERS[0]
 
 
-@c_function("ppip:v")
+@c_function("ppip:v", "glXQueryGLXPbufferSGIX")
 def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> None:
     display = _display(native)
     key = (id(display), drawable)
@@ -529,19 +581,19 @@ def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> 
     if found is not None:
         (width, height), config = found.size, found.config
     elif key in _PIXMAPS:
-        width, height, _ = _client(display).geometry(drawable)
+        width, height, _ = _x11(display).geometry(drawable)
     number = config[EGL.CONFIG_ID] if config is not None else 0
     values = {0x801D: width, 0x801E: height, FBCONFIG_ID: number, 0x801B: 1, 0x801C: 0,
               Y_INVERTED: 1}  # fmt: skip
     _store(value, (_PIXMAPS.get(key, {}) | values).get(attribute, 0))
 
 
-@c_function("ppt:v")
+@c_function("ppt:v", "glXSelectEventSGIX")
 def glXSelectEvent(native: int, drawable: int, mask: int) -> None:
     """Do nothing: pbuffers are never clobbered here, so there is no event to send."""
 
 
-@c_function("ppp:v")
+@c_function("ppp:v", "glXGetSelectedEventSGIX")
 def glXGetSelectedEvent(native: int, drawable: int, mask: int) -> None:
     ctypes.c_ulong.from_address(mask).value = 0
 
@@ -555,9 +607,7 @@ def glXWaitGL() -> None:
 
 @c_function(":v")
 def glXWaitX() -> None:
-    """Do nothing: pictures are drawn through a separate connection, so there is nothing to wait
-    for.
-    """
+    """Do nothing: pictures are sent on the program's connection, in order with what it draws."""
 
 
 @c_function("ppi:v")
@@ -579,19 +629,67 @@ def glXGetSwapIntervalMESA() -> int:
 def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
     import numpy as np
 
-    from gallette.egl.x11 import X11
     from gallette.egl.x_fonts import glyphs
 
     context = current()
     if context is None or count < 0:
         raise EglError(Error.BAD_CONTEXT, "no context is current")
-    windows, gl = _display(_current()[0]).windows, context.gl
-    assert isinstance(windows, X11)
-    windows.client.sync()  # the font may just have been loaded
+    gl, server = context.gl, _x11(_display(_current()[0])).server
     with plain_unpacking(gl):
-        for i, glyph in enumerate(glyphs(windows.display, font, first, count)):
+        for i, glyph in enumerate(glyphs(server, font, first, count)):
             height, width = glyph.bits.shape
             gl.new_list(base + i, GL.COMPILE)
             data = np.packbits(glyph.bits[::-1], axis=1)
             gl.bitmap(width, height, glyph.left, glyph.below, glyph.advance, 0, data)
             gl.end_list()
+
+
+# -- what draws: GLX_MESA_query_renderer -----------------------------------------------------------
+
+_VENDOR, _DEVICE = 0x8183, 0x8184
+_MEMORY = 0x8187
+_RENDERER = {
+    _VENDOR: (0xFFFFFFFF,), _DEVICE: (0xFFFFFFFF,),  # neither is a piece of hardware
+    0x8185: tuple(int(number) for number in GALLETTE_VERSION.split(".")[:3]),
+    0x8186: (0,),  # accelerated
+    0x8188: (1,),  # its memory is the processor's
+    0x8189: (1,),  # the core profile is preferred
+    0x818A: (4, 6), 0x818B: (4, 6), 0x818C: (1, 1), 0x818D: (3, 2),
+}  # fmt: skip
+"""Attribute -> its values; versions of the core and compatibility profiles, ES 1 and ES."""
+
+
+@c_function("piiip:i")
+def glXQueryRendererIntegerMESA(
+    native: int, screen: int, renderer: int, attribute: int, value: int
+) -> int:
+    if attribute == _MEMORY:
+        found: tuple[int, ...] = (os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,)
+    else:
+        found = _RENDERER.get(attribute, ())
+    if not found or renderer or screen:
+        return 0
+    (ctypes.c_uint32 * len(found)).from_address(value)[:] = [*found]
+    return 1
+
+
+@c_function("ip:i")
+def glXQueryCurrentRendererIntegerMESA(attribute: int, value: int) -> int:
+    if current() is None:
+        return 0
+    return int(glXQueryRendererIntegerMESA(_current()[0], 0, 0, attribute, value))
+
+
+@c_function("piii:p")
+def glXQueryRendererStringMESA(native: int, screen: int, renderer: int, attribute: int) -> int:
+    if attribute not in (_VENDOR, _DEVICE) or renderer or screen:
+        return 0
+    named = f" {_display(native).screen.describe()}" if attribute == _DEVICE else ""
+    return c_string(f"gallette{named}")
+
+
+@c_function("i:p")
+def glXQueryCurrentRendererStringMESA(attribute: int) -> int:
+    if current() is None:
+        return 0
+    return int(glXQueryRendererStringMESA(_current()[0], 0, 0, attribute))

@@ -7,7 +7,7 @@ and jumps to the address it gets. Until Python is loaded, that first word points
 runs `boot` once: find a Python interpreter in the process or load one, and run a line of Python
 that puts its own function into the first word (`boot.py`). If that fails, functions return 0.
 
-Data (the labels used here and defined by `elf.py`): `table` is resolve, zero, slots...;
+Data (the labels used here and defined by `elf.py`): `table` is resolve, zero, one, slots...;
 `once` a pthread_once_t; `got_NAME` the address of a C function; `text_NAME` a string.
 """
 
@@ -125,6 +125,8 @@ def _x86_64(code: Code, functions: int) -> None:
     emit(b"\xc3")
     label("zero")
     emit(b"\x31\xc0\xc3")  # xor eax, eax; ret
+    label("one")
+    emit(b"\xb8\x01\0\0\0\xc3")  # mov eax, 1; ret
     _x86_64_boot(code)
 
 
@@ -240,6 +242,8 @@ def _aarch64(code: Code, functions: int) -> None:
     emit(0xD65F03C0)  # ret
     label("zero")
     emit(0xD2800000, 0xD65F03C0)  # mov x0, 0; ret
+    label("one")
+    emit(0xD2800020, 0xD65F03C0)  # mov x0, 1; ret
     _aarch64_boot(code, lea, call)
 
 

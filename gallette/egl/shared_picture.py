@@ -2,8 +2,7 @@
 
 A server on this machine maps the same System V segment, so a frame is written once and no bytes go
 through the connection. One segment serves a window: before it is written again, the server must
-have finished reading it (`XWindow` ensures that). python-xlib has no such extension; its three
-requests are spelled out here.
+have finished reading it (`XWindow` ensures that).
 """
 
 from __future__ import annotations
@@ -12,55 +11,15 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from Xlib import X
-from Xlib import error as xerror
-from Xlib.protocol import rq
+
+from gallette.egl.xcb import Connection
 
 __all__ = ["SharedPicture"]
 
-_NAME = "MIT-SHM"
+_NAME = b"MIT-SHM"
+_ATTACH, _DETACH, _PUT, _Z_PIXMAP = 1, 2, 3, 2
 _PRIVATE, _MAKE, _REMOVE = 0, 0o1600, 0
 _FAILED = ctypes.c_void_p(-1).value
-
-
-class _Attach(rq.Request):  # type: ignore[misc]
-    _request = rq.Struct(
-        rq.Card8("opcode"),
-        rq.Opcode(1),
-        rq.RequestLength(),
-        rq.Card32("segment"),
-        rq.Card32("memory"),
-        rq.Bool("read_only"),
-        rq.Pad(3),
-    )
-
-
-class _Detach(rq.Request):  # type: ignore[misc]
-    _request = rq.Struct(rq.Card8("opcode"), rq.Opcode(2), rq.RequestLength(), rq.Card32("segment"))
-
-
-class _Put(rq.Request):  # type: ignore[misc]
-    _request = rq.Struct(
-        rq.Card8("opcode"),
-        rq.Opcode(3),
-        rq.RequestLength(),
-        rq.Card32("drawable"),
-        rq.Card32("context"),
-        rq.Card16("total_width"),
-        rq.Card16("total_height"),
-        rq.Int16("from_x"),
-        rq.Int16("from_y"),
-        rq.Card16("width"),
-        rq.Card16("height"),
-        rq.Int16("to_x"),
-        rq.Int16("to_y"),
-        rq.Card8("depth"),
-        rq.Card8("format"),
-        rq.Bool("tell"),
-        rq.Pad(1),
-        rq.Card32("segment"),
-        rq.Card32("offset"),
-    )
 
 
 def _libc() -> Any:
@@ -76,69 +35,48 @@ def _libc() -> Any:
 class SharedPicture:
     """Shared memory for pictures of up to this many bytes."""
 
-    def __init__(self, display: Any, opcode: int, size: int, address: int, segment: int):
-        self._display, self._opcode, self._segment = display, opcode, segment
+    def __init__(self, server: Connection, opcode: int, size: int, address: int, segment: int):
+        self._server, self._opcode, self._segment = server, opcode, segment
         self._address = address
         self.size = size
         self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
     @classmethod
-    def make(cls, display: Any, size: int) -> SharedPicture | None:
+    def make(cls, server: Connection, size: int) -> SharedPicture | None:
         """Create the memory; returns None if the server cannot access this process's memory."""
-        found = display.query_extension(_NAME)
-        if found is None:
+        opcode = server.extension(_NAME)
+        if not opcode:
             return None
         libc = _libc()
         memory = libc.shmget(_PRIVATE, size, _MAKE)
         if memory < 0:
             return None
         address = libc.shmat(memory, None, 0)
-        segment = display.display.allocate_resource_id()
-        refused = xerror.CatchError()
-        if address != _FAILED:
-            _Attach(
-                display=display.display,
-                onerror=refused,
-                opcode=found.major_opcode,
-                segment=segment,
-                memory=memory,
-                read_only=True,
-            )
-            display.sync()
+        segment = server.number()
+        attached = address != _FAILED and server.accepted(
+            opcode, _ATTACH, "IIB3x", segment, memory, True
+        )
         libc.shmctl(memory, _REMOVE, None)  # it is freed with its last mapping
         if address == _FAILED:
             return None
-        if refused.get_error() is not None:
+        if not attached:
             libc.shmdt(address)
             return None
-        return cls(display, found.major_opcode, size, address, segment)
+        return cls(server, opcode, size, address, segment)
 
-    def put(self, drawable: int, context: int, shape: tuple[int, int], depth: int) -> None:
-        """Show the contents of the memory as a picture of this height and width."""
+    def put(
+        self, drawable: int, context: int, shape: tuple[int, int], depth: int, at: tuple[int, int]
+    ) -> None:
+        """Show the contents of the memory as a picture of this height and width at a place."""
         height, width = shape
-        _Put(
-            display=self._display.display,
-            opcode=self._opcode,
-            drawable=drawable,
-            context=context,
-            total_width=width,
-            total_height=height,
-            from_x=0,
-            from_y=0,
-            width=width,
-            height=height,
-            to_x=0,
-            to_y=0,
-            depth=depth,
-            format=X.ZPixmap,
-            tell=False,
-            segment=self._segment,
-            offset=0,
-        )
+        self._server.tell(
+            self._opcode, _PUT, "II6H2hBBBxII", drawable, context, width, height, 0, 0, width,
+            height, *at, depth, _Z_PIXMAP, False, self._segment, 0,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Unmap the memory: in this process now, in the server when it processes the request."""
-        _Detach(display=self._display.display, opcode=self._opcode, segment=self._segment)
-        self._display.flush()
+        self._server.tell(self._opcode, _DETACH, "I", self._segment)
+        self._server.flush()
         del self.bytes
         _libc().shmdt(self._address)

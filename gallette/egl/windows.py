@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from gallette.compiler.errors import print_message
@@ -9,7 +10,7 @@ from gallette.egl.configs import Visuals
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
-__all__ = ["NEEDS_XLIB", "Window", "WindowSystem", "connect"]
+__all__ = ["Window", "WindowSystem", "connect"]
 
 
 class Window(Protocol):
@@ -27,9 +28,6 @@ class Window(Protocol):
     def close(self) -> None: ...
 
 
-NEEDS_XLIB = "windows of X11 need python-xlib: pip install gallette[x11]"
-
-
 class WindowSystem(Protocol):
     """A connection to a window system."""
 
@@ -43,18 +41,19 @@ class WindowSystem(Protocol):
     def close(self) -> None: ...
 
 
-def connect(platform: int, native: int) -> WindowSystem:
-    """The program's connection to a Wayland compositor, or a separate one to the X server that
-    `DISPLAY` (or an X Display) names.
+def connect(platform: int, native: int, ended: Callable[[], None]) -> WindowSystem:
+    """The program's connection to a Wayland compositor or an X server, or one of our own if it has
+    none. `ended` is called before the program closes its connection, if Xlib has opened it.
     """
     if platform == EGL.PLATFORM_WAYLAND:
         from gallette.egl.wayland import Wayland
 
         return Wayland(native)
-    try:
-        from gallette.egl.x11 import X11
-    except ImportError as error:
-        what = f"gallette: {NEEDS_XLIB}"
-        print_message(what)  # programs do not show what EGL tells them
-        raise EglError(Error.NOT_INITIALIZED, what) from error
-    return X11(native if platform == EGL.PLATFORM_X11 else 0)
+    from gallette.egl.x11 import X11
+    from gallette.egl.xcb import Connection, missing
+
+    what = missing()
+    if what is not None:
+        print_message(f"gallette: {what}")  # programs do not show what EGL tells them
+        raise EglError(Error.NOT_INITIALIZED, what)
+    return X11(Connection(platform, native, ended))

@@ -1,95 +1,29 @@
-"""Windows of an X server, through python-xlib: sizes are queried, pictures are sent.
+"""Windows of an X server: sizes are queried, pictures are sent.
 
-gallette opens a connection of its own: window numbers mean the same in every connection to a
-server. Pictures are in memory shared with the server; a server on another machine receives them in
-stripes below its limit for one request.
+Pictures are in memory shared with the server; a server on another machine receives them in stripes
+below its limit for one request.
 """
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any
+import struct
 
 import numpy as np
 import numpy.typing as npt
-from Xlib import X
-from Xlib import display as xdisplay
-from Xlib import error as xerror
 
 from gallette.egl.configs import Visuals
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 from gallette.egl.shared_picture import SharedPicture
+from gallette.egl.xcb import Connection
 
 __all__ = ["X11"]
 
 Pixels = npt.NDArray[np.uint8]
 
-_TRUE_COLOR = 4
-
-
-class Client:
-    """The program's own connection, an Xlib `Display`; absent for programs without one."""
-
-    def __init__(self, native: int):
-        self._native = native
-        try:
-            self._xlib: Any = ctypes.CDLL("libX11.so.6") if native else None
-        except OSError:
-            self._xlib = None
-
-    def server(self) -> str | None:
-        """The name of the server it is connected to."""
-        if self._xlib is None:
-            return None
-        ask = self._xlib.XDisplayString
-        ask.restype, ask.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
-        name: bytes | None = ask(self._native)
-        return name.decode() if name else None
-
-    def sync(self) -> None:
-        """Wait until the server has processed the program's requests, such as creating a window."""
-        if self._xlib is not None:
-            self._xlib.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
-            self._xlib.XSync(self._native, 0)
-
-    def geometry(self, drawable: int) -> tuple[int, int, int]:
-        """Width, height and depth of a drawable."""
-        root, values = ctypes.c_ulong(), (ctypes.c_uint * 6)()
-        ask = self._xlib.XGetGeometry
-        ask.argtypes = [ctypes.c_void_p, ctypes.c_ulong] + [ctypes.c_void_p] * 7
-        places = [ctypes.addressof(values) + 4 * i for i in range(6)]
-        ask(self._native, drawable, ctypes.addressof(root), *places)
-        width, height, _, depth = values[2:]
-        return width, height, depth
-
-    def picture(self, drawable: int) -> Pixels:
-        """A drawable's picture as RGBA bytes, top row first."""
-        width, height, depth = self.geometry(drawable)
-        get, free = self._xlib.XGetImage, self._xlib.XDestroyImage
-        get.restype, free.argtypes = ctypes.POINTER(_XImage), [ctypes.c_void_p]
-        get.argtypes = [ctypes.c_void_p, ctypes.c_ulong, *[ctypes.c_int] * 4, ctypes.c_ulong]
-        get.argtypes += [ctypes.c_int]
-        image = get(self._native, drawable, 0, 0, width, height, (1 << 32) - 1, X.ZPixmap)
-        if not image:
-            raise EglError(Error.BAD_NATIVE_PIXMAP, f"{drawable:#x} has no picture")
-        try:
-            stride = image.contents.bytes_per_line
-            data = ctypes.string_at(image.contents.data, height * stride)
-            return _unpack(np.frombuffer(data, np.uint8).reshape(height, stride), width, depth)
-        finally:
-            free(image)
-
-
-class _XImage(ctypes.Structure):
-    """The first members of Xlib's XImage."""
-
-    _fields_ = [
-        ("width", ctypes.c_int), ("height", ctypes.c_int), ("xoffset", ctypes.c_int),
-        ("format", ctypes.c_int), ("data", ctypes.c_void_p), ("byte_order", ctypes.c_int),
-        ("unit", ctypes.c_int), ("bit_order", ctypes.c_int), ("pad", ctypes.c_int),
-        ("depth", ctypes.c_int), ("bytes_per_line", ctypes.c_int),
-    ]  # fmt: skip
+_TRUE_COLOR, _Z_PIXMAP = 4, 2
+_EVERY_PLANE = (1 << 32) - 1
+_GET_GEOMETRY, _CREATE_GC, _FREE_GC, _PUT_IMAGE, _GET_IMAGE = 14, 55, 60, 72, 73
 
 
 class X11:
@@ -98,13 +32,8 @@ class X11:
     kinds = EGL.WINDOW_BIT | EGL.PIXMAP_BIT
     by_address = True
 
-    def __init__(self, native: int):
-        self.client = Client(native)
-        try:
-            self.display: Any = xdisplay.Display(self.client.server())
-        except (xerror.DisplayError, OSError) as error:
-            raise EglError(Error.NOT_INITIALIZED, f"no X server: {error}") from error
-        self.screen: Any = self.display.screen()
+    def __init__(self, server: Connection):
+        self.server = server
         self.shares = True
         """does it read pictures from memory of this process, as far as known?"""
 
@@ -114,29 +43,44 @@ class X11:
         Windows of the root's visual may have alpha that does not show; windows of 32 bits show what
         is behind them where alpha is small. Toolkits look for either kind, so both are listed.
         """
+        screen = self.server.screen
         found: dict[tuple[int, ...], tuple[int, int]] = {}
-        root = (self.screen.root_visual, _TRUE_COLOR)
-        for depth in self.screen.allowed_depths:
-            for visual in depth["visuals"]:
-                if visual["visual_class"] != _TRUE_COLOR:
-                    continue
-                bits = [int(visual[f"{c}_mask"]).bit_count() for c in ("red", "green", "blue")]
-                alpha = depth["depth"] - sum(bits)
-                found.setdefault((*bits, alpha), (visual["visual_id"], _TRUE_COLOR))
+        for visual in screen.visuals:
+            if visual.kind == _TRUE_COLOR:
+                bits = [mask.bit_count() for mask in visual.masks]
+                alpha = visual.depth - sum(bits)
+                found.setdefault((*bits, alpha), (visual.number, _TRUE_COLOR))
         every: Visuals = {bits: (visual,) for bits, visual in found.items()}
         opaque = found.get((8, 8, 8, 0))
         if opaque is not None:
-            if self.screen.root_depth == 24:
-                opaque = root
+            if screen.depth == 24:
+                opaque = (screen.visual, _TRUE_COLOR)
             every[8, 8, 8, 0] = (opaque,)
             every[8, 8, 8, 8] = (opaque, *every.get((8, 8, 8, 8), ()))
         return every
+
+    def geometry(self, drawable: int) -> tuple[int, int, int]:
+        """Width, height and depth of a drawable."""
+        reply = self.server.ask(_GET_GEOMETRY, 0, "I", drawable)
+        if reply is None:
+            raise EglError(Error.BAD_NATIVE_WINDOW, f"{drawable:#x} is no window or pixmap")
+        return (*struct.unpack_from("HH", reply, 16), reply[1])
+
+    def picture(self, drawable: int) -> Pixels:
+        """A drawable's picture as RGBA bytes, top row first."""
+        width, height, depth = self.geometry(drawable)
+        box = 0, 0, width, height
+        reply = self.server.ask(_GET_IMAGE, _Z_PIXMAP, "IhhHHI", drawable, *box, _EVERY_PLANE)
+        if reply is None:
+            raise EglError(Error.BAD_NATIVE_PIXMAP, f"{drawable:#x} has no picture")
+        stride = _stride(width, depth)
+        data = np.frombuffer(reply, np.uint8, height * stride, 32)
+        return _unpack(data.reshape(height, stride), width, depth)
 
     def open(self, native: int) -> XWindow | None:
         """A window or pixmap by its number; None if the server has none with that number."""
         if not 0 < native < 1 << 32:
             return None
-        self.client.sync()
         window = XWindow(self, native)
         try:
             window.size()
@@ -145,91 +89,95 @@ class X11:
         return window
 
     def close(self) -> None:
-        self.display.close()
+        self.server.close()
 
 
 class XWindow:
     """One window or pixmap."""
 
-    def __init__(self, server: X11, native: int):
-        self.server, self.native = server, native
-        self.drawable: Any = server.display.create_resource_object("drawable", native)
-        self.depth = server.screen.root_depth
-        self._context: Any = None
+    def __init__(self, x11: X11, native: int):
+        self.x11, self.server, self.native = x11, x11.server, native
+        self.depth = x11.server.screen.depth
+        self._context = 0
         self._shared: SharedPicture | None = None
         self._reading = False
         """may the server still be reading the shared picture?"""
 
     def size(self) -> tuple[int, int]:
-        self.server.client.sync()  # a requested change of size is done
-        try:
-            geometry = self.drawable.get_geometry()
-        except (xerror.XError, xerror.ConnectionClosedError) as error:
-            raise EglError(Error.BAD_NATIVE_WINDOW, str(error)) from error
-        self.depth = geometry.depth
+        width, height, self.depth = self.x11.geometry(self.native)
         self._reading = False  # it answers in order
-        return geometry.width, geometry.height
+        return width, height
 
     @property
     def has_alpha(self) -> bool:
         """Whether windows below show through."""
         return bool(self.depth == 32)
 
-    def present(self, pixels: Pixels) -> None:
-        """Show RGBA bytes, top row first. The picture is visible when the server replies next."""
+    def present(self, pixels: Pixels, at: tuple[int, int] = (0, 0)) -> None:
+        """Show RGBA bytes, top row first, at a place of the window. The picture is visible when the
+        server replies next.
+        """
+        if not self.server.is_open:
+            return
         height, width = pixels.shape[:2]
-        if self._context is None:
-            self._context = self.drawable.create_gc()
-        each = 4 if self.depth in (24, 32) else 2
-        stride = (width * each + 3) & ~3
+        if not self._context:
+            self._context = self.server.number()
+            self.server.tell(_CREATE_GC, 0, "III", self._context, self.native, 0)
+        stride = _stride(width, self.depth)
         shared = self._memory(height * stride)
         if shared is None:
             rows = np.zeros((height, stride), np.uint8)
-            _pack(pixels, rows, each)
-            self._send(rows, width)
+            _pack(pixels, rows, self.depth)
+            self._send(rows, width, at)
             return
-        _pack(pixels, shared.bytes[: height * stride].reshape(height, stride), each)
-        shared.put(self.native, self._context.id, (height, width), self.depth)
-        self.server.display.flush()
+        _pack(pixels, shared.bytes[: height * stride].reshape(height, stride), self.depth)
+        shared.put(self.native, self._context, (height, width), self.depth, at)
+        self.server.flush()
         self._reading = True
 
     def _memory(self, size: int) -> SharedPicture | None:
         """Memory shared with the server that can be written; None if it shares none."""
         if self._reading:
-            self.server.display.sync()
+            self.server.sync()
             self._reading = False
         if self._shared is not None and self._shared.size < size:
             self._shared.close()
             self._shared = None
-        if self._shared is None and self.server.shares:
-            self._shared = SharedPicture.make(self.server.display, size)
-            self.server.shares = self._shared is not None
+        if self._shared is None and self.x11.shares:
+            self._shared = SharedPicture.make(self.server, size)
+            self.x11.shares = self._shared is not None
         return self._shared
 
-    def _send(self, rows: Pixels, width: int) -> None:
+    def _send(self, rows: Pixels, width: int, at: tuple[int, int]) -> None:
         """Put a picture in stripes below the server's limit for one request."""
-        limit = self.server.display.display.info.max_request_length * 4 - 64
-        most = max(1, limit // max(1, rows.shape[1]))
+        most = max(1, (self.server.longest - 64) // max(1, rows.shape[1]))
         for top in range(0, len(rows), most):
             part = rows[top : top + most]
-            self.drawable.put_image(
-                self._context, 0, top, width, len(part), X.ZPixmap, self.depth, 0, part.tobytes()
-            )
-        self.server.display.sync()
+            box = width, len(part), at[0], at[1] + top, 0, self.depth
+            self.server.tell(
+                _PUT_IMAGE, _Z_PIXMAP, "IIHHhhBB2x", self.native, self._context, *box,
+                data=part.tobytes(),
+            )  # fmt: skip
+        self.server.sync()
 
     def close(self) -> None:
         if self._shared is not None:
             self._shared.close()
             self._shared = None
-        if self._context is not None:
-            self._context.free()
-            self._context = None
+        if self._context:
+            self.server.tell(_FREE_GC, 0, "I", self._context)
+            self._context = 0
 
 
-def _pack(pixels: Pixels, rows: Pixels, each: int) -> None:
-    """Pack pixels into rows of bytes in the server's format, four or two bytes per pixel."""
+def _stride(width: int, depth: int) -> int:
+    """The bytes of a row in the server's format: four or two per pixel, filled up to four."""
+    return (width * (4 if depth in (24, 32) else 2) + 3) & ~3
+
+
+def _pack(pixels: Pixels, rows: Pixels, depth: int) -> None:
+    """Pack pixels into rows of bytes in the server's format."""
     height, width = pixels.shape[:2]
-    if each == 4:
+    if depth in (24, 32):
         out = rows.reshape(height, width, 4)
         for to, channel in enumerate((2, 1, 0, 3)):
             out[..., to] = pixels[..., channel]

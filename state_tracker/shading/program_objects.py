@@ -54,7 +54,8 @@ def shader_source(
     ctx: Context, shader: int, count: int, string: list[str], length: Pointer
 ) -> None:
     found = ctx.programs.shader(shader)
-    found.source, found.has_source = "".join(string), True
+    text, _, _ = "".join(string).partition("\0")  # lengths may count the byte that ends a text
+    found.source, found.has_source = text, True
     if found.spirv:
         found.drop()
 

@@ -215,6 +215,13 @@ static int run(const char *what) {
         if (late) late();
         printf("%d\n", make_current(display, NULL, NULL, NULL) != 0);
     }
+    if (!strcmp(what, "outlived")) {  /* the program ends Python, and then what it made */
+        int drawn = draw(0.2f);
+        ((int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Ensure"))();
+        ((void (*)(void))dlsym(RTLD_DEFAULT, "Py_Finalize"))();
+        int left = make_current(display, NULL, NULL, NULL), gone = destroy_context(display, c);
+        printf("%d %d %d %d\n", drawn, left, gone, terminate(display));
+    }
     if (!strcmp(what, "contexts")) {  /* forty contexts, and what each of the later ones leaves */
         int good = 0;
         for (int i = 0; i < 20; i++) good += drawn_and_gone() == 102;

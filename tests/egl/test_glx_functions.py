@@ -33,8 +33,9 @@ class Window:
     def size(self) -> tuple[int, int]:
         return 5, 4
 
-    def present(self, pixels: Any) -> None:
+    def present(self, pixels: Any, at: tuple[int, int] = (0, 0)) -> None:
         self.shown.append(np.array(pixels))
+        self.at = at
 
     def close(self) -> None:
         self.closed = True
@@ -147,13 +148,102 @@ def test_what_a_context_says_of_itself(x: Glx) -> None:
     assert asked(glx.glXQueryContext, 1, of_config, RENDER_TYPE) == (0, RGBA_TYPE)
     assert asked(glx.glXQueryContext, 1, of_config, SCREEN) == (0, 0)
     assert glx.glXIsDirect(1, of_config) == 1
-    with pytest.raises(EglError):
-        glx.glXCopyContext(1, of_config, alone, 1)
     shared = glx.glXCreateNewContext(1, config, RGBA_TYPE, of_config, 1)
     assert x.gl(shared).group is x.gl(of_config).group
     assert x.gl(alone).group is not x.gl(of_config).group
     glx.glXDestroyContext(1, shared)
     assert shared not in x.display.contexts
+
+
+def test_groups_of_state_are_copied_between_contexts(x: Glx) -> None:
+    kept = visual(0x21)
+    first, second = (glx.glXCreateContext(1, ctypes.addressof(kept), 0, 1) for _ in range(2))
+    glx.glXMakeCurrent(1, 70, first)
+    given, taken = x.gl(first), x.gl(second)
+    given.enable(GL.BLEND)
+    given.color4f(1, 0.5, 0.25, 1)
+    given.depth_func(GL.GREATER)
+    glx.glXCopyContext(1, first, second, GL.CURRENT_BIT | GL.COLOR_BUFFER_BIT)
+    with pytest.raises(EglError) as told:
+        glx.glXCopyContext(1, second, first, GL.CURRENT_BIT)
+    assert told.value.code == Error.BAD_ACCESS
+    given.color4f(0, 0, 0, 0)
+    glx.glXMakeCurrent(1, 70, second)
+    assert list(taken.get_floatv(GL.CURRENT_COLOR)) == [1, 0.5, 0.25, 1]
+    assert taken.is_enabled(GL.BLEND)
+    assert taken.get_integerv(GL.DEPTH_FUNC)[0] == GL.LESS, "its group was not asked for"
+    for gl in (given, taken):
+        assert gl.get_integerv(GL.ATTRIB_STACK_DEPTH)[0] == 0
+    taken.clear(GL.COLOR_BUFFER_BIT)
+    assert taken.get_error() == 0
+
+
+@pytest.mark.parametrize(
+    ("box", "at", "rows", "columns"),
+    [
+        ((0, 0, 5, 4), (0, 0), slice(0, 4), slice(0, 5)),
+        ((1, 1, 2, 2), (1, 1), slice(1, 3), slice(1, 3)),
+        ((2, 0, 9, 1), (2, 3), slice(3, 4), slice(2, 5)),
+        ((-1, -1, 3, 3), (0, 2), slice(2, 4), slice(0, 2)),
+        ((7, 1, 2, 2), None, slice(0), slice(0)),
+        ((1, 1, 0, 2), None, slice(0), slice(0)),
+    ],
+)
+def test_a_part_of_a_window_is_shown(
+    x: Glx, box: tuple[int, ...], at: tuple[int, int] | None, rows: slice, columns: slice
+) -> None:
+    context = glx.glXCreateNewContext(1, x.config(0), RGBA_TYPE, 0, 1)
+    glx.glXCopySubBufferMESA(1, 70, *box)  # it has no surface yet
+    glx.glXMakeCurrent(1, 70, context)
+    gl, picture = x.gl(context), np.zeros((4, 5, 4), np.uint8)
+    picture[..., 0], picture[..., 1], picture[..., 3] = np.arange(5), np.arange(4)[:, None], 255
+    gl.window_pos2i(0, 0)
+    gl.draw_pixels(5, 4, GL.RGBA, GL.UNSIGNED_BYTE, picture[::-1].copy())
+    glx.glXCopySubBufferMESA(1, 70, *box)
+    window = x.windows.opened[0]
+    assert len(window.shown) == (at is not None)
+    if at is not None:
+        assert window.at == at
+        assert (window.shown[0] == picture[rows, columns]).all()
+
+
+def test_the_renderer_is_told(x: Glx) -> None:
+    def ask(*given: int) -> list[int] | None:
+        values = (ctypes.c_uint32 * 3)(*[99] * 3)
+        kept = ctypes.addressof(values)
+        if len(given) == 1:
+            known = glx.glXQueryCurrentRendererIntegerMESA(*given, kept)
+        else:
+            known = glx.glXQueryRendererIntegerMESA(1, *given, kept)
+        return [v for v in values if v != 99] if known else None
+
+    assert ask(0, 0, 0x818A) == ask(0, 0, 0x818B) == [4, 6]
+    assert (ask(0, 0, 0x818C), ask(0, 0, 0x818D)) == ([1, 1], [3, 2])
+    assert (ask(0, 0, 0x8186), ask(0, 0, 0x8188)) == ([0], [1])
+    assert len(ask(0, 0, 0x8185) or ()) == 3
+    assert (ask(0, 0, 0x8187) or [0])[0] > 100
+    assert ask(0, 0, 0x1234) is ask(0, 1, 0x8186) is ask(0x8186) is None
+    assert glx.glXQueryCurrentRendererStringMESA(0x8183) == 0
+    glx.glXMakeCurrent(1, 70, glx.glXCreateNewContext(1, x.config(0), RGBA_TYPE, 0, 1))
+    assert ask(0x8186) == [0]
+    for name, text in ((0x8183, GL.VENDOR), (0x8184, GL.RENDERER)):
+        told = ctypes.string_at(glx.glXQueryCurrentRendererStringMESA(name)).decode()
+        context = x.display.context(glx.glXGetCurrentContext())
+        assert told == context.gl.get_string(text)
+    assert glx.glXQueryRendererStringMESA(1, 0, 0, 0x8186) == 0
+
+
+def test_configs_and_pbuffers_of_sgi_are_those_of_today(x: Glx) -> None:
+    kept = visual(0x50)
+    config = glx.glXGetFBConfigFromVisualSGIX(1, ctypes.addressof(kept))
+    assert x.display.config(config)[EGL.NATIVE_VISUAL_ID] == 0x50
+    context = glx.glXCreateNewContext(1, config, RGBA_TYPE, 0, 1)
+    assert glx.glXCreateGLXPixmapWithConfigSGIX(1, config, 75) == 75
+    pbuffer = glx.glXCreateGLXPbufferSGIX(1, config, 6, 3, 0)
+    assert [asked(glx.glXQueryDrawable, 1, pbuffer, n)[1] for n in (0x801D, 0x801E)] == [6, 3]
+    for drawable in (75, pbuffer):
+        assert glx.glXMakeContextCurrent(1, drawable, drawable, context) == 1
+        assert asked(glx.glXQueryDrawable, 1, drawable, FBCONFIG_ID)[1] == config
 
 
 @pytest.mark.parametrize(
@@ -279,6 +369,10 @@ def test_events_and_intervals_are_none() -> None:
 def test_functions_are_found_by_name() -> None:
     for name, there in {
         b"glXSwapBuffers": True, b"glXSwapIntervalSGI": True, b"glXCreatePixmap": True,
+        b"glXCreateContextWithConfigSGIX": True, b"glXGetCurrentReadDrawableSGI": True,
+        b"glXChooseFBConfigSGIX": True, b"glXGetFBConfigAttribSGIX": True,
+        b"glXGetVisualFromFBConfigSGIX": True, b"glXMakeCurrentReadSGI": True,
+        b"glXQueryGLXPbufferSGIX": True, b"glXDestroyGLXPbufferSGIX": True,
         b"glClear": True, b"glXNothing": False, b"glNothing": False, b"": False,
     }.items():  # fmt: skip
         kept = ctypes.create_string_buffer(name)

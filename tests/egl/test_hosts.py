@@ -38,6 +38,12 @@ def test_a_c_program(host: Host, modes: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("host", ["direct"], indirect=True)
+def test_what_ends_things_succeeds_after_pythons_end(host: Host) -> None:
+    """glvnd has forgotten the display by then."""
+    assert host("outlived") == "51 1 1 1"
+
+
+@pytest.mark.parametrize("host", ["direct"], indirect=True)
 def test_programs_at_once_and_many_calls(host: Host) -> None:
     """One makes 100,000 calls in a row; `bench/hosts.py` says what one costs."""
     with ThreadPoolExecutor(2) as pool:

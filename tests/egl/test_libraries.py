@@ -19,7 +19,7 @@ import pytest
 
 from gallette.egl import functions, install, sync
 from gallette.egl.display import display_of
-from gallette.egl.elf import shared_library
+from gallette.egl.elf import BEFORE_SLOTS, shared_library
 from gallette.egl.libraries import exports, texts_of
 from gallette.egl.machine import ARCHITECTURES, assemble
 from gallette.egl.registry import _FUNCTIONS, prototype
@@ -454,26 +454,31 @@ def test_code_has_the_same_size_at_every_address(architecture: str) -> None:
     assert {k: v + 0x12340 for k, v in first.labels.items()} == moved.labels
 
 
+FIRST = len(BEFORE_SLOTS)
+
+
 def test_a_library_exports_the_given_functions(tmp_path: Path) -> None:
     path = tmp_path / "libx.so"
     texts = dict.fromkeys(("libpython", "program", "python", "failed"), b"\0")
     path.write_bytes(shared_library(platform.machine(), "libx.so", ["one", "two"], texts))
     lib = ctypes.CDLL(str(path))
-    table = (ctypes.c_void_p * 4).in_dll(lib, "gallette_table")
+    table = (ctypes.c_void_p * (FIRST + 2)).in_dll(lib, "gallette_table")
     answer = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.c_double)
     double = answer(lambda n, x: n * x)
     asked: list[int] = []
 
     def resolve(index: int) -> int:
         asked.append(index)
-        table[2 + index] = ctypes.cast(double, ctypes.c_void_p).value
-        return int(table[2 + index] or 0)
+        table[FIRST + index] = ctypes.cast(double, ctypes.c_void_p).value
+        return int(table[FIRST + index] or 0)
 
     resolver = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)(resolve)
     table[0] = ctypes.cast(resolver, ctypes.c_void_p).value
     lib.two.restype, lib.two.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
     assert [lib.two(3, 0.5), lib.two(4, 0.25)] == [1.5, 1.0]
     assert asked == [1]
+    answers = [ctypes.CFUNCTYPE(ctypes.c_int)(word or 0)() for word in table[1:FIRST]]
+    assert answers == [0, 1]
 
 
 OTHER = """

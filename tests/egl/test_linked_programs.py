@@ -76,7 +76,6 @@ def test_programs_of_egl(words: tuple[str, ...], way: str, libraries: Path, tmp_
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    pytest.importorskip("Xlib")
     if not can_serve():
         missing("Xvfb")
     with x_server() as name:

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gallette.egl import glx
+from gallette.egl import glx, xcb
 from gallette.egl.constants import EGL
 from gallette.egl.contexts import Request
 from gallette.egl.display import Display
 from gallette.egl.errors import EglError
 from gallette.egl.windows import connect
+from gallette.egl.x11 import X11, _pack
 from tests.drivers.vulkan.device import needs_device
 from tests.egl.conftest import missing
 from tests.egl.xserver import can_serve, on, x_server
@@ -153,13 +154,16 @@ def test_scenes_of_glmark2_are_what_it_expects(driver: str, server: str) -> None
     assert [line for line in verdicts if "Success" not in line] == []
 
 
-def test_without_the_x_library_the_message_names_the_package(
+def test_a_missing_library_is_named(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "gallette.egl.x11", None)
+    def cannot() -> None:
+        raise OSError("libX11-xcb.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(xcb, "_xlib", cannot)
     with pytest.raises(EglError):
-        connect(EGL.PLATFORM_X11, 0)
-    assert "pip install gallette[x11]" in capfd.readouterr().err
+        connect(EGL.PLATFORM_X11, 0, lambda: None)
+    assert "need libxcb and libX11-xcb: libX11-xcb.so.1: " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("shares", [True, False], ids=["shared", "sent"])
@@ -169,15 +173,13 @@ def test_a_picture_is_shown_from_shared_memory_or_sent(
     from Xlib import X
     from Xlib import display as xdisplay
 
-    from gallette.egl.x11 import X11
-
     monkeypatch.setenv("DISPLAY", server)
     other = xdisplay.Display()
     screen = other.screen()
     window = screen.root.create_window(0, 0, 70, 60, 0, screen.root_depth)
     window.map()
     other.sync()
-    x11 = X11(0)
+    x11 = X11(xcb.Connection(EGL.PLATFORM_X11, 0, lambda: None))
     x11.shares = shares
     shown = x11.open(window.id)
     assert shown is not None
@@ -191,17 +193,19 @@ def test_a_picture_is_shown_from_shared_memory_or_sent(
         seen = np.frombuffer(data, np.uint8).reshape(height, width, 4)[..., 2::-1]
         assert (seen == pixels[..., :3]).all()
     shown.close()
+    late = x11.open(window.id)
     x11.close()
+    assert late is not None
+    late.present(pixels)  # nothing happens
+    with pytest.raises(EglError):
+        late.size()
     other.close()
 
 
 def test_pixels_of_two_bytes_are_packed_into_padded_rows() -> None:
-    pytest.importorskip("Xlib")
-    from gallette.egl.x11 import _pack
-
     pixels = np.array([[[255, 0, 0, 9], [0, 255, 0, 9], [8, 4, 248, 9]]], np.uint8)
     rows = np.zeros((1, 8), np.uint8)
-    _pack(pixels, rows, 2)
+    _pack(pixels, rows, 16)
     assert rows.view(np.uint16)[0].tolist() == [0xF800, 0x07E0, 1 << 11 | 1 << 5 | 31, 0]
 
 
@@ -345,6 +349,83 @@ def test_pixmaps_become_textures(server: str) -> None:
     seen = ["204060ff ff1000ff 204060ff", "20406040 ff100080 20406040"]
     seen += [seen[0], "214163ff ff1000ff 214163ff"]
     assert (done.returncode, done.stdout.splitlines()) == (0, seen), done.stderr
+
+
+# Before gallette is called for the first time, the program keeps the server from answering others.
+GRABBED = START.replace("assert not", """
+x.XGrabServer.argtypes = x.XUngrabServer.argtypes = [p]
+x.XGrabServer(native)
+assert not""") + FONT.replace("server = ", """
+gl.glXSwapBuffers.argtypes, x.XSync.argtypes = [p, p], [p, i]
+gl.glXSwapBuffers(native, window)
+x.XUngrabServer(native)
+x.XSync(native, 0)
+server = """) + RESIZED  # fmt: skip
+
+
+def test_the_server_may_be_grabbed_all_the_time(server: str) -> None:
+    command = [sys.executable, "-c", GRABBED]
+    done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "written\nresized\n"), done.stderr
+
+
+# Windows that are gone are drawn on and shown: what the server says of it would end the program.
+# A display that is opened after another was closed often has its address.
+CLOSED = """
+gl.glXSwapBuffers.argtypes = x.XDestroyWindow.argtypes = [p, p]
+x.XCloseDisplay.argtypes, x.XSync.argtypes = [p], [p, i]
+seen = set()
+for turn in range(4):
+    gl.glClear(0x4000)
+    gl.glXSwapBuffers(native, window)
+    x.XDestroyWindow(native, window)
+    for _ in range(2):
+        gl.glViewport(0, 0, 8, 8)
+        gl.glClear(0x4000)
+        gl.glXSwapBuffers(native, window)
+    x.XSync(native, 0)
+    if turn % 2:
+        gl.glXMakeCurrent(native, None, None)
+    x.XCloseDisplay(native)
+    seen.add(native)
+    native = x.XOpenDisplay(None)
+    window = x.XCreateSimpleWindow(
+        native, x.XDefaultRootWindow(native), 0, 0, width, height, 0, None, None)
+    x.XMapWindow(native, window)
+    visual = gl.glXChooseVisual(native, 0, (i * 9)(4, 5, 8, 8, 9, 8, 10, 8, 0))
+    assert gl.glXMakeCurrent(native, window, gl.glXCreateContext(native, visual, None, 1))
+assert len(seen) < 4, "no address came again"
+gl.glClearColor.argtypes = [ctypes.c_float] * 4
+gl.glClearColor(0, 1, 0, 1)
+gl.glClear(0x4000)
+gl.glXSwapBuffers(native, window)
+other = xdisplay.Display()
+x.XSync(native, 0)
+shown = other.create_resource_object("window", window)
+data = shown.get_image(0, 0, 1, 1, X.ZPixmap, 0xFFFFFF).data
+print(bytes(data[:3]).hex())
+"""
+
+
+def test_windows_and_displays_may_end_before_what_is_drawn(server: str) -> None:
+    command = [sys.executable, "-c", START + CLOSED]
+    done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "00ff00\n"), done.stderr
+
+
+def test_a_connection_of_xcb_is_used_itself(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", server)
+    mine = xcb.Connection(EGL.PLATFORM_X11, 0, lambda: None)
+    made = mine.number()
+    mine.tell(1, 0, "IIhhHHHHII", made, mine.screen.root, 0, 0, 9, 4, 0, 1, 0, 0)  # CreateWindow
+    display = Display(EGL.PLATFORM_XCB_EXT, mine._address)
+    display.initialize()
+    assert display.windows is not None
+    window = display.windows.open(made)  # nothing has flushed the request that makes it
+    assert window is not None and window.size() == (9, 4)
+    display.terminate()
+    assert mine.ask(14, 0, "I", made) is not None, "it is the program's to close"
+    mine.close()
 
 
 REQUESTS: list[tuple[tuple[int, ...], dict[str, object]]] = [

@@ -5,6 +5,7 @@ Whatever is asked of it, our GL and the native one answer alike.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import pytest
@@ -124,3 +125,28 @@ def test_what_is_in_use_draws_on_after_a_link_that_failed() -> None:
     assert gl.get_error() == GL.NO_ERROR
     assert list(gl.read_pixels(1, 1, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [255] * 4
     gl.release()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [[f"{_VERTEX}\0"], [f"{_VERTEX}\0\0 and more"], [_VERTEX[:20], f"{_VERTEX[20:]}\0", "more"],
+     ["\0", _VERTEX], [f"{_VERTEX[:-4]}\0", _VERTEX[-4:]]],
+    ids=["one", "more", "parts", "none", "cut"],
+)  # fmt: skip
+def test_a_text_ends_where_c_says(parts: list[str]) -> None:
+    """Programs count the byte that ends a text in its length."""
+    answers = []
+    texts = [part.encode() for part in parts]
+    pointers = (ctypes.c_char_p * len(texts))(*texts)
+    lengths = (ctypes.c_int * len(texts))(*map(len, texts))
+    options: dict[str, Any] = {"profile": "es", "version": (3, 0)}
+    for make in (create_context, native_context):
+        gl = make(**options)
+        shader = gl.create_shader(GL.VERTEX_SHADER)
+        gl.shader_source(shader, len(texts), ctypes.addressof(pointers), lengths)
+        gl.compile_shader(shader)
+        names = GL.COMPILE_STATUS, GL.SHADER_SOURCE_LENGTH
+        asked = [gl.get_shaderiv(shader, name)[0] for name in names]
+        answers.append((asked, gl.get_shader_source(shader)))
+        gl.release()
+    assert answers[0] == answers[1]

@@ -69,7 +69,6 @@ target.read()
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    pytest.importorskip("Xlib")
     if not (can_serve() and shutil.which("es2gears_x11")):
         missing("Xvfb and es2gears_x11")
     with x_server() as name:
