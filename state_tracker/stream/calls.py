@@ -375,13 +375,19 @@ class Call:
             return 1
         return len(self.function.params) - self.points_at_payload
 
+    @property
+    def begins(self) -> bool:
+        """Whether word 2 is where it begins: a draw's first vertex, or the offset of a write."""
+        return self.role is Role.WRITE or self.name.startswith("DrawArrays")
+
     @cached_property
     def hashed(self) -> list[int]:
-        """The words that identify a call: excludes the first vertex of a draw."""
-        if self.role not in (Role.STATE, Role.DRAW, Role.CLEAR):
-            return []
-        words = [*range(1, 1 + self.words)]
-        if self.name.startswith("DrawArrays"):
+        """The words that identify a call: neither the first vertex of a draw nor copied data."""
+        if self.role is Role.UNIFORM:
+            return [1]
+        pointer = self.pointer and not self.points_at_payload
+        words = [*range(1, min(1 + self.words - pointer, HASHED_WORDS))]
+        if self.begins and self.role is Role.DRAW:
             words.remove(2)
         if self.name == "DrawBuffers":
             words += range(PAYLOAD // 8, HASHED_WORDS)
