@@ -129,6 +129,7 @@ class Calls:
             if indices is not None:
                 self._followed[id(indices)] = indices, indices.writes
         self.looked_at = looked_at.keys()
+        self.part: Part | None = None  # the last one that consists of these draws
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -146,8 +147,9 @@ class Calls:
 
     @property
     def alive(self) -> bool:
-        """Whether all resources of the draws still exist."""
-        return all(resource.refcount for resource in self._resources.values())
+        """Whether all resources of the draws, and of what is between them, still exist."""
+        between = self.part is None or self.part.alive
+        return between and all(resource.refcount for resource in self._resources.values())
 
     def _all_moves(self) -> int:
         return sum([plan.moves for plan in self._plans])
@@ -162,6 +164,112 @@ class Calls:
             resource.writes == writes and not resource.live
             for resource, writes in self._followed.values()
         )
+
+
+class Part:
+    """Some entries of a series as commands, and which of them can be executed in sequence."""
+
+    def __init__(
+        self, series: Series, some: slice, others: dict[int, Any], known: Calls, draws: list[int],
+        epoch: int,
+    ) -> None:  # fmt: skip
+        """`draws`: the numbers of the kinds that are draws, with these `known` calls; `others`: the
+        other kinds.
+        """
+        which, sizes, starts = series.which[some], series.pieces.sizes[some], series.starts[some]
+        instances = None if series.instances is None else series.instances[some]
+        self._given = which, sizes, starts, instances
+        self._others, self._draws, self._epoch = others, draws, epoch
+        count = len(series.kinds)
+        self.written: dict[int, HostResource] = {}
+        self.changes: dict[int, QueryChange] = {}
+        self.steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
+        self.commands, self.draws, limits, only = known.among(draws, count)
+        self._addresses: list[tuple[HostResource, int]] = []
+        self._add_writes(others, limits[0])
+        self._add_changes(others, limits[0])
+        self._leave_out(known, limits[0])
+        rooms, vertices, counts = limits[:, which]
+        drawn = self.commands[which, CommandWords.CALL] != 0
+        good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
+        self.size = int(sizes[drawn.argmax()])
+        good &= ~drawn | (sizes == self.size)
+        if instances is not None:
+            wanted = only[which]
+            good &= ~drawn | (instances == wanted) | ((wanted < 0) & (instances < counts))
+        good &= self._follow(which, known.epochs)
+        bounded = np.zeros(len(good) + 2, np.bool_)
+        bounded[1:-1] = good
+        edges = (bounded[1:] != bounded[:-1]).nonzero()[0]
+        self.runs: list[tuple[int, int]] = list(map(tuple, edges.reshape(-1, 2).tolist()))
+
+    def serves(
+        self, series: Series, some: slice, others: dict[int, Any], draws: list[int], epoch: int
+    ) -> bool:
+        """Whether these entries are the same, apart from their data."""
+        given = series.which, series.pieces.sizes, series.starts, series.instances
+        return (
+            epoch == self._epoch
+            and draws == self._draws
+            and others == self._others
+            and all(
+                known is None
+                if now is None
+                else known is not None and np.array_equal(known, now[some])
+                for known, now in zip(self._given, given, strict=True)
+            )
+            and all(_address_of(buffer) == address for buffer, address in self._addresses)
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the buffers that it writes to still exist."""
+        return all(buffer.refcount for buffer in self.written.values())
+
+    def _follow(self, which: Ints, wanted: Ints) -> Bools:
+        """Which entries can be executed in sequence: draws must belong to the bound state's
+        epoch.
+        """
+        expected = np.full(len(self.steps), -1)
+        expected[self._draws] = wanted
+        changes = self.steps[which]
+        epochs = self._epoch + COUNTING * (changes.cumsum() - changes)
+        good: Bools = (expected[which] < 0) | (expected[which] == epochs)
+        return good
+
+    def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
+        """Add commands for writes, as copies to the address of a buffer."""
+        for number, kind in kinds.items():
+            if type(kind) is BufferWrite:
+                buffer: Any = kind.buffer
+                address = self.commands[number, CommandWords.BLOCK] = _address_of(buffer)
+                self._addresses.append((buffer, address))
+                rooms[number] = buffer.desc.width
+                self.written[number] = buffer
+
+    def _add_changes(self, kinds: dict[int, Any], rooms: Ints) -> None:
+        """Add the commands of queries that count samples; `make` provides the address for the
+        count.
+        """
+        for number, kind in kinds.items():
+            if type(kind) is QueryChange and kind.query.counts_samples:
+                rooms[number] = _FOREVER
+                self.changes[number] = kind
+                self.steps[number] = 1 if kind.begins else -1
+
+    def _leave_out(self, known: Calls, rooms: Ints) -> None:
+        """Leave out draws that read in advance what a command writes."""
+        changing = {id(buffer) for buffer in self.written.values()}
+        if known.looked_at.isdisjoint(changing):
+            return
+        for number, (plan, info, _) in list(self.draws.items()):
+            if any(id(resource) in changing for resource in plan.looked_at(info)):
+                self.commands[number], rooms[number] = 0, -1
+                del self.draws[number]
+
+
+def _address_of(buffer: HostResource) -> int:
+    return int(buffer.storage[0][0, 0].ctypes.data)
 
 
 class CommandLists:
@@ -193,50 +301,21 @@ class CommandLists:
         series = self._series
         self._end = min(first + _WINDOW, len(series))
         self._found = []
-        some, count = slice(first, self._end), len(series.kinds)
-        which = series.which[some]
-        kinds = {number: series.kinds[number] for number in _numbers(which)}
+        some = slice(first, self._end)
+        kinds = {number: series.kinds[number] for number in _numbers(series.which[some])}
         draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
         known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
         if known is None:
             return
-        self._written: dict[int, HostResource] = {}
-        self._changes: dict[int, QueryChange] = {}
-        self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
+        others = kinds if len(draws) < len(kinds) else {}
+        for number in draws if others else ():
+            del others[number]
+        part = known.part
+        if part is None or not part.serves(series, some, others, draws, epoch):
+            part = known.part = Part(series, some, others, known, draws, epoch)
+        self._part = part
         self._most = (self._like.work.limit - known.cost) // FRAGMENT
-        self._commands, self._draws = known.commands, known.calls
-        limits, only = known.bounds
-        if len(draws) < count:
-            self._commands, self._draws, limits, only = known.among(draws, count)
-            self._add_writes(kinds, limits[0])
-            self._add_changes(kinds, limits[0])
-            self._leave_out(known, limits[0])
-        sizes, starts = series.pieces.sizes[some], series.starts[some]
-        rooms, vertices, instances = limits[:, which]
-        drawn = self._commands[which, CommandWords.CALL] != 0
-        good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
-        self._size = int(sizes[drawn.argmax()])
-        good &= ~drawn | (sizes == self._size)
-        if series.instances is not None:
-            there, wanted = series.instances[some], only[which]
-            good &= ~drawn | (there == wanted) | ((wanted < 0) & (there < instances))
-        good &= self._follow(which, epoch, draws, known.epochs)
-        bounded = np.zeros(len(good) + 2, np.bool_)
-        bounded[1:-1] = good
-        edges = (bounded[1:] != bounded[:-1]).nonzero()[0] + first
-        self._found = edges.reshape(-1, 2)[::-1].tolist()
-
-    def _follow(self, which: Ints, epoch: int, draws: list[int], wanted: Ints) -> Bools:
-        """Which entries can be executed in sequence: draws must belong to the bound state's
-        epoch.
-        """
-        count = len(self._series.kinds)
-        expected = np.full(count, -1)
-        expected[draws] = wanted
-        changes = self._steps[which]
-        epochs = epoch + COUNTING * (changes.cumsum() - changes)
-        good: Bools = (expected[which] < 0) | (expected[which] == epochs)
-        return good
+        self._found = [[first + begin, first + end] for begin, end in part.runs[::-1]]
 
     def _known(self, kinds: dict[int, Any], draws: list[int], few: bool) -> Calls | None:
         """The calls of the draws. If these are not `few`, it takes as long to prepare them as to
@@ -275,42 +354,13 @@ class CommandLists:
         if len(kept) >= _MOST_KEPT or held > _MOST_HELD:
             kept.clear()
 
-    def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
-        """Add commands for writes, as copies to the address of a buffer."""
-        for number, kind in kinds.items():
-            if type(kind) is BufferWrite:
-                buffer: Any = kind.buffer
-                self._commands[number, CommandWords.BLOCK] = buffer.storage[0][0, 0].ctypes.data
-                rooms[number] = buffer.desc.width
-                self._written[number] = buffer
-
-    def _add_changes(self, kinds: dict[int, Any], rooms: Ints) -> None:
-        """Add the commands of queries that count samples; `make` provides the address for the
-        count.
-        """
-        for number, kind in kinds.items():
-            if type(kind) is QueryChange and kind.query.counts_samples:
-                rooms[number] = _FOREVER
-                self._changes[number] = kind
-                self._steps[number] = 1 if kind.begins else -1
-
-    def _leave_out(self, known: Calls, rooms: Ints) -> None:
-        """Leave out draws that read in advance what a command writes."""
-        changing = {id(buffer) for buffer in self._written.values()}
-        if known.looked_at.isdisjoint(changing):
-            return
-        for number, (plan, info, _) in list(self._draws.items()):
-            if any(id(resource) in changing for resource in plan.looked_at(info)):
-                self._commands[number], rooms[number] = 0, -1
-                del self._draws[number]
-
     # -- making ------------------------------------------------------------------------------------
 
     def make(self, begin: int, end: int) -> tuple[int, int | None]:
         """Execute these entries, or the first ones of them."""
-        series, draws = self._series, self._draws
+        series, part, draws = self._series, self._part, self._part.draws
         kinds, pieces = series.which[begin:end], series.pieces
-        commands = self._commands[kinds]
+        commands = part.commands[kinds]
         commands[:, CommandWords.SOURCE] = pieces.addresses(begin, end)
         commands[:, CommandWords.BYTES] = pieces.sizes[begin:end]
         drawn = commands[:, CommandWords.CALL] != 0
@@ -320,12 +370,12 @@ class CommandLists:
             commands[:, CommandWords.INSTANCE] = series.instances[begin:end]
         commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
         numbers = _numbers(kinds)
-        steps = self._steps[kinds]
+        steps = part.steps[kinds]
         changes = steps.nonzero()[0]
         passed = self._passed(commands, changes)
         plans = {draws[number][0]: draws[number][1:] for number in numbers if number in draws}
         for plan, (info, stream) in plans.items():
-            plan.begin(info, stream, self._size)
+            plan.begin(info, stream, part.size)
         if plans:  # what follows their constants is zero
             self._memory.put(0, pieces[begin + int(drawn.argmax())])
         before = self._like.counters.moment(True).samples_passed - self._memory.samples_passed
@@ -336,11 +386,11 @@ class CommandLists:
         for plan in plans:
             plan.charge(seconds / len(plans))
         for number in numbers:
-            if number in self._written:
-                self._written[number].touch()
+            if number in part.written:
+                part.written[number].touch()
         if changes.size:
             changes = changes[: changes.searchsorted(done)]
-            some = [self._changes[number] for number in kinds[changes].tolist()]
+            some = [part.changes[number] for number in kinds[changes].tolist()]
             counts = map(Samples, (passed + before).tolist())
             for change, samples in zip(some, counts, strict=False):
                 change.query.change(change.begins, samples)

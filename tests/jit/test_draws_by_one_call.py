@@ -14,7 +14,6 @@ from gallette.drivers.common.bound import COUNTING
 from gallette.drivers.jit import command_lists
 from gallette.drivers.jit.shader.command_list_code import COSTLY
 from gallette.drivers.jit.shader.plan_code import DONE, LARGE, LISTS, STOPPED, THREADS
-from gallette.pipe.draw_series import Series
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
 from tests.state_tracker.gl_programs import Program, programs_of
@@ -422,12 +421,12 @@ def _recorded(drawn: str) -> Program:
 def test_runs_end_where_a_draw_would_find_other_queries(seed: int) -> None:
     """Draws of the number of queries that count samples go on."""
     rng = np.random.default_rng(seed)
-    looked = object.__new__(command_lists.CommandLists)
-    looked._series = Series([None] * 5, *[None] * 3)  # type: ignore[arg-type]
-    looked._steps = np.array([1, -1, 0, 0, 0])
+    part = object.__new__(command_lists.Part)
+    part.steps = np.array([1, -1, 0, 0, 0])
     epochs = [7 + COUNTING * number for number in range(3)]
+    part._draws, part._epoch = [2, 3, 4], epochs[1]
     which = rng.choice(5, 20, p=[0.15, 0.15, 0.2, 0.25, 0.25])
-    found = looked._follow(which, epochs[1], [2, 3, 4], np.array(epochs))
+    found = part._follow(which, np.array(epochs))
     more = 0
     for number, good in zip(which.tolist(), found.tolist(), strict=True):
         if number < 2:
