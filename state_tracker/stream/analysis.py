@@ -13,7 +13,7 @@ import numpy as np
 
 from gallette.state_tracker.entry_points.enums import GL
 
-from .calls import CALLS, Ints, Role
+from .calls import CALLS, Ints, Role, distinct
 from .states import Hashes, Numbers, Settings, States, kind_of
 from .uniforms import Uniforms
 
@@ -90,7 +90,7 @@ class Analysis:
         self.which[self.asked] = count + np.arange(len(self.asked))
         programs = self.states.program(at[of[Role.DRAW]])
         self.drawn: list[tuple[int, Ints, Ints]] = []  # of each program: which, and where
-        for name in np.unique(programs).tolist():
+        for name in distinct(programs):
             some = of[Role.DRAW][programs == name]
             self.drawn.append((name, some, at[some]))
         # Entries with data of their own: which, where, and the word that points at it.
@@ -118,10 +118,10 @@ class Analysis:
         """Add writes to buffers: their kind is the buffer."""
         at = self.entries[some]
         targets, names = rows[at, 1], np.zeros(len(at), np.int64)
-        for target in np.unique(targets).tolist():
+        for target in distinct(targets):
             names = np.where(targets == target, self.states.buffer(target, at), names)
         ends = rows[at, 2] + rows[at, 3]
-        self.written = np.unique(names).tolist()
+        self.written = distinct(names)
         for name in self.written:
             these = (names == name).nonzero()[0]
             good = (rows[at[these], 2] >= 0) & (ends[these] <= self.states.before(_size_of, name))

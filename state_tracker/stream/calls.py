@@ -36,6 +36,7 @@ __all__ = [
     "Ints",
     "Role",
     "by_first",
+    "distinct",
     "keeps_state",
     "slot_of",
     "whole",
@@ -116,6 +117,15 @@ class Family(Enum):
         return self.seen_by_draws or self.value >= Family.CLEAR_COLOR.value
 
 
+def distinct(values: Ints) -> list[int]:
+    """The distinct values of an array, ascending. (np.unique would import all of numpy.ma.)"""
+    found = np.sort(values)
+    kept = np.ones(len(found), np.bool_)
+    np.not_equal(found[1:], found[:-1], out=kept[1:])
+    numbers: list[int] = found[kept].tolist()
+    return numbers
+
+
 def slot_of(family: Family, part: Any = 0) -> Any:
     """The number of a slot: a part of a family, such as one capability."""
     return part << 8 | family.value
@@ -150,7 +160,7 @@ class Selected:
     def texture(self, targets: Ints) -> Ints:
         """A number for the texture that is bound to each command's target of the active unit."""
         found = np.zeros(len(targets), np.int64)
-        for target in np.unique(targets).tolist():
+        for target in distinct(targets):
             names = self._states.texture(target, self._at)
             names = np.where(names == 0, _NO_NAME | target, names)  # each target has a texture 0
             found = np.where(targets == target, names, found)

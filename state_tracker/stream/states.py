@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.state_tracker.entry_points.enums import GL
 
-from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, whole
+from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, distinct, whole
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -117,7 +117,6 @@ class States:
     def __init__(self, stream: Stream, rows: Ints, numbers: Numbers, values: Hashes) -> None:
         self._ctx: Context = stream.ctx
         self._rows, self._numbers, self._count = rows, numbers, len(rows)
-        self._hashes = stream.for_draws, stream.for_clears
         self._before: dict[tuple[Getter, tuple[int, ...]], int] = {}
         self._last_writes: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._order = numbers.argsort(kind="stable")
@@ -132,10 +131,10 @@ class States:
         return found
 
     def hold(self, stream: Stream, rows: Ints) -> bool:
-        """Whether the states are those of the same calls now, too: of these commands."""
+        """Whether the states are those of the same calls now, too, after a state with the same
+        hashes: of these commands.
+        """
         self._rows = rows
-        if self._hashes != (stream.for_draws, stream.for_clears):
-            return False
         applied, ctx = stream.applied, self._ctx
         if any(applied.get(slot, 0) != value for slot, value in self._old):
             return False
@@ -265,7 +264,7 @@ class States:
         binds = self.where(_BIND)
         binds = binds[self._rows[binds, 1] == target]
         bound_in = self.unit(binds)
-        for unit in np.unique(units).tolist():
+        for unit in distinct(units):
             where = binds[bound_in == unit]
             name = self.before(_texture, unit, target)
             names = np.where(units == unit, _last(where, self._rows[where, 2], name, at), names)
