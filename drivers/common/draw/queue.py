@@ -334,7 +334,7 @@ class DrawQueue:
                 if plan is None or draw.epoch != bound.epoch:
                     break
                 if lists is None:
-                    lists = plan.command_lists(series, planned)
+                    lists = plan.command_lists(series, target, planned)
                     begin = end = number
                     if len(draws) - number <= _SHORT:
                         begin = end = number + 1 + _ALONE
