@@ -27,7 +27,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Samples
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
-from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
+from gallette.pipe.state import BufferWrite, DrawInfo, FramebufferState, QueryChange
 
 from .llvm.engine import Function, compile_module, loads
 from .plan_memory import CONSTANTS, PlanMemory, Stream
@@ -45,6 +45,9 @@ _MOST_KEPT = 256
 
 _MOST_HELD = 4096
 """Draws of all of these: each holds a snapshot and a plan."""
+
+_MOST_LISTS = 64
+"""Command lists of a window that are kept."""
 
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
@@ -84,6 +87,7 @@ class Calls:
         self._tokens, self.loads = tokens, loads()
         self._plans = [plan for plan in plans if plan is not None]
         self._whole, self._moves = None not in plans, self._all_moves()
+        self._memory, self._moved = memory, memory.moved
         self._resources = {id(each): each for token in tokens for each in token.snapshot.named}
         count = len(tokens)
         self.commands = np.zeros((count, CommandWords.SIZE), np.int64)
@@ -158,8 +162,12 @@ class Calls:
         """Whether the draws have the same plans and indices still. They draw to one framebuffer,
         so that one of them tells whether it is bound.
         """
-        if not self._whole or self._moves != self._all_moves() or planned(self._tokens[0]) is None:
+        if not self._whole or planned(self._tokens[0]) is None:
             return False
+        if self._moved != self._memory.moved:
+            self._moved = self._memory.moved
+            if self._moves != self._all_moves():
+                return False
         return self.alive and all(
             resource.writes == writes and not resource.live
             for resource, writes in self._followed.values()
@@ -180,6 +188,7 @@ class Part:
         instances = None if series.instances is None else series.instances[some]
         self._given = which, sizes, starts, instances
         self._others, self._draws, self._epoch = others, draws, epoch
+        self._lists: dict[tuple[int, int], CommandList] = {}
         count = len(series.kinds)
         self.written: dict[int, HostResource] = {}
         self.changes: dict[int, QueryChange] = {}
@@ -220,6 +229,16 @@ class Part:
             )
             and all(_address_of(buffer) == address for buffer, address in self._addresses)
         )
+
+    def list_of(self, begin: int, end: int, memory: PlanMemory) -> CommandList:
+        """The command list of some of the entries."""
+        found = self._lists.get((begin, end))
+        if found is None:
+            if len(self._lists) >= _MOST_LISTS:
+                self._lists.clear()
+            given = [None if each is None else each[begin:end] for each in self._given]
+            found = self._lists[begin, end] = CommandList(self, memory, *given)
+        return found
 
     @property
     def alive(self) -> bool:
@@ -268,6 +287,68 @@ class Part:
                 del self.draws[number]
 
 
+class CommandList:
+    """Successive commands, without the addresses of their data."""
+
+    def __init__(
+        self,
+        part: Part,
+        memory: PlanMemory,
+        which: Ints,
+        sizes: Ints,
+        starts: Ints,
+        instances: Ints | None,
+    ) -> None:
+        """`which`, ...: as in a `Series`."""
+        commands = self.commands = part.commands[which]
+        commands[:, CommandWords.BYTES] = sizes
+        drawn = commands[:, CommandWords.CALL] != 0
+        self.first_draw = int(drawn.argmax())
+        firsts = commands[:, CommandWords.START]
+        np.copyto(firsts, starts, where=firsts < 0)
+        if instances is not None:
+            commands[:, CommandWords.INSTANCE] = instances
+        commands[:, CommandWords.BLOCK] += np.where(drawn, 0, starts)
+        self.steps = part.steps[which]
+        self.changes = self.steps.nonzero()[0]
+        self.queries = [part.changes[number] for number in which[self.changes].tolist()]
+        # The number of samples that have passed is written there at each change.
+        self.passed = np.zeros(len(self.queries), np.int64)
+        passed_at, size = self.passed.ctypes.data, self.passed.itemsize
+        commands[self.changes, CommandWords.BLOCK] = passed_at + size * np.arange(self.passed.size)
+        commands[self.changes, CommandWords.BYTES] = size
+        self.tally_at = memory.tally[TallyWords.PASSED :].ctypes.data
+        numbers = _numbers(which)
+        draws = [part.draws[number] for number in numbers if number in part.draws]
+        self.plans = {plan: (info, stream) for plan, info, stream in draws}
+        touched = {id(plan.touched): plan.touched for plan in self.plans}
+        self._touched = [resource for some in touched.values() for resource in some]
+        self._written = [part.written[number] for number in numbers if number in part.written]
+        self._size = part.size
+        self._begun: Any = None
+        self._converting: list[DrawPlan] = []  # plans that read converted data
+        self._quick: list[DrawPlan] = []
+
+    def begin(self, memory: PlanMemory) -> None:
+        """Prepare the plans, unless they are prepared for this list still."""
+        known = self._begun == (memory.ended, memory.room, loads())
+        for plan in self._converting if known else self.plans:
+            plan.begin(*self.plans[plan], self._size)
+        if not known:
+            self._converting = [plan for plan in self.plans if not plan.reads_in_place]
+            self._quick = [plan for plan in self.plans if plan.is_quick]
+        self._begun = memory.ended, memory.room, loads()
+
+    def executed(self, seconds: float) -> None:
+        """Charge the plans for this time, and record that resources have changed."""
+        for resource in self._touched:
+            resource.writes += 1
+        for plan in self._quick:
+            plan.charge(seconds / len(self.plans))
+        for buffer in self._written:
+            buffer.touch()
+
+
 def _address_of(buffer: HostResource) -> int:
     return int(buffer.storage[0][0, 0].ctypes.data)
 
@@ -275,9 +356,15 @@ def _address_of(buffer: HostResource) -> int:
 class CommandLists:
     """The runs of a series, found on request."""
 
-    def __init__(self, like: DrawPlan, series: Series, planned: Callable[[Any], Any]) -> None:
-        """`planned`: the plan of a draw, if it may follow the draws before it in one list."""
-        self._like, self._memory = like, like.memory
+    def __init__(
+        self,
+        like: DrawPlan,
+        series: Series,
+        target: FramebufferState,
+        planned: Callable[[Any], Any],
+    ) -> None:
+        """Draws to the `target`; `planned`: the plan of a draw, if it has one and draws there."""
+        self._like, self._memory, self._target = like, like.memory, target
         self._series, self._planned = series, planned
         self._end = 0  # of the entries that were looked at
         self._found: list[list[int]] = []  # runs that come next, the first last
@@ -301,9 +388,14 @@ class CommandLists:
         series = self._series
         self._end = min(first + _WINDOW, len(series))
         self._found = []
+        kinds, draws = self._kinds(first)
+        others = [number for number in draws if kinds[number].target is not self._target]
+        if others:  # other lists begin there
+            elsewhere = np.zeros(len(series.kinds), np.bool_)
+            elsewhere[others] = True
+            self._end = first + int(elsewhere[series.which[first : self._end]].argmax())
+            kinds, draws = self._kinds(first)
         some = slice(first, self._end)
-        kinds = {number: series.kinds[number] for number in _numbers(series.which[some])}
-        draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
         known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
         if known is None:
             return
@@ -313,9 +405,17 @@ class CommandLists:
         part = known.part
         if part is None or not part.serves(series, some, others, draws, epoch):
             part = known.part = Part(series, some, others, known, draws, epoch)
-        self._part = part
+        self._part, self._first = part, first
         self._most = (self._like.work.limit - known.cost) // FRAGMENT
         self._found = [[first + begin, first + end] for begin, end in part.runs[::-1]]
+
+    def _kinds(self, first: int) -> tuple[dict[int, Any], list[int]]:
+        """The kinds from this entry to the end, and the numbers of those that are draws."""
+        series = self._series
+        kinds = {
+            number: series.kinds[number] for number in _numbers(series.which[first : self._end])
+        }
+        return kinds, [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
 
     def _known(self, kinds: dict[int, Any], draws: list[int], few: bool) -> Calls | None:
         """The calls of the draws. If these are not `few`, it takes as long to prepare them as to
@@ -358,59 +458,28 @@ class CommandLists:
 
     def make(self, begin: int, end: int) -> tuple[int, int | None]:
         """Execute these entries, or the first ones of them."""
-        series, part, draws = self._series, self._part, self._part.draws
-        kinds, pieces = series.which[begin:end], series.pieces
-        commands = part.commands[kinds]
-        commands[:, CommandWords.SOURCE] = pieces.addresses(begin, end)
-        commands[:, CommandWords.BYTES] = pieces.sizes[begin:end]
-        drawn = commands[:, CommandWords.CALL] != 0
-        starts = commands[:, CommandWords.START]
-        np.copyto(starts, series.starts[begin:end], where=starts < 0)
-        if series.instances is not None:
-            commands[:, CommandWords.INSTANCE] = series.instances[begin:end]
-        commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
-        numbers = _numbers(kinds)
-        steps = part.steps[kinds]
-        changes = steps.nonzero()[0]
-        passed = self._passed(commands, changes)
-        plans = {draws[number][0]: draws[number][1:] for number in numbers if number in draws}
-        for plan, (info, stream) in plans.items():
-            plan.begin(info, stream, part.size)
-        if plans:  # what follows their constants is zero
-            self._memory.put(0, pieces[begin + int(drawn.argmax())])
-        before = self._like.counters.moment(True).samples_passed - self._memory.samples_passed
-        seconds, done, state = self._run(commands)
-        for resources in {id(plan.touched): plan.touched for plan in plans}.values():
-            for resource in resources:
-                resource.writes += 1
-        for plan in plans:
-            plan.charge(seconds / len(plans))
-        for number in numbers:
-            if number in part.written:
-                part.written[number].touch()
-        if changes.size:
-            changes = changes[: changes.searchsorted(done)]
-            some = [part.changes[number] for number in kinds[changes].tolist()]
-            counts = map(Samples, (passed + before).tolist())
-            for change, samples in zip(some, counts, strict=False):
-                change.query.change(change.begins, samples)
-        more = int(steps[:done].sum()) if changes.size else None
+        memory, pieces, part = self._memory, self._series.pieces, self._part
+        made = part.list_of(begin - self._first, end - self._first, memory)
+        made.begin(memory)
+        made.commands[:, CommandWords.SOURCE] = pieces.addresses(begin, end)
+        if made.plans:  # what follows their constants is zero
+            memory.put(0, pieces[begin + made.first_draw])
+        if made.queries:
+            made.commands[made.changes, CommandWords.SOURCE] = made.tally_at
+        before = self._like.counters.moment(True).samples_passed - memory.samples_passed
+        seconds, done, state = self._run(made.commands)
+        made.executed(seconds)
+        more = None
+        if made.queries:
+            count = int(made.changes.searchsorted(done))
+            passed = (made.passed[:count] + before).tolist()
+            for change, samples in zip(made.queries, passed, strict=False):
+                change.query.change(change.begins, Samples(samples))
+            more = int(made.steps[:done].sum())
         if state:
-            plan, _, stream = draws[int(kinds[done])]
+            plan, _, stream = part.draws[int(self._series.which[begin + done])]
             done += plan.ended(0 if state == COSTLY else state, stream)
         return done, more
-
-    def _passed(self, commands: Ints, which: Ints) -> Ints:
-        """The array to which these commands write the number of samples that passed."""
-        found = np.zeros(which.size, np.int64)
-        if which.size:
-            tally = self._memory.tally
-            commands[which, CommandWords.BLOCK] = found.ctypes.data + found.itemsize * np.arange(
-                which.size
-            )
-            commands[which, CommandWords.SOURCE] = tally[TallyWords.PASSED :].ctypes.data
-            commands[which, CommandWords.BYTES] = tally.itemsize
-        return found
 
     def _run(self, commands: Ints) -> tuple[float, int, int]:
         """Execute commands; returns the time taken, the entry where it ended, and its state."""
