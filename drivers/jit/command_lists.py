@@ -386,11 +386,14 @@ class CommandLists:
     def _look(self, first: int, epoch: int) -> None:
         """Classify the next entries: those that can be commands form a run, others end it."""
         series = self._series
+        self._end, self._found = first, []
+        head = series.kinds[series.which[first]]
+        if type(head) is PreparedDraw and head.target is not self._target:
+            return  # other lists begin here
         self._end = min(first + _WINDOW, len(series))
-        self._found = []
         kinds, draws = self._kinds(first)
         others = [number for number in draws if kinds[number].target is not self._target]
-        if others:  # other lists begin there
+        if others:
             elsewhere = np.zeros(len(series.kinds), np.bool_)
             elsewhere[others] = True
             self._end = first + int(elsewhere[series.which[first : self._end]].argmax())
