@@ -65,11 +65,16 @@ class Analysis:
         return self.states.hold(stream, rows) and self.uniforms.hold(rows)
 
     def unaccepted(self, accepted: Set[int]) -> list[int]:
-        """The commands that set a slot to a value for the first time, which may be errors."""
-        values = self._values
-        if accepted >= values.keys():
-            return []
-        return sorted({place for value, place in values.items() if value not in accepted})
+        """The commands that set a slot to a value for the first time, which may be errors; none,
+        once all were `accepted`.
+        """
+        if self._values:
+            values = self._values.items()
+            found = sorted({place for value, place in values if value not in accepted})
+            if found:
+                return found
+            self._values = {}
+        return []
 
     @property
     def sets(self) -> Settings | None:
