@@ -129,7 +129,7 @@ class Batch:
             if table is None:
                 continue
             stride = table.shape[1]
-            offsets[some] = np.arange(total, total + table.size, stride) if stride else total
+            offsets[some] = np.arange(total, total + table.size, stride)
             sizes[some] = stride
             blocks.append(table.tobytes())
             total += table.size
@@ -275,7 +275,7 @@ class Batch:
             for at, slot, value in self._states.last_writes(first, end):
                 if self._stream.applied.get(slot) != value:
                     self._apply(at, slot)
-            self._ctx.textures.active = self._selected(self._states.unit, place)
+            self._ctx.textures.active = self._states.unit_at(place)
 
     @staticmethod
     def _selected(what: Callable[[Ints], Ints], place: int) -> int:
@@ -286,7 +286,7 @@ class Batch:
         """Make a call that was accepted before, independent of the current selection."""
         ctx, family = self._ctx, Family(slot & 255)
         if family is Family.TEXTURE:
-            ctx.textures.active = self._selected(self._states.unit, place)
+            ctx.textures.active = self._states.unit_at(place)
         if family is Family.TEXTURE_PARAMETER:
             target, pname = self._rows[place, 1:3].tolist()
             name = int(self._states.texture(target, np.array([place]))[0])
@@ -323,6 +323,4 @@ class Batch:
         self._uniforms.store(end)
         self._ctx.dirty |= Dirty.CONSTANTS
         stream = self._stream
-        there = np.array([end])
-        stream.for_draws = int(self._states.for_draws(there)[0])
-        stream.for_clears = int(self._states.for_clears(there)[0])
+        stream.for_draws, stream.for_clears = self._states.hashes_at(end)

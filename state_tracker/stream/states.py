@@ -118,6 +118,7 @@ class States:
         self._ctx: Context = stream.ctx
         self._rows, self._numbers, self._count = rows, numbers, len(rows)
         self._before: dict[tuple[Getter, tuple[int, ...]], int] = {}
+        self._units: dict[int, int] = {}
         self._last_writes: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._order = numbers.argsort(kind="stable")
         self._ends = [0, *np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()]
@@ -217,6 +218,18 @@ class States:
             columns = self.place[some].tolist(), self.slot[some].tolist(), self.value[some].tolist()
             found = self._last_writes[first, end] = list(zip(*columns, strict=True))
         return found
+
+    def unit_at(self, place: int) -> int:
+        """The active texture unit at one command."""
+        found = self._units.get(place)
+        if found is None:
+            found = self._units[place] = int(self.unit(np.array([place]))[0])
+        return found
+
+    def hashes_at(self, place: int) -> tuple[int, int]:
+        """The states of draws and of clears before one command."""
+        at = int(self.place.searchsorted(place))
+        return int(self._for_draws[at]), int(self._for_clears[at])
 
     def for_draws(self, places: Ints) -> Hashes:
         """The states of draws at these positions."""

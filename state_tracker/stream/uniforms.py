@@ -110,10 +110,10 @@ class Uniforms:
 
     def rows(self, name: int, draws: Ints) -> Bytes | None:
         """The default blocks for the draws of one program, which are at these positions among the
-        commands.
+        commands; None if they are empty.
         """
         executable = self.executable(name)
-        if executable is None:
+        if executable is None or not executable.uniforms.data:
             return None
         data = np.frombuffer(bytes(executable.uniforms.data), np.uint8)
         found = np.repeat(data[None], len(draws), 0)
