@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gallette.pipe.state import TextureWrite
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.texturing.teximage import texture_write
 
 from .calls import CALLS, Ints, Role, distinct
 from .states import Hashes, Numbers, Settings, States, kind_of
@@ -55,7 +57,9 @@ class Analysis:
         self.entries = _ENTRIES[numbers].nonzero()[0]
         self.keys: list[int] = []  # of the kinds of draws and clears, which come first
         self.written: list[int] = []  # names of buffers, of two kinds each: the second is an error
-        self.boxes: list[tuple[int, ...]] = []  # of textures that are written, a kind each
+        self._boxes: list[tuple[int, ...]] = []  # of textures that are written, a kind each
+        self._first_boxes: list[int] = []  # of each level
+        self._texture_writes: list[TextureWrite | None] = []
         self.which = np.empty(len(self.entries), np.int64)
         if len(self.entries):
             self._find_entries(rows, roles[self.entries], values)
@@ -146,5 +150,16 @@ class Analysis:
         found: dict[tuple[int, ...], int] = {}
         for entry, row in zip(some.tolist(), map(tuple, rows.tolist()), strict=True):
             self.which[entry] = found.setdefault(row, count + len(found))
-        self.boxes = list(found)
+        self._boxes = list(found)
+        levels = [box[:2] for box in self._boxes]
+        self._first_boxes = [levels.index(level) for level in dict.fromkeys(levels)]
         return count + len(found)
+
+    def texture_writes(self, ctx: Context) -> list[TextureWrite | None]:
+        """The writes to textures. Other storage of a texture would have ended the analysis, unless
+        that of a level differs; so it is enough to look at the first box of each level.
+        """
+        known, boxes = self._texture_writes, self._boxes
+        if not known or any(texture_write(ctx, *boxes[n]) != known[n] for n in self._first_boxes):
+            self._texture_writes = [texture_write(ctx, *box) for box in boxes]
+        return self._texture_writes

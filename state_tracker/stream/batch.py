@@ -23,7 +23,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.registry import implemented
 from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
-from gallette.state_tracker.texturing.teximage import texture_write
 from gallette.state_tracker.texturing.texture_objects import set_parameter
 
 from .analysis import Analysis
@@ -80,7 +79,7 @@ class Batch:
             buffer = ctx.buffers.names.get(name) if name else None
             resource = None if buffer is None else buffer.plain
             self._kinds += [None if resource is None else BufferWrite(resource), None]
-        self._kinds += [texture_write(ctx, *box) for box in analysis.boxes]
+        self._kinds += analysis.texture_writes(ctx)
         if len(analysis.asked):
             self._add_queries(analysis.asked)
         self._blocked = np.array([kind is None for kind in self._kinds], bool)[self._which]

@@ -109,10 +109,10 @@ class Stream:
 
     def _clear(self) -> None:
         """Drop all known draws and all recorded state."""
-        if not (self.kinds or self.applied or self.accepted):
-            return
         self._analyses.clear()
         self._analysed = 0
+        if not (self.kinds or self.applied or self.accepted):
+            return
         self.kinds.clear()
         self.applied.clear()
         self.accepted.clear()
