@@ -59,8 +59,8 @@ class Pieces:
 
     def only(self, number: int) -> bytes:
         """One piece, for callers that need no other."""
-        offset = int(self.offsets[number])
-        return self.memories[self.which[number]][offset : offset + int(self.sizes[number])]
+        memory, offset = self.memories[int(self.which[number])], int(self.offsets[number])
+        return memory[offset : offset + int(self.sizes[number])]
 
     def all(self) -> list[bytes]:
         """The bytes of all pieces."""

@@ -229,8 +229,12 @@ class Part:
         if found is None:
             if len(self._lists) >= _MOST_LISTS:
                 self._lists.clear()
-            given = [None if each is None else each[begin:end] for each in self._given]
-            found = self._lists[begin, end] = CommandList(self, memory, *given)
+            which, sizes, starts, instances = self._given
+            some = slice(begin, end)
+            found = self._lists[begin, end] = CommandList(
+                self, memory, which[some], sizes[some], starts[some],
+                None if instances is None else instances[some],
+            )  # fmt: skip
         return found
 
     @property
@@ -389,19 +393,13 @@ class CommandLists:
     def _look(self, first: int, epoch: int) -> None:
         """Classify the next entries: those that can be commands form a run, others end it."""
         series = self._series
-        self._end, self._found = first, []
-        head = series.kinds[series.which[first]]
-        if type(head) is PreparedDraw and head.target is not self._target:
-            return  # other lists begin here
-        self._end = min(first + _WINDOW, len(series))
-        kinds, draws = self._kinds(first)
-        others = [number for number in draws if kinds[number].target is not self._target]
-        if others:
-            elsewhere = np.zeros(len(series.kinds), np.bool_)
-            elsewhere[others] = True
-            self._end = first + int(elsewhere[series.which[first : self._end]].argmax())
-            kinds, draws = self._kinds(first)
+        self._end, self._found = first + _WINDOW, []
         some = slice(first, self._end)
+        elsewhere = self._elsewhere[series.which[some]]
+        count = int(elsewhere.argmax()) if elsewhere.any() else len(elsewhere)
+        self._end, some = first + count, slice(first, first + count)
+        kinds = {number: series.kinds[number] for number in _numbers(series.which[some])}
+        draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
         known = self._known(kinds, draws, 2 * len(draws) <= self._end - first)
         if known is None:
             return
@@ -415,13 +413,16 @@ class CommandLists:
         self._most = (self._like.work.limit - known.cost) // FRAGMENT
         self._found = [[first + begin, first + end] for begin, end in part.runs[::-1]]
 
-    def _kinds(self, first: int) -> tuple[dict[int, Any], list[int]]:
-        """The kinds from this entry to the end, and the numbers of those that are draws."""
-        series = self._series
-        kinds = {
-            number: series.kinds[number] for number in _numbers(series.which[first : self._end])
-        }
-        return kinds, [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
+    @functools.cached_property
+    def _elsewhere(self) -> Bools:
+        """Which kinds are draws to other framebuffers: other lists begin there."""
+        kinds, memory = self._series.kinds, self._memory
+        if memory.targets is None or memory.targets[0] is not kinds:
+            each = [id(kind.target) if type(kind) is PreparedDraw else 0 for kind in kinds]
+            memory.targets = kinds, np.array(each)
+        targets = memory.targets[1]
+        found: Bools = (targets != id(self._target)) & (targets != 0)
+        return found
 
     def _known(self, kinds: dict[int, Any], draws: list[int], few: bool) -> Calls | None:
         """The calls of the draws. If these are not `few`, it takes as long to prepare them as to

@@ -108,7 +108,7 @@ def rectangles(
 
 def half_width(state: RasterizerState) -> int:
     """Half the width of lines that are parallelograms, in 1/256 pixel."""
-    return math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS // 2
+    return int(math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS / 2)
 
 
 def parallelograms(

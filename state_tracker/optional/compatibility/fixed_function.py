@@ -41,7 +41,7 @@ TARGETS = (
 class LightKey(NamedTuple):
     """How one light is computed."""
 
-    index: int
+    number: int
     directional: bool
     spot: bool
 
@@ -228,7 +228,7 @@ def _face(key: VertexKey, side: str, normal: str, number: int) -> list[str]:
 def _light(
     key: VertexKey, light: LightKey, side: str, number: int, material: tuple[str, str, str]
 ) -> list[str]:
-    source = f"gl_LightSource[{light.index}]"
+    source = f"gl_LightSource[{light.number}]"
     n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
     lines = ["{"]
     if light.directional:
