@@ -151,7 +151,7 @@ class Calls:
 
     @property
     def alive(self) -> bool:
-        """Whether all resources of the draws, and of what is between them, still exist."""
+        """Whether all resources of the draws and of the writes between them still exist."""
         between = self.part is None or self.part.alive
         return between and all(resource.refcount for resource in self._resources.values())
 

@@ -1,10 +1,10 @@
 """One batch: the commands in the ring, executed together as far as possible.
 
-NumPy processes all of them at once. Each call that sets state writes *slots*; the hash of a state
-is the sum of a number for every slot and its value, so a running sum gives the state before each
-command. Draws and clears with equal calls and states are of one *kind*. Kinds that the driver knows
-by a token are passed to it together, with the writes and queries between them. At any other kind
-the batch stops: the calls that set the state are made, then the command itself.
+NumPy processes all of them at once (`analysis`). Each call that sets state writes *slots*; the hash
+of a state is the sum of a number for every slot and its value, so a running sum gives the state
+before each command. Draws and clears with equal calls and states are of one *kind*. Kinds that the
+driver knows by a token are passed to it together, with the writes and queries between them. At any
+other kind the batch stops: the calls that set the state are made, then the command itself.
 """
 
 from __future__ import annotations
