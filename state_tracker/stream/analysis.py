@@ -7,7 +7,7 @@ kept (`Stream`) for the next batch of the same calls, as long as the state befor
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from gallette.pipe.state import TextureWrite
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.texturing.teximage import texture_write
 
-from .calls import CALLS, Ints, Role, distinct
+from .calls import CALLS, NUMBERS, Ints, Role, distinct
 from .states import Hashes, Numbers, Settings, States, kind_of
 from .uniforms import Uniforms
 
@@ -29,6 +29,7 @@ _ROLE = {role: number for number, role in enumerate(Role)}
 _ROLES = np.array([_ROLE[call.role] for call in CALLS])
 _ENTRIES = np.array([call.role not in (Role.STATE, Role.UNIFORM) for call in CALLS])
 _BEGINS = np.array([call.begins for call in CALLS])
+_BEGIN = NUMBERS["BeginQuery"]
 _POINTERS = {Role.WRITE: 4, Role.TEXELS: 9}
 """The word that points at copied data."""
 _COPIED = 1
@@ -97,6 +98,9 @@ class Analysis:
         count = self._add_texels(rows, of[Role.TEXELS], count)
         self.asked = of[Role.QUERY]
         self.which[self.asked] = count + np.arange(len(self.asked))
+        asked = rows[at[self.asked]]
+        self.begun: list[int] = asked[asked[:, 0] == _BEGIN, 2].tolist()  # names of queries
+        self.queries: Any = None  # what was found about these (see `Batch`)
         programs = self.states.program(at[of[Role.DRAW]])
         self.drawn: list[tuple[int, Ints, Ints]] = []  # of each program: which, and where
         for name in distinct(programs):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch"]
 
-_BEGIN = NUMBERS["BeginQuery"]
+_BEGIN, _SAMPLES = NUMBERS["BeginQuery"], int(GL.SAMPLES_PASSED)
 
 
 class Batch:
@@ -91,30 +91,43 @@ class Batch:
         """Add queries of samples. They are followed as long as begins alternate with ends of the
         query that was begun.
         """
-        state, target = self._ctx.queries, int(GL.SAMPLES_PASSED)
-        running = state.active.get((target, 0))
+        state, analysis = self._ctx.queries, self._analysis
+        running = state.active.get((_SAMPLES, 0))
+        queries = list(map(state.names.get, analysis.begun))
+        given = len(state.active), running, queries, [query and query.changes for query in queries]
+        if analysis.queries is None or analysis.queries[0] != given:
+            analysis.queries = given, self._followed(some, running, queries)
+        changes, kinds = analysis.queries[1]
+        self._changes += changes
+        self._asked += some[: len(changes)].tolist()
+        self._kinds += kinds
+
+    def _followed(
+        self, some: Ints, running: QueryObject | None, named: list[QueryObject | None]
+    ) -> tuple[list[QueryObject], list[QueryChange | None]]:
+        """The queries that the followed calls begin and end, and the kinds of all calls. `named`:
+        the queries that are begun.
+        """
+        active = self._ctx.queries.active
         at = self._analysis.entries[some]
         begins, given = self._numbers[at] == _BEGIN, self._rows[at, 1]
         turns = (np.arange(len(some)) + (running is not None)) % 2 == 0
-        wrong = (begins != turns) | (given != target)
+        wrong = (begins != turns) | (given != _SAMPLES)
         last = int(wrong.argmax()) if wrong.any() else len(some)
-        if len(state.active) != (running is not None) or (running and not running.changes):
+        if len(active) != (running is not None) or (running and not running.changes):
             last, running = 0, None
         queries: list[QueryObject] = [] if running is None else [running]
-        for name in self._rows[at[:last][begins[:last]], 2].tolist():
-            query = state.names.get(name)
-            if query is None or query.target != target or query.changes is None:
+        for query in named[: int(begins[:last].sum())]:
+            if query is None or query.target != _SAMPLES or query.changes is None:
                 break
             queries.append(query)
-        kinds: list[QueryChange] = []
+        kinds: list[QueryChange | None] = []
         for query in queries:
             kinds += query.changes or ()
         first = int(running is not None)  # which was begun before
         changes = [each for each in queries for _ in range(2)][first:][:last]
         last = len(changes)
-        self._changes += changes
-        self._asked += some[:last].tolist()
-        self._kinds += [*kinds[first:][:last], *[None] * (len(some) - last)]
+        return changes, [*kinds[first:][:last], *[None] * (len(some) - last)]
 
     def _where_bytes_are(self) -> Pieces:
         """Locate the uniforms of draws, and the data written to buffers and textures."""
