@@ -57,6 +57,11 @@ class Pieces:
         which, offsets, ends = self._lists
         return self.memories[which[number]][offsets[number] : ends[number]]
 
+    def only(self, number: int) -> bytes:
+        """One piece, for callers that need no other."""
+        memory, offset = self.memories[int(self.which[number])], int(self.offsets[number])
+        return memory[offset : offset + int(self.sizes[number])]
+
     def all(self) -> list[bytes]:
         """The bytes of all pieces."""
         which, offsets, ends = self._lists

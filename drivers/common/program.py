@@ -267,6 +267,14 @@ class BoundProgram:
         """Fill what points and lines cover; false if the shared rasterizer is to draw it."""
         return False
 
+    def fill_lines(
+        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+    ) -> bool:
+        """Set up and fill lines that are not smooth; false if the shared rasterizer is to set them
+        up.
+        """
+        return False
+
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
         """The fast path of single draws in a state; None if there is none."""
         return None

@@ -34,7 +34,7 @@ from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import DrawInfo, ViewportState
+from gallette.pipe.state import DrawInfo, FramebufferState, ViewportState
 
 from .blocks import (
     describe_textures,
@@ -225,9 +225,11 @@ class DrawPlan(Rasterization):
         columns = columns_of(inputs, draw.elements, draw.buffers, self.memory)
         if columns is None or draw.fixed is not self._draw.fixed:
             return None
+        self._end_run()
         self._draw, self._columns, self._info = draw, columns, None
-        self._steady, self._begun = False, None
+        self._steady = False
         self.moves += 1
+        self.memory.moved += 1
         self._point_at_inputs()
         return self
 
@@ -279,9 +281,11 @@ class DrawPlan(Rasterization):
         assert stream is not None
         return self._made(stream)
 
-    def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
+    def command_lists(
+        self, series: Series, target: FramebufferState, planned: Callable[[Any], Plan | None]
+    ) -> CommandLists:
         """The command lists that execute parts of a series."""
-        return CommandLists(self, series, planned)
+        return CommandLists(self, series, target, planned)
 
     def _streams_of(self, info: DrawInfo) -> Streams:
         """The parts of a draw; none if that is to be shortened (`splitting.without_excess`)."""
@@ -387,14 +391,24 @@ class DrawPlan(Rasterization):
         """Forget the vertices that machine code has moved to."""
         if self._begun is not None:
             self._begun = None
+            self.memory.ended += 1
             self._columns.forget()
 
     def charge(self, seconds: float) -> None:
-        """Charge a run's functions for the time its draws took, if others may replace them."""
-        if self._quick or self._whole.quick:
-            several = [*self._quick, self._whole]
-            for function in several:
-                function.charge(seconds / len(several))
+        """Charge a run's functions for the time its draws took."""
+        several = [*self._quick, self._whole]
+        for function in several:
+            function.charge(seconds / len(several))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether others may replace its functions."""
+        return bool(self._quick) or self._whole.quick
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Whether its draws read no data that is converted before."""
+        return not self._units and self._columns.in_place
 
     @property
     def counters(self) -> Counters:

@@ -194,6 +194,11 @@ class Columns:
         return not self._converted and not self._system
 
     @property
+    def in_place(self) -> bool:
+        """Whether all are read from the buffers themselves."""
+        return not self._converted
+
+    @property
     def plain(self) -> bool:
         """Whether none of them depends on the vertices' numbers."""
         return not self._system

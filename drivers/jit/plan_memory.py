@@ -92,6 +92,10 @@ class PlanMemory:
         self.room = 0
         self.make_room(1024)
         self.calls: dict[Any, Any] = {}  # of series that came before (see `command_lists`)
+        self.ended = 0  # how many plans were used otherwise than for the run they were prepared for
+        self.moved = 0  # how often plans got other vertex buffers
+        # Kinds of the last series, and the identities of the framebuffers that are drawn to.
+        self.targets: tuple[Any, Array] | None = None
         self.crowded = 0  # so many of them are looked through for deleted resources
         self._kept: dict[Any, Any] = {}  # streams and rows
         self._kept_bytes = 0

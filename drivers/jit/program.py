@@ -52,7 +52,7 @@ from gallette.pipe.enums import Primitive
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
 from .llvm.engine import Function, compile_module
-from .polygons import fill_polygons
+from .polygons import fill_lines, fill_polygons
 from .rasterization import fill
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
@@ -310,6 +310,12 @@ class BoundJit(BoundProgram):
     ) -> bool:
         """Fill what points and lines cover; false if there is no tile function."""
         return fill_polygons(self, engine, context, polygons)
+
+    def fill_lines(
+        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+    ) -> bool:
+        """Fill lines; false if the shared code is to set them up."""
+        return fill_lines(self, engine, context, vertices, batch)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of draws in a state; None if there is none."""

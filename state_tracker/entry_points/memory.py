@@ -226,11 +226,19 @@ def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
     return read_bytes(pointer, count * dtype.itemsize).view(dtype).copy()
 
 
+_FEW_BYTES = 64
+"""So few bytes are copied faster than their address is found."""
+
+
 def write_bytes(pointer: Pointer, data: Any) -> None:
     """Store bytes (or an array's bytes) at `pointer`."""
-    if type(data) is bytes and type(pointer) is int and not LISTENERS:
-        ctypes.memmove(pointer, data, len(data))
-        return
+    if type(pointer) is int and not LISTENERS:
+        if type(data) is np.ndarray and data.nbytes <= _FEW_BYTES:
+            _check_range(pointer, data.nbytes)
+            data = data.tobytes()
+        if type(data) is bytes:
+            ctypes.memmove(pointer, data, len(data))
+            return
     source = _flat(data)
     if source.size == 0:
         return

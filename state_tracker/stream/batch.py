@@ -1,10 +1,10 @@
 """One batch: the commands in the ring, executed together as far as possible.
 
-NumPy processes all of them at once. Each call that sets state writes *slots*; the hash of a state
-is the sum of a number for every slot and its value, so a running sum gives the state before each
-command. Draws and clears with equal calls and states are of one *kind*. Kinds that the driver knows
-by a token are passed to it together, with the writes and queries between them. At any other kind
-the batch stops: the calls that set the state are made, then the command itself.
+NumPy processes all of them at once (`analysis`). Each call that sets state writes *slots*; the hash
+of a state is the sum of a number for every slot and its value, so a running sum gives the state
+before each command. Draws and clears with equal calls and states are of one *kind*. Kinds that the
+driver knows by a token are passed to it together, with the writes and queries between them. At any
+other kind the batch stops: the calls that set the state are made, then the command itself.
 """
 
 from __future__ import annotations
@@ -23,210 +23,136 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.registry import implemented
 from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
-from gallette.state_tracker.texturing.teximage import texture_write
 from gallette.state_tracker.texturing.texture_objects import set_parameter
 
-from .calls import (
-    CALLS,
-    COMMAND_BYTES,
-    NUMBERS,
-    PAYLOAD,
-    Call,
-    Family,
-    Ints,
-    Role,
-    keeps_state,
-)
-from .states import Settings, States, kind_of, values_of
-from .uniforms import Uniforms
+from .analysis import Analysis
+from .calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Call, Family, Ints, Role, keeps_state
 
 if TYPE_CHECKING:
     from gallette.state_tracker.stream.stream import Stream
 
+    from .states import Settings
+
 __all__ = ["Batch"]
 
-_ROLE = {role: number for number, role in enumerate(Role)}
-_ROLES = np.array([_ROLE[call.role] for call in CALLS])
-_ENTRIES = np.array([call.role not in (Role.STATE, Role.UNIFORM) for call in CALLS])
-_ARRAYS = np.array([call.name.startswith("DrawArrays") for call in CALLS])
-_BEGIN = NUMBERS["BeginQuery"]
-_WRITTEN = 1
-"""The memory of `Pieces` that holds data for buffers and textures; 0 holds uniforms."""
+_BEGIN, _SAMPLES = NUMBERS["BeginQuery"], int(GL.SAMPLES_PASSED)
 
 
 class Batch:
     """The commands from a given one on; an unsupported one may be the last."""
 
     def __init__(
-        self, stream: Stream, commands: memoryview, address: int, written: bytes, written_at: int
+        self,
+        stream: Stream,
+        analysis: Analysis,
+        rows: Ints,
+        commands: memoryview,
+        address: int,
+        written: bytes,
+        written_at: int,
     ) -> None:
-        self._stream, self._ctx = stream, stream.ctx
+        """`rows`: the words of the commands."""
+        self._stream, self._ctx, self._analysis = stream, stream.ctx, analysis
         self._bytes, self._written, self._written_at = commands, written, written_at
-        self._rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-        self._address = address
-        self._numbers = self._rows[:, 0].astype(np.uint8)
-        self._count = len(self._rows)
-        self._states = States(stream, self._rows, self._numbers)
+        self._rows, self._numbers = rows, analysis.numbers
+        self._address, self._count = address, len(rows)
+        self._states, self._uniforms = analysis.states, analysis.uniforms
+        self._entries, self._which, self._keys = analysis.entries, analysis.which, analysis.keys
         self._generation = stream.generation
         self._synced = 0  # the first write to a slot that the context has not received
-        self._kinds: list[Any] = []
-        self._keys: list[int] = []  # of the kinds of draws and clears, which come first
+        self._new = analysis.unaccepted(stream.accepted)
+        self._kinds: list[Any] = []  # those of draws and clears come first
         self._asked: list[int] = []
         self._changes: list[QueryObject] = []
-        self._find_entries()
+        self._fill_in()
 
     # -- entries -----------------------------------------------------------------------------------
 
-    def _find_entries(self) -> None:
-        """Find draws, clears, writes and queries, and the kind of each."""
-        numbers, rows = self._numbers, self._rows
-        where = (_ROLES[numbers] == _ROLE[Role.UNIFORM]).nonzero()[0]
-        programs = self._states.program(where)
-        self._uniforms = Uniforms(self._ctx, rows, where, programs)
-        self._new = self._unaccepted()
-        self._entries = _ENTRIES[numbers].nonzero()[0]
-        if not len(self._entries):
+    def _fill_in(self) -> None:
+        """Look up what the calls of draws, clears, writes and queries name now."""
+        analysis, rows, ctx = self._analysis, self._rows, self._ctx
+        at = analysis.entries
+        if not len(at):
             return
-        self._which = np.empty(len(self._entries), np.int64)
-        roles = _ROLES[numbers[self._entries]]
-        self._add_known(roles)
-        self._add_writes((roles == _ROLE[Role.WRITE]).nonzero()[0])
-        self._add_texels((roles == _ROLE[Role.TEXELS]).nonzero()[0])
-        self._add_queries((roles == _ROLE[Role.QUERY]).nonzero()[0])
-        unknown = np.array([kind is None for kind in self._kinds], bool)
-        self._blocked = unknown[self._which] if len(unknown) else np.zeros(0, bool)
-        self._pieces = self._where_bytes_are(roles)
-        first = rows[self._entries, 2]
-        starts = np.where(_ARRAYS[numbers[self._entries]], first, 0)
-        self._blocked |= starts < 0
-        self._starts = np.where(roles == _ROLE[Role.WRITE], first, starts)
-
-    def _add_known(self, roles: Ints) -> None:
-        """Add draws and clears: their kinds, as far as the stream knows them."""
-        is_draw = roles == _ROLE[Role.DRAW]
-        some = (is_draw | (roles == _ROLE[Role.CLEAR])).nonzero()[0]
-        at, is_draw = self._entries[some], is_draw[some]
-        states = self._states.for_draws(at)
-        if not is_draw.all():
-            states = np.where(is_draw, states, self._states.for_clears(at))
-        keys = kind_of(values_of(self._rows.take(at, 0), self._numbers[at]), states)
-        found, which = np.unique(keys, return_inverse=True)
-        self._which[some] = which
-        self._keys = found.tolist()
-        self._kinds = list(map(self._stream.kinds.get, self._keys))
-
-    def _add_writes(self, some: Ints) -> None:
-        """Add writes to buffers: their kind is the buffer."""
-        if not len(some):
-            return
-        at = self._entries[some]
-        targets, names = self._rows[at, 1], np.zeros(len(at), np.int64)
-        for target in np.unique(targets).tolist():
-            names = np.where(targets == target, self._states.buffer(target, at), names)
-        ends = self._rows[at, 2] + self._rows[at, 3]
-        for name in np.unique(names).tolist():
-            these = (names == name).nonzero()[0]
-            buffer = self._ctx.buffers.names.get(name) if name else None
+        self._kinds += map(self._stream.kinds.get, self._keys)
+        for name in analysis.written:
+            buffer = ctx.buffers.names.get(name) if name else None
             resource = None if buffer is None else buffer.plain
-            good = np.zeros(len(these), bool)
-            if resource is not None and buffer is not None:
-                good = (self._rows[at[these], 2] >= 0) & (ends[these] <= buffer.size)
-            self._which[some[these]] = np.where(good, len(self._kinds), len(self._kinds) + 1)
             self._kinds += [None if resource is None else BufferWrite(resource), None]
-
-    def _add_texels(self, some: Ints) -> None:
-        """Add writes to textures: each box of a level is a kind."""
-        if not len(some):
-            return
-        at = self._entries[some]
-        rows = self._rows[at, 1:7]
-        rows[:, 0] = np.where(
-            rows[:, 0] == GL.TEXTURE_2D, self._states.texture(int(GL.TEXTURE_2D), at), 0
-        )
-        found: dict[tuple[int, ...], int] = {}
-        for entry, row in zip(some.tolist(), map(tuple, rows.tolist()), strict=True):
-            if row not in found:
-                found[row] = len(self._kinds)
-                self._kinds.append(texture_write(self._ctx, *row))
-            self._which[entry] = found[row]
+        self._kinds += analysis.texture_writes(ctx)
+        if len(analysis.asked):
+            self._add_queries(analysis.asked)
+        self._blocked = np.array([kind is None for kind in self._kinds], bool)[self._which]
+        self._starts = np.where(analysis.begins, rows[at, 2], 0)
+        self._blocked |= self._starts < 0
+        self._pieces = self._where_bytes_are()
 
     def _add_queries(self, some: Ints) -> None:
-        """Add queries of samples: each begin and end is a kind of its own. They are followed as
-        long as begins alternate with ends of the query that was begun.
+        """Add queries of samples. They are followed as long as begins alternate with ends of the
+        query that was begun.
         """
-        if not len(some):
-            return
-        state, target = self._ctx.queries, int(GL.SAMPLES_PASSED)
-        self._which[some] = len(self._kinds) + np.arange(len(some))
-        running = state.active.get((target, 0))
-        at = self._entries[some]
+        state, analysis = self._ctx.queries, self._analysis
+        running = state.active.get((_SAMPLES, 0))
+        queries = list(map(state.names.get, analysis.begun))
+        given = len(state.active), running, queries, [query and query.changes for query in queries]
+        if analysis.queries is None or analysis.queries[0] != given:
+            analysis.queries = given, self._followed(some, running, queries)
+        changes, kinds = analysis.queries[1]
+        self._changes += changes
+        self._asked += some[: len(changes)].tolist()
+        self._kinds += kinds
+
+    def _followed(
+        self, some: Ints, running: QueryObject | None, named: list[QueryObject | None]
+    ) -> tuple[list[QueryObject], list[QueryChange | None]]:
+        """The queries that the followed calls begin and end, and the kinds of all calls. `named`:
+        the queries that are begun.
+        """
+        active = self._ctx.queries.active
+        at = self._analysis.entries[some]
         begins, given = self._numbers[at] == _BEGIN, self._rows[at, 1]
         turns = (np.arange(len(some)) + (running is not None)) % 2 == 0
-        wrong = (begins != turns) | (given != target)
+        wrong = (begins != turns) | (given != _SAMPLES)
         last = int(wrong.argmax()) if wrong.any() else len(some)
-        if len(state.active) != (running is not None) or (running and not running.changes):
+        if len(active) != (running is not None) or (running and not running.changes):
             last, running = 0, None
         queries: list[QueryObject] = [] if running is None else [running]
-        for name in self._rows[at[:last][begins[:last]], 2].tolist():
-            query = state.names.get(name)
-            if query is None or query.target != target or query.changes is None:
+        for query in named[: int(begins[:last].sum())]:
+            if query is None or query.target != _SAMPLES or query.changes is None:
                 break
             queries.append(query)
-        kinds: list[QueryChange] = []
+        kinds: list[QueryChange | None] = []
         for query in queries:
             kinds += query.changes or ()
         first = int(running is not None)  # which was begun before
         changes = [each for each in queries for _ in range(2)][first:][:last]
         last = len(changes)
-        self._changes += changes
-        self._asked += some[:last].tolist()
-        self._kinds += [*kinds[first:][:last], *[None] * (len(some) - last)]
+        return changes, [*kinds[first:][:last], *[None] * (len(some) - last)]
 
-    def _unaccepted(self) -> list[int]:
-        """The commands that set a slot to a value for the first time, which may be errors."""
-        accepted, states = self._stream.accepted, self._states
-        if accepted.issuperset(states.value.tolist()):
-            return []
-        values, first = np.unique(states.value, return_index=True)
-        places = zip(values.tolist(), states.place[first].tolist(), strict=True)
-        return sorted({place for value, place in places if value not in accepted})
-
-    def _where_bytes_are(self, roles: Ints) -> Pieces:
+    def _where_bytes_are(self) -> Pieces:
         """Locate the uniforms of draws, and the data written to buffers and textures."""
-        count = len(self._entries)
-        offsets, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        which = np.zeros(count, np.int64)
-        drawn = (roles == _ROLE[Role.DRAW]).nonzero()[0]
+        analysis, rows = self._analysis, self._rows
+        count = len(analysis.entries)
+        offsets, sizes = np.zeros(count, np.int64), analysis.sizes.copy()
         blocks: list[bytes] = []
         total = 0
-        programs = self._states.program(self._entries[drawn])
-        for name in np.unique(programs).tolist():
-            some = drawn[programs == name]
-            rows = self._uniforms.rows(name, self._entries[some])
-            if rows is None:
+        for name, some, at in analysis.drawn:
+            table = analysis.uniforms.rows(name, at)
+            if table is None:
                 continue
-            stride = rows.shape[1]
-            offsets[some] = total + stride * np.arange(len(some))
+            stride = table.shape[1]
+            offsets[some] = np.arange(total, total + table.size, stride)
             sizes[some] = stride
-            blocks.append(rows.tobytes())
-            total += rows.size
-        for role, pointer in ((Role.WRITE, 4), (Role.TEXELS, 9)):
-            writes = roles == _ROLE[role]
-            if writes.any():
-                rows = self._rows[self._entries[writes]]
-                offsets[writes] = rows[:, pointer] - self._written_at
-                texels = role is Role.TEXELS
-                sizes[writes] = 4 * rows[:, 5] * rows[:, 6] if texels else rows[:, 3]
-                which[writes] = _WRITTEN
-        return Pieces.of((b"".join(blocks), self._written), which, offsets, sizes)
+            blocks.append(table.tobytes())
+            total += table.size
+        for some, at, pointer in analysis.copied:
+            offsets[some] = rows[at, pointer] - self._written_at
+        return Pieces.of((b"".join(blocks), self._written), analysis.memories, offsets, sizes)
 
     @property
     def sets(self) -> Settings | None:
-        """What its calls set, if they only set state, as they did before without an error. Uniforms
-        are none: some choose a sampler's unit, which depends on the program.
-        """
-        only = bool((_ROLES[self._numbers] == _ROLE[Role.STATE]).all())
-        return self._states.last if only and not self._new else None
+        """What its calls set, if they only set state, as they did before without an error."""
+        return None if self._new else self._analysis.sets
 
     # -- execution ---------------------------------------------------------------------------------
 
@@ -358,12 +284,10 @@ class Batch:
         first, end = self._synced, int(self._states.place.searchsorted(place))
         if end > first:
             self._synced = end
-            _, last = np.unique(self._states.slot[first:end][::-1], return_index=True)
-            for write in np.sort(end - 1 - last).tolist():
-                slot, value = int(self._states.slot[write]), int(self._states.value[write])
+            for at, slot, value in self._states.last_writes(first, end):
                 if self._stream.applied.get(slot) != value:
-                    self._apply(int(self._states.place[write]), slot)
-            self._ctx.textures.active = self._selected(self._states.unit, place)
+                    self._apply(at, slot)
+            self._ctx.textures.active = self._states.unit_at(place)
 
     @staticmethod
     def _selected(what: Callable[[Ints], Ints], place: int) -> int:
@@ -374,7 +298,7 @@ class Batch:
         """Make a call that was accepted before, independent of the current selection."""
         ctx, family = self._ctx, Family(slot & 255)
         if family is Family.TEXTURE:
-            ctx.textures.active = self._selected(self._states.unit, place)
+            ctx.textures.active = self._states.unit_at(place)
         if family is Family.TEXTURE_PARAMETER:
             target, pname = self._rows[place, 1:3].tolist()
             name = int(self._states.texture(target, np.array([place]))[0])
@@ -411,6 +335,4 @@ class Batch:
         self._uniforms.store(end)
         self._ctx.dirty |= Dirty.CONSTANTS
         stream = self._stream
-        there = np.array([end])
-        stream.for_draws = int(self._states.for_draws(there)[0])
-        stream.for_clears = int(self._states.for_clears(there)[0])
+        stream.for_draws, stream.for_clears = self._states.hashes_at(end)

@@ -36,6 +36,7 @@ __all__ = [
     "Ints",
     "Role",
     "by_first",
+    "distinct",
     "keeps_state",
     "slot_of",
     "whole",
@@ -116,6 +117,15 @@ class Family(Enum):
         return self.seen_by_draws or self.value >= Family.CLEAR_COLOR.value
 
 
+def distinct(values: Ints) -> list[int]:
+    """The distinct values of an array, ascending. (np.unique would import all of numpy.ma.)"""
+    found = np.sort(values)
+    kept = np.ones(len(found), np.bool_)
+    np.not_equal(found[1:], found[:-1], out=kept[1:])
+    numbers: list[int] = found[kept].tolist()
+    return numbers
+
+
 def slot_of(family: Family, part: Any = 0) -> Any:
     """The number of a slot: a part of a family, such as one capability."""
     return part << 8 | family.value
@@ -150,7 +160,7 @@ class Selected:
     def texture(self, targets: Ints) -> Ints:
         """A number for the texture that is bound to each command's target of the active unit."""
         found = np.zeros(len(targets), np.int64)
-        for target in np.unique(targets).tolist():
+        for target in distinct(targets):
             names = self._states.texture(target, self._at)
             names = np.where(names == 0, _NO_NAME | target, names)  # each target has a texture 0
             found = np.where(targets == target, names, found)
@@ -375,13 +385,19 @@ class Call:
             return 1
         return len(self.function.params) - self.points_at_payload
 
+    @property
+    def begins(self) -> bool:
+        """Whether word 2 is where it begins: a draw's first vertex, or the offset of a write."""
+        return self.role is Role.WRITE or self.name.startswith("DrawArrays")
+
     @cached_property
     def hashed(self) -> list[int]:
-        """The words that identify a call: excludes the first vertex of a draw."""
-        if self.role not in (Role.STATE, Role.DRAW, Role.CLEAR):
-            return []
-        words = [*range(1, 1 + self.words)]
-        if self.name.startswith("DrawArrays"):
+        """The words that identify a call: neither the first vertex of a draw nor copied data."""
+        if self.role is Role.UNIFORM:
+            return [1]
+        pointer = self.pointer and not self.points_at_payload
+        words = [*range(1, min(1 + self.words - pointer, HASHED_WORDS))]
+        if self.begins and self.role is Role.DRAW:
             words.remove(2)
         if self.name == "DrawBuffers":
             words += range(PAYLOAD // 8, HASHED_WORDS)

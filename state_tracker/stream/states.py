@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.state_tracker.entry_points.enums import GL
 
-from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, whole
+from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, distinct, whole
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -56,6 +57,40 @@ _BUFFER_NAME_AT = {
     NUMBERS["BindBufferRange"]: 3,
 }
 
+Getter = Callable[..., int]
+"""Returns a value of a context, for some arguments."""
+
+
+def _unit(ctx: Context) -> int:
+    return ctx.textures.active
+
+
+def _program(ctx: Context) -> int:
+    return 0 if ctx.programs.current is None else ctx.programs.current.name
+
+
+def _array(ctx: Context) -> int:
+    return ctx.arrays.current.name
+
+
+def _drawn(ctx: Context) -> int:
+    return ctx.framebuffers.draw.name
+
+
+def _read(ctx: Context) -> int:
+    return ctx.framebuffers.read.name
+
+
+def _texture(ctx: Context, unit: int, target: int) -> int:
+    there = 0 <= unit < len(ctx.textures.units)
+    bound = ctx.textures.units[unit].bound.get(target) if there else None
+    return 0 if bound is None else bound.name
+
+
+def _buffer(ctx: Context, target: int) -> int:
+    bound = ctx.buffers.bound.get(target)
+    return 0 if bound is None else bound.name
+
 
 def _mixed(values: Hashes) -> Hashes:
     """Spread every bit over all others (the finish of SplitMix64)."""
@@ -79,29 +114,44 @@ def kind_of(values: Hashes, states: Hashes) -> Hashes:
 class States:
     """The writes to slots that change a value, in order, and the states between them."""
 
-    def __init__(self, stream: Stream, rows: Ints, numbers: Numbers) -> None:
+    def __init__(self, stream: Stream, rows: Ints, numbers: Numbers, values: Hashes) -> None:
         self._ctx: Context = stream.ctx
         self._rows, self._numbers, self._count = rows, numbers, len(rows)
-        program = self._ctx.programs.current
-        self._program = 0 if program is None else program.name
-        self._unit, self._array = self._ctx.textures.active, self._ctx.arrays.current.name
-        bound = self._ctx.framebuffers
-        self._drawn, self._read = bound.draw.name, bound.read.name
+        self._before: dict[tuple[Getter, tuple[int, ...]], int] = {}
+        self._units: dict[int, int] = {}
+        self._last_writes: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._order = numbers.argsort(kind="stable")
         self._ends = [0, *np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()]
-        self._find(stream, *self._writes())
+        self._find(stream, *self._writes(values))
+
+    def before(self, getter: Getter, *which: int) -> int:
+        """A value of the context before the batch, which the states depend on from now on."""
+        found = self._before.get((getter, which))
+        if found is None:
+            found = self._before[getter, which] = getter(self._ctx, *which)
+        return found
+
+    def hold(self, stream: Stream, rows: Ints) -> bool:
+        """Whether the states are those of the same calls now, too, after a state with the same
+        hashes: of these commands.
+        """
+        self._rows = rows
+        applied, ctx = stream.applied, self._ctx
+        if any(applied.get(slot, 0) != value for slot, value in self._old):
+            return False
+        return all(get(ctx, *which) == value for (get, which), value in self._before.items())
 
     def where(self, number: int) -> Ints:
         """The positions of the calls of a function."""
         return self._order[self._ends[number] : self._ends[number + 1]]
 
-    def _writes(self) -> tuple[Ints, Ints, Hashes, Bools]:
+    def _writes(self, values: Hashes) -> tuple[Ints, Ints, Hashes, Bools]:
         """All writes to slots in order: position, slot, the hash of the call, and whether that call
         writes several slots.
         """
         places = _SETS_STATE[self._numbers].nonzero()[0]
         numbers, rows = self._numbers[places], self._rows.take(places, 0)
-        values = values_of(rows, numbers)
+        values = values[places]
         slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
         several = np.zeros(len(places), bool)
         more: list[tuple[Ints, Ints]] = []
@@ -132,8 +182,8 @@ class States:
         first = np.concatenate(((True,), slots[1:] != slots[:-1]))[: len(slots)].nonzero()[0]
         before = np.empty(len(slots), np.uint64)
         before[1:] = values[:-1]
-        old = [stream.applied.get(slot, 0) for slot in slots[first].tolist()]
-        before[first] = np.array(old, np.uint64)
+        self._old = [(slot, stream.applied.get(slot, 0)) for slot in slots[first].tolist()]
+        before[first] = np.array([value for _, value in self._old], np.uint64)
         keep = values != before
         if several.any():
             changing = np.zeros(self._count, bool)
@@ -159,6 +209,28 @@ class States:
         )  # fmt: skip
         return list({row[0]: row for row in rows}.values())
 
+    def last_writes(self, first: int, end: int) -> list[tuple[int, int, int]]:
+        """Of some writes the last one to each slot: position, slot and value, in order."""
+        found = self._last_writes.get((first, end))
+        if found is None:
+            _, last = np.unique(self.slot[first:end][::-1], return_index=True)
+            some = np.sort(end - 1 - last)
+            columns = self.place[some].tolist(), self.slot[some].tolist(), self.value[some].tolist()
+            found = self._last_writes[first, end] = list(zip(*columns, strict=True))
+        return found
+
+    def unit_at(self, place: int) -> int:
+        """The active texture unit at one command."""
+        found = self._units.get(place)
+        if found is None:
+            found = self._units[place] = int(self.unit(np.array([place]))[0])
+        return found
+
+    def hashes_at(self, place: int) -> tuple[int, int]:
+        """The states of draws and of clears before one command."""
+        at = int(self.place.searchsorted(place))
+        return int(self._for_draws[at]), int(self._for_clears[at])
+
     def for_draws(self, places: Ints) -> Hashes:
         """The states of draws at these positions."""
         return self._for_draws[self.place.searchsorted(places)]
@@ -173,25 +245,25 @@ class States:
         """The active texture unit at some commands."""
         where = self.where(_ACTIVE)
         units = self._rows[where, 1] - int(GL.TEXTURE0)
-        return _last(where, units, self._unit, at)
+        return _last(where, units, self.before(_unit), at)
 
     def program(self, at: Ints) -> Ints:
         """The name of the program in use."""
         where = self.where(_USE)
-        return _last(where, self._rows[where, 1], self._program, at)
+        return _last(where, self._rows[where, 1], self.before(_program), at)
 
     def vertex_array(self, at: Ints) -> Ints:
         """The name of the vertex array."""
         where = self.where(_ARRAY)
-        return _last(where, self._rows[where, 1], self._array, at)
+        return _last(where, self._rows[where, 1], self.before(_array), at)
 
     def framebuffer(self, at: Ints) -> Ints:
         """The name of the framebuffer that is drawn to."""
-        return self._bound(GL.READ_FRAMEBUFFER, self._drawn, at)
+        return self._bound(GL.READ_FRAMEBUFFER, self.before(_drawn), at)
 
     def read_framebuffer(self, at: Ints) -> Ints:
         """The name of the framebuffer that is read."""
-        return self._bound(GL.DRAW_FRAMEBUFFER, self._read, at)
+        return self._bound(GL.DRAW_FRAMEBUFFER, self.before(_read), at)
 
     def _bound(self, other: int, before: int, at: Ints) -> Ints:
         """The name of the framebuffer that was bound last, to any target but the `other`."""
@@ -205,11 +277,9 @@ class States:
         binds = self.where(_BIND)
         binds = binds[self._rows[binds, 1] == target]
         bound_in = self.unit(binds)
-        for unit in np.unique(units).tolist():
+        for unit in distinct(units):
             where = binds[bound_in == unit]
-            there = 0 <= unit < len(self._ctx.textures.units)
-            now = self._ctx.textures.units[unit].bound.get(target) if there else None
-            name = 0 if now is None else now.name
+            name = self.before(_texture, unit, target)
             names = np.where(units == unit, _last(where, self._rows[where, 2], name, at), names)
         return names
 
@@ -223,8 +293,7 @@ class States:
             names.append(self._rows[where, word])
         joined = np.concatenate(places)
         order = joined.argsort(kind="stable")
-        bound = self._ctx.buffers.bound.get(target)
-        name = 0 if bound is None else bound.name
+        name = self.before(_buffer, target)
         return _last(joined[order], np.concatenate(names)[order], name, at)
 
 

@@ -13,8 +13,10 @@ from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
 from . import ring
+from .analysis import Analysis
 from .batch import Batch
 from .calls import CALLS, COMMAND_BYTES, Call, Ints, Role
+from .states import values_of
 
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
@@ -35,10 +37,13 @@ executing their calls one by one is faster but requires dropping all known kinds
 _RUN = 64
 """Fewer calls of the compatibility profile are faster one by one than as arrays."""
 
-_FEW_SETTINGS, _MOST_SETTINGS = 32, 1 << 10
-"""Up to so many calls that only set state are remembered, for so many batches. Programs repeat them
-between reads of a few pixels, where the analysis of a batch would take longer than they do.
+_FEW_CALLS = 32
+"""Calls whose bytes are compared: to find out what identifies them would take longer than they
+themselves do, where programs set some state between reads of a few pixels.
 """
+
+_MOST_KEPT, _MOST_ANALYSED = 1 << 10, 1 << 16
+"""Limits on the batches whose analysis is kept, and on their calls."""
 
 _ALL_BITS = (1 << 64) - 1
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
@@ -65,8 +70,11 @@ class Stream:
         """Hashes of values that were accepted without an error."""
         self.for_draws = self.for_clears = 0  # the hashes of the state, as far as it was set here
         self._small = 0  # consecutive batches with few draws
+        self._analyses: dict[Any, Analysis] = {}
+        """By the calls of a batch and what is selected before it."""
+        self._analysed = 0  # calls of these
         self._settings: dict[Any, Settings] = {}
-        """By the calls of small batches that only set state: what they set."""
+        """By the bytes of a few calls that only set state: what they set."""
         self.generation = 0  # incremented when the known draws become invalid
         self._performing = False
         self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
@@ -101,6 +109,8 @@ class Stream:
 
     def _clear(self) -> None:
         """Drop all known draws and all recorded state."""
+        self._analyses.clear()
+        self._analysed = 0
         if not (self.kinds or self.applied or self.accepted):
             return
         self.kinds.clear()
@@ -139,34 +149,51 @@ class Stream:
             if self.is_old:
                 self._in_order(commands, address)
                 return
-            key = self._key(commands)
-            known = self._settings.get(key)
-            if known is not None:
-                self._set(known, commands, address)
-                return
+            selected, few = self._selected(), None
+            if len(commands) <= _FEW_CALLS * COMMAND_BYTES:
+                few = commands.tobytes(), selected
+                known = self._settings.get(few)
+                if known is not None:
+                    self._set(known, commands, address)
+                    return
             for _ in range(_MOST_PARTS):
                 if not commands or not self._together(commands):
                     break
                 if len(self.accepted) > _MOST_ACCEPTED:
                     self.forget()
-                batch = Batch(self, commands, address, written, written_at)
-                if key is not None and (sets := batch.sets) is not None:
-                    if len(self._settings) >= _MOST_SETTINGS:
+                rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+                analysis = self._analysis(rows)
+                batch = Batch(self, analysis, rows, commands, address, written, written_at)
+                if few is not None and (sets := batch.sets) is not None:
+                    if len(self._settings) >= _MOST_KEPT:
                         self._settings.clear()
-                    self._settings[key] = sets
+                    self._settings[few] = sets
                 done = COMMAND_BYTES * batch.execute()
-                commands, address, key = commands[done:], address + done, None
+                commands, address, few = commands[done:], address + done, None
             if commands:
                 self._one_by_one(commands, address)
 
-    def _key(self, commands: memoryview) -> Any:
-        """What the slots that a few calls set depend on; None if there are more."""
-        if len(commands) > _FEW_SETTINGS * COMMAND_BYTES:
-            return None
+    def _selected(self) -> tuple[int, ...]:
+        """What the slots that calls set depend on."""
         ctx = self.ctx
         bound = ctx.framebuffers
-        names = ctx.arrays.current.name, bound.draw.name, bound.read.name
-        return commands.tobytes(), ctx.textures.active, *names
+        return ctx.textures.active, ctx.arrays.current.name, bound.draw.name, bound.read.name
+
+    def _analysis(self, rows: Ints) -> Analysis:
+        """The analysis of a batch, as far as that follows from what is called and from the state
+        before: the same as the last time, if these are.
+        """
+        numbers = rows[:, 0].astype(np.uint8)
+        values = values_of(rows, numbers)
+        key = values.tobytes(), self.for_draws, self.for_clears, self._selected()
+        found = self._analyses.get(key)
+        if found is None or not found.holds(self, rows):
+            if len(self._analyses) >= _MOST_KEPT or self._analysed > _MOST_ANALYSED:
+                self._analyses.clear()
+                self._analysed = 0
+            found = self._analyses[key] = Analysis(self, rows, numbers, values)
+            self._analysed += len(rows)
+        return found
 
     def _set(self, known: Settings, commands: memoryview, address: int) -> None:
         """Make calls that only set state, as they did before, and record the values of slots; none

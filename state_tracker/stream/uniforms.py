@@ -14,6 +14,7 @@ from .calls import CALLS, PAYLOAD, Ints
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
+    from gallette.state_tracker.shading.uniform_storage import Slot, UniformStorage
 
 __all__ = ["Uniforms"]
 
@@ -32,40 +33,64 @@ class Uniforms:
         """`where`: the positions of uniform calls among the commands; `programs`: the name of the
         program in use at each.
         """
-        self._ctx = ctx
-        self.odd = len(commands)
-        """The first call that does more than store bytes, and must be made separately."""
-        self._writes: dict[int, list[tuple[int, int, Ints, Bytes]]] = {}  # by program: from, to
+        self._ctx, self._where = ctx, where
+        # By program: from and to in the default block, where they are called and which of the calls
+        # these are, and where their bytes begin.
+        self._writes: dict[int, list[tuple[int, int, Ints, Ints, int]]] = {}
+        self._units: list[tuple[int, Ints, UniformStorage, Slot]] = []  # of samplers
         self._found: dict[int, Executable | None] = {}
-        if not len(where):
-            return
-        rows = commands[where]
-        locations = rows[:, 1]
+        self._last: dict[int, list[tuple[int, Ints]]] = {}  # see `rows`
+        self._end = len(commands)
+        if len(where):
+            self._find(commands[where], programs)
+        self._read(commands)
+
+    def _find(self, rows: Ints, programs: Ints) -> None:
+        where, locations = self._where, rows[:, 1]
         wild = (locations < -1) | (locations >= _LOCATIONS)
         if wild.any():
-            self.odd = int(where[wild.argmax()])
+            self._end = int(where[wild.argmax()])
         keys = (programs * _LOCATIONS + (locations & (_LOCATIONS - 1))) * 64 + _KINDS[rows[:, 0]]
         order = keys.argsort(kind="stable")
         keys = keys[order]
         starts = np.concatenate(((True,), keys[1:] != keys[:-1])).nonzero()[0]
-        payload = rows.view(np.uint8).reshape(len(rows), -1)[:, PAYLOAD:]
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
             some = order[start:end]
             first = int(some[0])
             program, location = int(programs[first]), int(locations[first])
-            self._add(program, location, int(rows[first, 0]), where[some], payload[some])
+            self._add(program, location, int(rows[first, 0]), some)
+
+    def _read(self, commands: Ints) -> None:
+        """Read the values that are given."""
+        rows = commands[self._where]
+        self._payload = rows.view(np.uint8).reshape(len(rows), 8 * commands.shape[1])[:, PAYLOAD:]
+        self.odd = self._end
+        """The first call that does more than store bytes, and must be made separately."""
+        for first, some, uniforms, slot in self._units:  # usually unchanged
+            unit = uniforms.units[slot.index][slot.element]
+            if first < self.odd and (self._payload[some, :4].copy().view(np.int32) != unit).any():
+                self.odd = first
+
+    def hold(self, commands: Ints) -> bool:
+        """Whether the same calls, given as these commands, store values in the same places."""
+        self._read(commands)
+        return all(self._now(name) is found for name, found in self._found.items())
 
     def executable(self, name: int) -> Executable | None:
         """The executable of a program, if its uniforms may be recorded."""
         if name not in self._found:
-            program = self._ctx.programs.names.get(name) if name else None
-            self._found[name] = program.executable if isinstance(program, ProgramObject) else None
+            self._found[name] = self._now(name)
         return self._found[name]
 
-    def _add(self, name: int, location: int, number: int, where: Ints, payload: Bytes) -> None:
-        executable = self.executable(name)
+    def _now(self, name: int) -> Executable | None:
+        program = self._ctx.programs.names.get(name) if name else None
+        return program.executable if isinstance(program, ProgramObject) else None
+
+    def _add(self, name: int, location: int, number: int, some: Ints) -> None:
+        where, executable = self._where[some], self.executable(name)
+        first = int(where[0])
         if executable is None:
-            self.odd = min(self.odd, int(where[0]))
+            self._end = min(self._end, first)
             return
         uniforms = executable.uniforms
         slot = uniforms.slots.get(location)
@@ -73,29 +98,31 @@ class Uniforms:
             odd = location not in uniforms.ignored
         elif slot.copies(*CALLS[number].kind):
             writes = self._writes.setdefault(name, [])
-            for first, begin, size in slot.pieces:
-                writes.append((begin, begin + size, where, payload[:, first : first + size]))
+            for place, begin, size in slot.pieces:
+                writes.append((begin, begin + size, where, some, place))
             odd = False
         else:
             odd = slot.kind != "" or CALLS[number].kind != ("i", 1, 1)
-            if not odd:  # a texture unit, usually unchanged
-                unit = uniforms.units[slot.index][slot.element]
-                odd = bool((payload[:, :4].copy().view(np.int32) != unit).any())
+            if not odd:
+                self._units.append((first, some, uniforms, slot))
         if odd:
-            self.odd = min(self.odd, int(where[0]))
+            self._end = min(self._end, first)
 
     def rows(self, name: int, draws: Ints) -> Bytes | None:
-        """The default blocks for draws of one program at these positions among the commands."""
+        """The default blocks for the draws of one program, which are at these positions among the
+        commands; None if they are empty.
+        """
         executable = self.executable(name)
-        if executable is None:
+        if executable is None or not executable.uniforms.data:
             return None
         data = np.frombuffer(bytes(executable.uniforms.data), np.uint8)
         found = np.repeat(data[None], len(draws), 0)
-        for begin, end, where, payload in self._writes.get(name, ()):
-            last = where.searchsorted(draws) - 1
-            first = int(last.searchsorted(0))
+        writes = self._writes.get(name, ())
+        if name not in self._last:
+            self._last[name] = [_last(where, some, draws) for _, _, where, some, _ in writes]
+        for (begin, end, _, _, place), (first, which) in zip(writes, self._last[name], strict=True):
             if first < len(draws):
-                found[first:, begin:end] = payload[last[first:]]
+                found[first:, begin:end] = self._payload[which, place : place + end - begin]
         return found
 
     def store(self, end: int) -> None:
@@ -104,7 +131,17 @@ class Uniforms:
             executable = self._found[name]
             assert executable is not None
             data = executable.uniforms.data
-            for begin, stop, where, payload in writes:
+            for begin, stop, where, some, place in writes:
                 last = int(where.searchsorted(end)) - 1
                 if last >= 0:
-                    data[begin:stop] = payload[last].tobytes()
+                    value = self._payload[some[last], place : place + stop - begin]
+                    data[begin:stop] = value.tobytes()
+
+
+def _last(where: Ints, some: Ints, draws: Ints) -> tuple[int, Ints]:
+    """The first of the draws after one of these calls, and for each from there on the last call
+    before it.
+    """
+    last = where.searchsorted(draws) - 1
+    first = int(last.searchsorted(0))
+    return first, some[last[first:]]

@@ -14,7 +14,6 @@ from gallette.drivers.common.bound import COUNTING
 from gallette.drivers.jit import command_lists
 from gallette.drivers.jit.shader.command_list_code import COSTLY
 from gallette.drivers.jit.shader.plan_code import DONE, LARGE, LISTS, STOPPED, THREADS
-from gallette.pipe.draw_series import Series
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
 from tests.state_tracker.gl_programs import Program, programs_of
@@ -418,16 +417,58 @@ def _recorded(drawn: str) -> Program:
     return found
 
 
+def test_nothing_is_prepared_again_in_the_next_frame(
+    stages: Callable[[], Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even where draws to several framebuffers are in one batch, each with other states."""
+    prepared: list[str] = []
+
+    for kind in (command_lists.Calls, command_lists.Part, command_lists.CommandList):
+
+        def made(self: Any, *args: Any, begin: Any = kind.__init__) -> None:
+            prepared.append(type(self).__name__)
+            begin(self, *args)
+
+        monkeypatch.setattr(kind, "__init__", made)
+    stage = stages()
+    gl = stage.gl
+    stage.array()
+    framebuffers = []
+    for _ in range(4):
+        (framebuffer,), (texture,) = gl.gen_framebuffers(1), gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 32, 32)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+        framebuffers.append(framebuffer)
+    gl.viewport(0, 0, 32, 32)
+    pictures = []
+    for frame in range(6):
+        del prepared[:]
+        for number, framebuffer in enumerate(framebuffers):
+            gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            for k in range(6):
+                stage.place(0.1 * k, 0.2 * number - 0.1 * frame, 0.3)
+                stage.tint(0.2 * number, 0.1 * k, 1, 0.5)
+                (gl.enable if k % 2 else gl.disable)(GL.BLEND)
+                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        pixels = gl.read_pixels(0, 0, 32, 32, GL.RGBA, GL.UNSIGNED_BYTE)
+        pictures.append(bytes(pixels))
+    assert not prepared
+    assert len(set(pictures)) == 6
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_runs_end_where_a_draw_would_find_other_queries(seed: int) -> None:
     """Draws of the number of queries that count samples go on."""
     rng = np.random.default_rng(seed)
-    looked = object.__new__(command_lists.CommandLists)
-    looked._series = Series([None] * 5, *[None] * 3)  # type: ignore[arg-type]
-    looked._steps = np.array([1, -1, 0, 0, 0])
+    part = object.__new__(command_lists.Part)
+    part.steps = np.array([1, -1, 0, 0, 0])
     epochs = [7 + COUNTING * number for number in range(3)]
+    part._draws, part._epoch = [2, 3, 4], epochs[1]
     which = rng.choice(5, 20, p=[0.15, 0.15, 0.2, 0.25, 0.25])
-    found = looked._follow(which, epochs[1], [2, 3, 4], np.array(epochs))
+    found = part._follow(which, np.array(epochs))
     more = 0
     for number, good in zip(which.tolist(), found.tolist(), strict=True):
         if number < 2:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gallette
+from gallette.drivers.common.raster import primitives
 
 VERTEX = """#version 330
 in vec4 place; in vec3 value; in float size;
@@ -97,3 +98,46 @@ def test_jit_draws_what_numpipe_draws(state: tuple[int, float, int | None], samp
     assert min(passed for _, passed in wanted) > 40
     found = drawn("jit", state, samples)
     assert [one == other for one, other in zip(found, wanted, strict=True)] == [True] * 4
+
+
+FACES = """#version 330
+flat in vec3 one;
+out vec4 color;
+void main() { color = vec4(one.xy, gl_FrontFacing, 1.0); }
+"""
+
+
+def lines_between_pixels(driver: str, mode: int, width: float, wireframe: bool) -> list[bytes]:
+    """Lines in all directions whose ends are on the centres, borders and corners of pixels."""
+    ctx = moderngl.create_context(
+        standalone=True, context=gallette.moderngl_context(driver, profile="compat")
+    )
+    program, size = ctx.program(VERTEX, FACES), 32
+    target = ctx.framebuffer([ctx.renderbuffer((size, size), 4)])
+    target.use()
+    ctx.line_width, ctx.wireframe = width, wireframe
+    found = []
+    for seed, steps in enumerate((1, 2, 4, 8)):  # of a pixel
+        random = np.random.default_rng(seed)
+        count = 90
+        columns = np.zeros((count, 8), np.float32)
+        columns[:, :2] = random.integers(-size * steps, size * steps, (count, 2)) / (size * steps)
+        columns[:, 3], columns[:, 4:7] = 1, random.random((count, 3))
+        data = ctx.buffer(columns.tobytes())
+        target.clear()
+        ctx.vertex_array(program, [(data, "4f 3f 4x", "place", "value")]).render(mode)
+        found.append(target.read(components=4))
+    return found
+
+
+@pytest.mark.parametrize("width", [1.0, 4.0])
+@pytest.mark.parametrize("wireframe", [False, True])
+def test_ends_of_lines_are_those_of_the_shared_rasterizer(
+    width: float, wireframe: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Machine code sets them up."""
+    mode = moderngl.TRIANGLES if wireframe else moderngl.LINES
+    wanted = lines_between_pixels("numpipe", mode, width, wireframe)
+    monkeypatch.delattr(primitives, "set_up_lines")
+    assert lines_between_pixels("jit", mode, width, wireframe) == wanted
+    assert len(set(wanted)) == 4

@@ -289,8 +289,8 @@ class DrawQueue:
     def _execute(self, series: Series, first: int) -> int:
         """Execute entries as long as draws have a plan."""
         bound, target = self._states.bound, self._target
-        draws, pieces, starts = series.entries, series.pieces, series.firsts
-        instances = series.first_instances
+        kinds, which, pieces, starts = series.kinds, series.which, series.pieces, series.starts
+        instances, count = series.first_instances, len(series)
         known: PreparedDraw | None = None
         plan: Plan | None = None  # of that draw
         lists: CommandLists | None = None
@@ -304,7 +304,7 @@ class DrawQueue:
             return draw.snapshot.plan(draw.info.mode)
 
         try:
-            while number < len(draws):
+            while number < count:
                 if lists is not None and number >= end:
                     begin, end = lists.next(number, bound.epoch)
                 if lists is not None and begin <= number < end:
@@ -316,14 +316,15 @@ class DrawQueue:
                     begin = end = number + 1
                     moment = None
                     continue
-                draw = draws[number]
+                draw = kinds[which[number]]
                 if type(draw) is QueryChange:
                     moment, changed = self._change(draw.query, draw.begins, moment), True
                     number += 1
                     continue
                 moment = None
                 if type(draw) is not PreparedDraw:
-                    self._performed(draw, starts[number], pieces[number])
+                    data = b"" if type(draw) is ClearCall else pieces[number]
+                    self._performed(draw, int(starts[number]), data)
                     number += 1
                     continue
                 if draw is not known:
@@ -334,15 +335,15 @@ class DrawQueue:
                 if plan is None or draw.epoch != bound.epoch:
                     break
                 if lists is None:
-                    lists = plan.command_lists(series, planned)
+                    lists = plan.command_lists(series, target, planned)
                     begin = end = number
-                    if len(draws) - number <= _SHORT:
+                    if count - number <= _SHORT:
                         begin = end = number + 1 + _ALONE
                     continue
                 info = draw.info
                 if instances is not None and instances[number] != info.start_instance:
                     info = draw.call(info.start, instances[number])
-                if not self._repeated(plan, info, pieces[number], starts[number]):
+                if not self._repeated(plan, info, pieces[number], int(starts[number])):
                     break
                 number += 1
         finally:

@@ -94,9 +94,11 @@ class Plan(Protocol):
         """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
         ...
 
-    def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
-        """The command lists that can execute parts of a series at once, if the draws are
-        `planned`.
+    def command_lists(
+        self, series: Series, target: FramebufferState, planned: Callable[[Any], Plan | None]
+    ) -> CommandLists:
+        """The command lists that can execute parts of a series at once: draws to the `target`, if
+        they are `planned`.
         """
         ...
 

@@ -19,7 +19,84 @@ from gallette.compiler.nir.ir import Def
 
 from .routine import Routine, routine
 
-__all__ = ["line_coverage", "line_frame"]
+__all__ = ["line_coverage", "line_ends", "line_frame"]
+
+
+@cache
+def line_ends(shift: float) -> Routine:
+    """The ends of a line for the parallelogram between them, from its vertices: those on its longer
+    axis `u` and across it `v`, in 1/256 pixel, the one with the lower u first; and whether u is x.
+    Pixel centres are at `shift` then.
+
+    The rule for ends is applied with rows counted downwards, as windows have them elsewhere. Each
+    end is moved to the next pixel border where the plain parallelogram would disagree with it.
+    """
+
+    def build(b: Builder, x0: Def, y0: Def, x1: Def, y1: Def) -> list[Def]:
+        zero, half, one = b.imm_float(0.0), b.imm_float(0.5), b.imm_float(1.0)
+        dx, dy = b.fsub(x0, x1), b.fsub(y0, y1)
+        wide = b.fge(b.fabs(dx), b.fabs(dy))
+
+        def turned(value: Def, by: Def) -> Def:
+            return b.bcsel(by, value, b.fneg(value))
+
+        def equal(first: Def, second: Def) -> Def:
+            return b.inot(b.ixor(first, second))
+
+        du, dv = b.bcsel(wide, dx, dy), b.bcsel(wide, dy, dx)
+        slope = b.fneg(b.fdiv(dv, du))
+        tall = b.inot(wide)
+        us = [turned(b.bcsel(wide, x, y), wide) for x, y in ((x0, y0), (x1, y1))]
+        vs = [turned(b.bcsel(wide, y, x), tall) for x, y in ((x0, y0), (x1, y1))]
+        leftwards = b.fge(turned(du, wide), zero)  # from the start to the end
+        downwards = b.flt(turned(dv, tall), zero)
+        along, across, inside, past, sideways, crosses = [], [], [], [], [], []
+        for number, (u, v) in enumerate(zip(us, vs, strict=True)):
+            v_at = b.fsub(v, b.ffloor(v))
+            # The position inside the pixel, -0.5 .. 0.5.
+            a, c = b.fsub(b.fsub(u, b.ffloor(u)), half), b.fsub(v_at, half)
+            if number:  # between two rows, it belongs to the row that the line comes from
+                edge = b.iand(b.feq(c, b.imm_float(-0.5)), downwards)
+                c = b.bcsel(edge, half, c)
+            along.append(a)
+            across.append(c)
+            inside.append(b.flt(b.fadd(b.fabs(a), b.fabs(c)), half))
+            # Whether a point is on that side of its pixel's centre towards which the line runs.
+            # Points on the centre line belong to the side that the axis prefers.
+            past.append(equal(b.fge(turned(a, wide), zero), b.fge(zero, du)))
+            sideways.append(equal(b.fge(zero, turned(c, wide)), b.fge(zero, dv)))
+            meets = b.fadd(v_at, b.fmul(a, slope))  # where the pixel's centre column is crossed
+            cross = b.iand(b.flt(meets, one), b.flt(zero, meets))
+            if number:
+                cross = b.ior(cross, b.iand(tall, b.feq(meets, zero)))
+            crosses.append(cross)
+        start = b.ior(inside[0], b.iand(b.inot(past[0]), b.ior(b.inot(sideways[0]), crosses[0])))
+        end = b.iand(b.inot(inside[1]), b.iand(past[1], b.ior(sideways[1], crosses[1])))
+        plain_start = b.bcsel(
+            wide,
+            b.ixor(b.fge(zero, along[0]), leftwards),
+            equal(b.fge(along[0], zero), leftwards),
+        )
+        plain_end = b.ior(past[1], b.feq(along[1], zero))
+        side = b.bcsel(leftwards, half, b.imm_float(-0.5))
+        snapped = []
+        for u, v, a, moves in zip(
+            us, vs, along, (b.ixor(plain_start, start), b.ixor(plain_end, end)), strict=True
+        ):
+            offset = b.bcsel(moves, b.fsub(side, a), zero)
+            ends = turned(b.fadd(u, offset), wide), turned(b.fadd(v, b.fmul(offset, slope)), tall)
+            for value in ends:
+                value = b.fmul(b.fsub(value, b.imm_float(shift)), b.imm_float(256.0))
+                away = b.bcsel(b.flt(value, zero), b.imm_float(-0.5), half)
+                snapped.append(b.ftrunc(b.fadd(away, value)))
+        rising = b.flt(du, zero)
+        low = [b.bcsel(rising, snapped[k], snapped[k + 2]) for k in range(2)]
+        high = [b.bcsel(rising, snapped[k + 2], snapped[k]) for k in range(2)]
+        return [*low, *high, b.b2i32(wide)]
+
+    return routine(
+        "ends of a line", dict.fromkeys(("x0", "y0", "x1", "y1"), (1, 32)), build, "ffffi"
+    )
 
 
 @cache

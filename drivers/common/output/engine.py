@@ -118,6 +118,11 @@ class FragmentRun(FragmentSink):
         program = self.shader.program
         return program is not None and program.fill_polygons(self.engine, context, polygons)
 
+    def fill_lines(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
+        """Set up and fill lines with the program's compiled code, if it has any."""
+        program = self.shader.program
+        return program is not None and program.fill_lines(self.engine, context, vertices, batch)
+
 
 class FragmentEngine:
     """Runs fragments; `draw` may be called for several batches of a draw, in order."""

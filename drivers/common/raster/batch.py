@@ -135,6 +135,10 @@ class FragmentSink:
         """
         return False
 
+    def fill_lines(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
+        """Fill lines that are not smooth; false, and nothing is drawn, if they are to be set up."""
+        return False
+
 
 class ScissorSink(FragmentSink):
     """Clips spans to the rectangle of their primitive."""

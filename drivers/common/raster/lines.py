@@ -17,9 +17,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.lines import line_frame
+from gallette.drivers.common.fixed.lines import line_ends, line_frame
 from gallette.drivers.common.vertex.vertices import Floats, VertexSet
 from gallette.pipe.state import RasterizerState
 
@@ -29,26 +28,12 @@ from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sample_pattern
 from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
 
-__all__ = ["CENTER", "lengthened", "parallelograms", "rectangles", "set_up_lines"]
-
-Bools = npt.NDArray[np.bool_]
+__all__ = ["CENTER", "half_width", "lengthened", "parallelograms", "rectangles", "set_up_lines"]
 
 _HALF = np.float32(0.5)
 
 CENTER = sample_pattern(1)
 """Where smooth lines are sampled."""
-
-
-@lazy_dataclass()
-class _Major:
-    """Lines in terms of their longer axis: `u` along it, `v` across."""
-
-    u: Floats  # [2, n] start and end
-    v: Floats
-    du: Floats  # start minus end
-    dv: Floats
-    slope: Floats  # dv / du
-    wide: Bools  # u is x
 
 
 def lengthened(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Batch]:
@@ -96,7 +81,7 @@ def set_up_lines(
             half = -width / 2 if state.line_smooth_upwards else width / 2
             info.lines = *frame, np.full(len(frame[0]), half, np.float32)
     else:
-        corners = parallelograms(x, y, dx, dy, state, center)
+        corners = parallelograms(x, y, state, center)
     if state.conservative:
         edges = conservative_edges(corners[0], corners[1], target)
     else:
@@ -121,25 +106,20 @@ def rectangles(
     )
 
 
+def half_width(state: RasterizerState) -> int:
+    """Half the width of lines that are parallelograms, in 1/256 pixel."""
+    return int(math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS / 2)
+
+
 def parallelograms(
-    x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState, center: bool
+    x: Floats, y: Floats, state: RasterizerState, center: bool
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Snapped corners `[4, n]`, clockwise with y up."""
-    half = math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS / 2
-    wide = np.abs(dx) >= np.abs(dy)
-    u, v = np.where(wide, x, y), np.where(wide, y, x)
-    du, dv = np.where(wide, dx, dy), np.where(wide, dy, dx)
-    slope = np.asarray(dv / du, np.float32)
-    # The rule for ends is applied with rows counted downwards, as windows have them elsewhere.
-    turn_u = np.where(wide, np.float32(1), np.float32(-1))
-    turn_v = -turn_u
-    moved_u, moved_v = _moved_ends(
-        _Major(u * turn_u, v * turn_v, du * turn_u, dv * turn_v, -slope, wide)
-    )
-    snapped_u, snapped_v = snap_away(moved_u * turn_u, center), snap_away(moved_v * turn_v, center)
-    turned = du < 0  # the end has the smaller u
-    low_u, high_u = np.where(turned, snapped_u, snapped_u[::-1])
-    low_v, high_v = np.where(turned, snapped_v, snapped_v[::-1])
+    half = half_width(state)
+    with np.errstate(all="ignore"):
+        found = evaluate(line_ends(0.5 if center else 0.0), [x[0], y[0], x[1], y[1]])
+    low_u, low_v, high_u, high_v = (each.astype(np.float64) for each in found[:4])
+    wide = found[4] != 0
     along, across = np.empty((4, len(wide))), np.empty((4, len(wide)))
     # Wide ones: lower left, upper left, upper right, lower right; the others in reverse.
     along[0], across[0] = low_u, low_v - half
@@ -148,34 +128,3 @@ def parallelograms(
     before, behind = low_v + half, high_v - half
     across[1], across[3] = np.where(wide, before, behind), np.where(wide, behind, before)
     return np.where(wide, along, across), np.where(wide, across, along)
-
-
-def _fraction(value: Floats) -> Floats:
-    return value - np.floor(value)
-
-
-def _moved_ends(line: _Major) -> tuple[Floats, Floats]:
-    """The ends, moved to pixel borders where the diamond-exit rule requires it."""
-    u_at, v_at = _fraction(line.u), _fraction(line.v)
-    along, across = u_at - _HALF, v_at - _HALF  # position inside the pixel, -0.5 .. 0.5
-    # An end exactly between two rows belongs to the row that the line comes from.
-    across[1] = np.where((across[1] == -_HALF) & (line.dv < 0), _HALF, across[1])
-    inside = np.abs(along) + np.abs(across) < _HALF
-    meets = v_at + along * line.slope  # where the pixel's centre column is crossed
-    # Whether a point is on that side of its pixel's centre towards which the line runs. Points on
-    # the centre line belong to the side that the axis prefers.
-    sign = np.where(line.wide, np.float32(1), np.float32(-1))
-    past = (along * sign >= 0) == (line.du * sign <= 0)
-    sideways = (across * sign <= 0) == (line.dv * sign >= 0)
-    crosses = (meets < 1) & (meets > 0)
-    crosses[1] |= ~line.wide & (meets[1] == 0)
-    draw_start = inside[0] | (~past[0] & (~sideways[0] | crosses[0]))
-    draw_end = ~inside[1] & past[1] & (sideways[1] | crosses[1])
-    falls = line.du >= 0
-    plain_start = np.where(line.wide, (along[0] <= 0) != falls, (along[0] >= 0) == falls)
-    plain_end = past[1] | (along[1] == 0)
-    move = np.stack((plain_start != draw_start, plain_end != draw_end))
-    border = np.where(line.du < 0, -_HALF, _HALF) - along
-    offset: Floats = np.where(move, border, np.float32(0.0)).astype(np.float32)
-    moved: tuple[Floats, Floats] = (line.u + offset, line.v + offset * line.slope)
-    return moved

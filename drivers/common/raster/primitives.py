@@ -335,6 +335,8 @@ def _lines(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batc
     if pattern is not context.multisampled:
         vertices, batch = lengthened(vertices, batch)
         pattern = CENTER
+    if pattern is None and sink.fill_lines(context, vertices, batch):
+        return
     _polygons(context, sink, set_up_lines(vertices, batch, context.state, context.target, pattern))
 
 

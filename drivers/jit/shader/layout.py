@@ -87,6 +87,8 @@ class TileWords:
     LAYERS: Final = SAMPLES + 12  # how many there are
     DEPTH_LAYER: Final = SAMPLES + 13  # bytes from one layer to the next
     COLOR_LAYERS: Final = SAMPLES + 14
+    FRONT: Final = SAMPLES + 22  # of lines: whether they are of front faces (8 bits)
+    HALF_WIDTH: Final = SAMPLES + 23  # in 1/256 pixel
 
 
 class Record:

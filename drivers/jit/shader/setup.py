@@ -3,6 +3,7 @@
 `setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
 then writes each tile's list, in drawing order. `count` counts polygons that were set up elsewhere.
+`lines` does for lines what `setup` does for triangles: it writes the parallelograms they cover.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,
@@ -14,11 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gallette.drivers.common.fixed.lines import line_ends
+
 from ..llvm.text import Builder
 from ..llvm.values import V
 from .layout import Record, TileWords, Words
+from .routines import inlined
 
-__all__ = ["LARGEST", "TILE", "setup_text"]
+__all__ = ["LARGEST", "TILE", "lines_text", "setup_text"]
 
 TILE = 64
 LARGEST = 1 << 22
@@ -39,6 +43,13 @@ def setup_text(
     _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
     _count(b)
     _bin(b)
+    return b.text()
+
+
+def lines_text(half: float, bottom: bool) -> str:
+    """The module with `lines` for a rasterizer state."""
+    b = Builder()
+    _lines(b, half, bottom)
     return b.text()
 
 
@@ -111,13 +122,7 @@ def _setup(
             )
         bounds = _bounds(b, xi, yi, target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
-        edges = []
-        for k in range(3):
-            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
-            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
-            flat = (dx > 0) if bottom else (dx < 0)
-            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
-            edges.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
+        edges = _edges(xi, yi, bottom, sampled)
         if not sampled:
             visible = visible & _covers(b, bounds, edges)
         store = b.block()
@@ -125,21 +130,97 @@ def _setup(
         b.place(store)
         number = kept.get()
         record = b.at(records, number * Record.SIZE, "i32")
-        for k, (dx, dy, least) in enumerate(edges):
-            b.store(b.at(record, Record.VERTEX + k, "i32"), v[k].to("i32"))
-            b.store(b.at(record, Record.DX + k, "i32"), dx)
-            b.store(b.at(record, Record.DY + k, "i32"), dy)
-            b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
+        _write(b, record, v, edges, bounds, front)
         b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
-        b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
         b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
-        for k, bound in enumerate(bounds):
-            b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
         _count_tiles(b, bounds, across, starts)
         kept.set(number + 1)
         b.place(after)
     b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
     b.end()
+
+
+def _lines(b: Builder, half: float, bottom: bool) -> None:
+    (ctx,) = b.begin("lines", [("ptr", "ctx")])
+    corners, provoking = _word(b, ctx, TileWords.CORNERS), _word(b, ctx, TileWords.PROVOKING)
+    identity, fronts = _word(b, ctx, TileWords.IDENTITY), _word(b, ctx, TileWords.FRONT)
+    window, vertices = _word(b, ctx, TileWords.WINDOW), _word(b, ctx, TileWords.VERTICES, "i64")
+    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
+    across = _word(b, ctx, TileWords.ACROSS, "i32")
+    width = _word(b, ctx, TileWords.HALF_WIDTH, "i32")
+    target = [_word(b, ctx, TileWords.TARGET + i, "i32") for i in range(4)]
+    kept = b.var("i64", 0, 0)
+    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
+        v = [b.load_at(corners, i * 2 + k, "i64") for k in range(2)]
+        x, y = ([b.load_at(window, n + axis * vertices, "float") for n in v] for axis in (0, 1))
+        dx, dy = x[0] - x[1], y[0] - y[1]
+        length = dx * dx + dy * dy
+        go, after = b.block(), b.block()
+        b.branch((length > 0.0) & (length < float("inf")), go, after)
+        b.place(go)
+        *found, wide = inlined(b, line_ends(half), [x[0], y[0], x[1], y[1]])
+        ends = [value.as_float() for value in found]
+        fits = b.const("i1", True)
+        for value in ends:
+            fits = fits & (b.math("fabs", value) < float(LARGEST))
+        inside, outside = b.block(), b.block()
+        b.branch(fits, inside, outside)
+        b.place(outside)  # the caller draws all another way
+        b.store(b.at(ctx, Words.STATUS, "i64"), b.const("i64", 2))
+        b.jump(after)
+        b.place(inside)
+        low_u, low_v, high_u, high_v = (b.cast("fptosi", value, "i32") for value in ends)
+        wide = wide.ne(0)
+        along = [low_u, b.select(wide, low_u, high_u), high_u, b.select(wide, high_u, low_u)]
+        before, behind = low_v + width, high_v - width
+        over = b.select(wide, before, behind), b.select(wide, behind, before)
+        beside = [low_v - width, over[0], high_v + width, over[1]]
+        xi, yi = (
+            [b.select(wide, one, two) for one, two in zip(first, second, strict=True)]
+            for first, second in ((along, beside), (beside, along))
+        )
+        bounds = _bounds(b, xi, yi, target, False)
+        store = b.block()
+        b.branch((bounds[0] < bounds[2]) & (bounds[1] < bounds[3]), store, after)
+        b.place(store)
+        number = kept.get()
+        record = b.at(records, number * Record.SIZE, "i32")
+        _write(b, record, v, _edges(xi, yi, bottom, False), bounds, b.load_at(fronts, i, "i8"))
+        b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
+        b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
+        _count_tiles(b, bounds, across, starts)
+        kept.set(number + 1)
+        b.place(after)
+    b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
+    b.end()
+
+
+def _edges(x: list[V], y: list[V], bottom: bool, sampled: bool) -> list[tuple[V, V, V]]:
+    """The edges of a convex polygon with these corners, clockwise."""
+    found = []
+    for k in range(len(x)):
+        after = (k + 1) % len(x)
+        dx, dy = x[k] - x[after], y[k] - y[after]
+        c = dy.to("i64") * x[k].to("i64") - dx.to("i64") * y[k].to("i64")
+        flat = (dx > 0) if bottom else (dx < 0)
+        c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
+        found.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
+    return found
+
+
+def _write(
+    b: Builder, record: V, v: list[V], edges: list[tuple[V, V, V]], bounds: list[V], front: V
+) -> None:
+    """Write the vertices of a primitive, its edges, its box and its face."""
+    for k, vertex in enumerate(v):
+        b.store(b.at(record, Record.VERTEX + k, "i32"), vertex.to("i32"))
+    for k, (dx, dy, least) in enumerate(edges):
+        b.store(b.at(record, Record.DX + k, "i32"), dx)
+        b.store(b.at(record, Record.DY + k, "i32"), dy)
+        b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
+    b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
+    for k, bound in enumerate(bounds):
+        b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
 
 
 def _snap(b: Builder, value: V, half: float) -> V:
@@ -154,8 +235,9 @@ def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) 
     """
     found = []
     for axis, values in enumerate((x, y)):
-        low = b.math("smin", b.math("smin", values[0], values[1]), values[2])
-        high = b.math("smax", b.math("smax", values[0], values[1]), values[2])
+        low = high = values[0]
+        for value in values[1:]:
+            low, high = b.math("smin", low, value), b.math("smax", high, value)
         first = b.math("smax", (low if sampled else low + 255) >> 8, target[axis])
         last = b.math("smin", (high >> 8) + 1, target[axis + 2])
         found.append((first, last))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.lazy_dataclass import lazy_dataclass
+from typing import NamedTuple
+
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TextureEnv", "fog_lines", "fragment_source"]
 
 
-@lazy_dataclass(frozen=True)
-class TextureEnv:
+class TextureEnv(NamedTuple):
     """One enabled texture unit and its combiner state."""
 
     unit: int

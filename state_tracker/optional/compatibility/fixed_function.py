@@ -8,11 +8,10 @@ stages by varying slots, so the stage fits any shader on the other side.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.state_tracker.drawing.color_clamp import clamps
@@ -39,17 +38,15 @@ TARGETS = (
 )
 
 
-@lazy_dataclass(frozen=True)
-class LightKey:
+class LightKey(NamedTuple):
     """How one light is computed."""
 
-    index: int
+    number: int
     directional: bool
     spot: bool
 
 
-@lazy_dataclass(frozen=True)
-class VertexKey:
+class VertexKey(NamedTuple):
     """The state that determines the vertex shader."""
 
     lights: tuple[LightKey, ...] | None  # None: lighting is off
@@ -67,8 +64,7 @@ class VertexKey:
     point_sizes: bool  # each point has its own size (OpenGL ES 1.1)
 
 
-@lazy_dataclass(frozen=True)
-class FragmentKey:
+class FragmentKey(NamedTuple):
     """The state that determines the fragment shader."""
 
     units: tuple[TextureEnv, ...]
@@ -99,7 +95,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
     texgen = []
     for generations, enabled in zip(s.texgen, s.texgen_enabled, strict=False):
         bits = modes = 0
-        for i, on in enumerate(enabled):
+        for i, on in enumerate(enabled) if any(enabled) else ():
             if on:
                 bits |= 1 << i
                 modes |= _TEXGEN_MODES.index(generations[i].mode) << (4 * i)
@@ -232,7 +228,7 @@ def _face(key: VertexKey, side: str, normal: str, number: int) -> list[str]:
 def _light(
     key: VertexKey, light: LightKey, side: str, number: int, material: tuple[str, str, str]
 ) -> list[str]:
-    source = f"gl_LightSource[{light.index}]"
+    source = f"gl_LightSource[{light.number}]"
     n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
     lines = ["{"]
     if light.directional:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gallette.state_tracker.optional.compatibility.matrices import inverse, normal_matrix
+from gallette.state_tracker.optional.compatibility.matrices import inverse
 from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Field, Getter
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _matrix(name: str, index: int) -> Getter | None:
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        return lambda ctx: normal_matrix(ctx.matrices.modelview[-1])
+        return lambda ctx: ctx.matrices.normal
     if not found or base not in _MATRICES:
         return None
     get = _MATRICES[base]

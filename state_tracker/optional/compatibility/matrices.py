@@ -134,6 +134,9 @@ class MatrixState:
         self.texture = [MatrixStack() for _ in range(TEXTURE_UNITS)]
         self.more: dict[int, MatrixStack] = {}  # stacks of extensions, by mode
         self.made: list[tuple[Cells, bool]] | None = None  # notes what `multiply` does
+        # Of matrices, which are replaced and never changed: their product, and that for normals.
+        self._product: tuple[Matrix, Matrix, Matrix] | None = None
+        self._normal: tuple[Matrix, Matrix] | None = None
 
     def stack(self) -> tuple[MatrixStack, int]:
         """The current stack and its maximum depth."""
@@ -166,8 +169,19 @@ class MatrixState:
     @property
     def modelview_projection(self) -> Matrix:
         """Their product; the caller ignores numbers that are too large."""
-        product: Matrix = self.projection[-1] @ self.modelview[-1]
-        return product
+        first, second = self.projection[-1], self.modelview[-1]
+        known = self._product
+        if known is None or known[0] is not first or known[1] is not second:
+            known = self._product = first, second, first @ second
+        return known[2]
+
+    @property
+    def normal(self) -> Matrix:
+        """The matrix that normals are multiplied by."""
+        modelview, known = self.modelview[-1], self._normal
+        if known is None or known[0] is not modelview:
+            known = self._normal = modelview, normal_matrix(modelview)
+        return known[1]
 
     def set_clip_plane(self, index: int, equation: npt.NDArray[Any]) -> None:
         """Store a plane, given in object coordinates, in eye coordinates."""

@@ -30,7 +30,7 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     rounded,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints
+from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
 from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def course(numbers: list[int], depth: int) -> Course:
 def _factors(rows: Ints) -> Matrix:
     """The matrix that each call loads or multiplies by."""
     found = np.zeros((len(rows), 4, 4))
-    for number in np.unique(rows[:, 0]).tolist():
+    for number in distinct(rows[:, 0]):
         call, some = CALLS[number], (rows[:, 0] == number).nonzero()[0]
         if call.name[:-1] in FACTORS:
             found[some] = factors(call.name[:-1], _arguments(call, rows[some]))

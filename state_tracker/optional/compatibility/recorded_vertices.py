@@ -12,7 +12,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints
+from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
 from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:
@@ -88,14 +88,12 @@ def specify(ctx: Context, rows: Ints) -> bool:
     ):
         return False
     values = np.empty((len(rows), 4))
-    for number in np.unique(numbers).tolist():
+    for number in distinct(numbers):
         if _SLOTS[number] >= 0:
             some = (numbers == number).nonzero()[0]
             values[some] = _values(CALLS[number], rows[some])
     setters = {
-        slot: (slots == slot).nonzero()[0]
-        for slot in np.unique(slots).tolist()
-        if slot not in (-1, POS)
+        slot: (slots == slot).nonzero()[0] for slot in distinct(slots) if slot not in (-1, POS)
     }
     columns = {POS: values[vertices]}
     for slot, setter in setters.items():

@@ -16,7 +16,7 @@ from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.stream import batch, stream
+from gallette.state_tracker.stream import analysis, batch, stream
 from gallette.state_tracker.stream.calls import CALLS, Role, keeps_state
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
@@ -227,6 +227,29 @@ def test_calls_that_are_repeated_between_reads_are_not_analysed_again(
         assert gl.get_integerv(GL.TEXTURE_BINDING_2D)[0] in world.textures
     draw(world, 6)
     assert world.plain.stream.for_draws
+
+
+def test_the_same_calls_with_other_uniforms_are_not_analysed_again(
+    world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor with other data for buffers."""
+    gl, analysed = world.gl, []
+    find = analysis.Analysis._find_entries
+    monkeypatch.setattr(
+        analysis.Analysis, "_find_entries", lambda *args: analysed.append(args) or find(*args)
+    )
+    gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
+    for frame in range(6):
+        if frame == 4:
+            del analysed[:]
+        for number in range(40):
+            gl.uniform4f(world.place, 0.1 * frame, -0.1 * frame, 0, 0.01 * number)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 8, np.full(2, 0.1 * frame + number, np.float32))
+            draw(world, 1)
+        gl.finish()
+    assert not analysed
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 8), np.float32)
+    np.testing.assert_allclose(found, 39.5)
 
 
 def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) -> None:
