@@ -27,7 +27,7 @@ from .lane_ir import (
     Region,
 )
 from .lifetimes import find_lifetimes
-from .walking import EFFECTS, is_quad_op, walk
+from .walking import EFFECTS, walk
 
 __all__ = ["analyse"]
 
