@@ -64,7 +64,7 @@ _BY_AVAILABILITY = {
     ENHANCED_LAYOUTS: "max_transform_feedback_buffers "
     "max_transform_feedback_interleaved_components",
     CULL_DISTANCES: "max_cull_distances max_combined_clip_and_cull_distances",
-    "450 es320 OES_sample_variables": "max_samples",
+    "450 es320 OES_sample_variables ARB_ES3_1_compatibility": "max_samples",
     "EXT_blend_func_extended": "max_dual_source_draw_buffers",
 }
 
