@@ -38,14 +38,14 @@ ARB_texture_cube_map_array ARB_texture_gather ARB_texture_multisample ARB_textur
 ARB_texture_query_lod ARB_texture_rectangle
 ARB_uniform_buffer_object ARB_vertex_attrib_64bit ARB_viewport_array EXT_gpu_shader4
 EXT_separate_shader_objects EXT_shader_image_load_formatted EXT_shader_image_load_store
-EXT_texture_array EXT_texture_query_lod INTEL_conservative_rasterization
-INTEL_fragment_shader_ordering MESA_shader_integer_functions NV_fragment_shader_interlock
+EXT_texture_array INTEL_conservative_rasterization
+INTEL_fragment_shader_ordering NV_fragment_shader_interlock
 NV_image_formats NV_shader_atomic_float NV_shader_atomic_int64 NV_viewport_array2
 NV_compute_shader_derivatives EXT_shader_samples_identical NV_conservative_raster_underestimation
 """
 _BOTH = """
-ARM_shader_framebuffer_fetch_depth_stencil
-EXT_demote_to_helper_invocation EXT_shader_framebuffer_fetch
+ARM_shader_framebuffer_fetch_depth_stencil EXT_draw_instanced EXT_texture_query_lod
+MESA_shader_integer_functions EXT_demote_to_helper_invocation EXT_shader_framebuffer_fetch
 EXT_shader_framebuffer_fetch_non_coherent EXT_shader_integer_mix EXT_texture_shadow_lod
 INTEL_shader_atomic_float_minmax INTEL_shader_integer_functions2
 KHR_blend_equation_advanced EXT_shader_implicit_conversions NV_compute_shader_derivatives
@@ -55,7 +55,7 @@ NV_viewport_array2
 _ES = """
 NV_shader_noperspective_interpolation
 ANDROID_extension_pack_es31a EXT_blend_func_extended EXT_clip_cull_distance EXT_draw_buffers
-EXT_draw_instanced EXT_frag_depth EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
+EXT_frag_depth EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
 EXT_primitive_bounding_box EXT_separate_shader_objects EXT_shader_framebuffer_fetch
 EXT_shader_group_vote EXT_shader_io_blocks EXT_shader_texture_lod EXT_tessellation_point_size
 EXT_tessellation_shader EXT_texture_buffer EXT_texture_cube_map_array NV_image_formats
@@ -76,6 +76,11 @@ for _name in _ES.split():
 for _name in _BOTH.split():
     EXTENSIONS[_name] = "both"
 
+_ES_300 = """
+EXT_clip_cull_distance EXT_shader_group_vote EXT_shader_integer_mix EXT_texture_query_lod
+EXT_texture_shadow_lod MESA_shader_integer_functions NV_shader_noperspective_interpolation
+OES_EGL_image_external_essl3 OES_sample_variables OES_shader_multisample_interpolation
+"""
 _ES_310 = """
 ANDROID_extension_pack_es31a EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
 EXT_primitive_bounding_box EXT_shader_implicit_conversions EXT_shader_io_blocks
@@ -85,7 +90,10 @@ OES_primitive_bounding_box OES_shader_image_atomic OES_shader_io_blocks OES_tess
 OES_tessellation_shader OES_texture_buffer OES_texture_cube_map_array
 OES_texture_storage_multisample_2d_array OES_viewport_array
 """
-ES_MINIMUM: dict[str, int] = dict.fromkeys(_ES_310.split(), 310)
+ES_MINIMUM: dict[str, int] = {
+    **dict.fromkeys(_ES_300.split(), 300),
+    **dict.fromkeys(_ES_310.split(), 310),
+}
 """Extensions that extend no version of GLSL ES below this one."""
 
 IMPLIED: dict[str, tuple[str, ...]] = {

@@ -24,6 +24,8 @@ class Limits:
     max_varying_floats: int = 128
     max_varying_components: int = 128
     max_varying_vectors: int = 32
+    max_vertex_output_vectors: int = 32
+    max_fragment_input_vectors: int = 32
     max_vertex_texture_image_units: int = 32
     max_combined_texture_image_units: int = 192
     max_texture_image_units: int = 32

@@ -30,6 +30,7 @@ _BY_AVAILABILITY = {
     "130": "max_clip_distances max_varying_components",
     "es100 410": "max_vertex_uniform_vectors max_fragment_uniform_vectors",
     "es100-es100 410": "max_varying_vectors",
+    "es300": "max_vertex_output_vectors max_fragment_input_vectors",
     "es300 420 ARB_shading_language_420pack": "min_program_texel_offset max_program_texel_offset",
     _GEOM: "max_vertex_output_components max_geometry_input_components "
     "max_geometry_output_components max_fragment_input_components "
@@ -63,7 +64,7 @@ _BY_AVAILABILITY = {
     ENHANCED_LAYOUTS: "max_transform_feedback_buffers "
     "max_transform_feedback_interleaved_components",
     CULL_DISTANCES: "max_cull_distances max_combined_clip_and_cull_distances",
-    "450 es320 OES_sample_variables": "max_samples",
+    "450 es320 OES_sample_variables ARB_ES3_1_compatibility": "max_samples",
     "EXT_blend_func_extended": "max_dual_source_draw_buffers",
 }
 

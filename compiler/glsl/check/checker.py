@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.glsl.availability import COMPUTE
 from gallette.compiler.glsl.check import access, calls, expressions, hir, lvalues, statements
 from gallette.compiler.glsl.check.blocks import block_declaration
 from gallette.compiler.glsl.check.call_graph import find_recursion
@@ -53,6 +54,8 @@ def top_level(c: Checker, node: s.Stmt) -> None:
 
 def finish_unit(c: Checker) -> None:
     """Rules that need the whole shader."""
+    if c.stage == "compute":
+        c.need(COMPUTE, "the compute stage", s.Node(0, 0))
     if c.shader.builtins:
         check_exclusive_outputs(c)
     if c.lang.es:

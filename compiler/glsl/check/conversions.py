@@ -13,7 +13,7 @@ __all__ = ["can_convert", "construction", "is_better_conversion", "operator_type
 
 _TO_FLOAT = "120 EXT_shader_implicit_conversions"
 _TO_UINT = (
-    "400 ARB_gpu_shader5 MESA_shader_integer_functions EXT_shader_implicit_conversions "
+    "400 ARB_gpu_shader5 desktop+MESA_shader_integer_functions EXT_shader_implicit_conversions "
     "ARB_gpu_shader_int64"
 )
 

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from gallette.compiler.glsl.availability import GLOBAL_IN_AND_OUT
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.types import sizes_match
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["REDECLARATIONS", "check_limit", "redeclare_builtin", "redeclare_variable", "requalify"]
+__all__ = [
+    "REDECLARATIONS",
+    "check_in_and_out",
+    "check_limit",
+    "redeclare_builtin",
+    "redeclare_variable",
+    "requalify",
+]
 
 
 @lazy_dataclass(frozen=True)
@@ -25,6 +35,8 @@ class Redeclaration:
     """the limit on the size of an array, an attribute of `Limits`"""
     interpolated: bool
     once: bool
+    layout: frozenset[str]
+    """layout identifiers and groups of them that only this variable may have"""
 
 
 def _read() -> Iterator[tuple[str, Redeclaration]]:
@@ -34,11 +46,13 @@ def _read() -> Iterator[tuple[str, Redeclaration]]:
             names, when, changes = (*(cell.strip() for cell in line.split("|")), "", "")[:3]
             words = changes.split()
             limit = next((w.removeprefix("size<") for w in words if w.startswith("size<")), "")
-            row = Redeclaration(when, limit, "interpolation" in words, "once" in words)
+            own = frozenset(w[1:] for w in words if w[0] == "@")
+            row = Redeclaration(when, limit, "interpolation" in words, "once" in words, own)
             yield from ((name, row) for name in names.split())
 
 
 REDECLARATIONS = dict(_read())
+_OWNED = frozenset().union(*(row.layout for row in REDECLARATIONS.values()))
 
 
 def redeclare_variable(
@@ -67,6 +81,16 @@ def redeclare_variable(
     raise c.abort(f"'{d.name}' is already declared", d)
 
 
+def check_in_and_out(c: Checker, quals: hir.Quals, d: s.Declarator) -> None:
+    """Check that the language has inputs and outputs that are not attributes or varyings."""
+    if quals.storage in ("in", "out") and not quals.legacy and not c.lang.has(GLOBAL_IN_AND_OUT):
+        message = f"global '{quals.storage}' variables need GLSL 1.30"
+        if c.lang.has("ARB_separate_shader_objects"):
+            grant("global in and out", c.lang, c.log, message, d.loc, d.end)
+        else:
+            c.error(message, d)
+
+
 def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals) -> None:
     if not c.at_global_scope:
         raise c.abort(f"names beginning with 'gl_' are reserved: '{d.name}'", d)
@@ -81,6 +105,11 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         raise c.abort(f"built-in '{d.name}' cannot be initialized", d)
     if quals.storage != var.quals.storage:
         raise c.abort(f"'{d.name}' is redeclared with another storage qualifier", d)
+    check_in_and_out(c, quals, d)
+    for flag in quals.flags:
+        own = LAYOUTS[flag][0].group or flag if flag in LAYOUTS else flag
+        if own in _OWNED and own not in row.layout:
+            raise c.abort(f"layout qualifier '{flag}' cannot be used on '{d.name}'", d)
     if var.explicit_size and type_.length:
         raise c.abort(f"'{d.name}' is already declared with a size", d)
     if var.type is not type_:

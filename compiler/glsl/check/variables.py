@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.glsl.availability import ARRAYS, GLOBAL_IN_AND_OUT, PACK_420
+from gallette.compiler.glsl.availability import ARRAYS, PACK_420
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.declaration_rules import check_declaration, per_vertex_array
@@ -15,6 +15,7 @@ from gallette.compiler.glsl.check.layout_values import (
 from gallette.compiler.glsl.check.per_vertex import size_per_vertex
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.redeclarations import (
+    check_in_and_out,
     redeclare_builtin,
     redeclare_variable,
     requalify,
@@ -28,7 +29,6 @@ from gallette.compiler.glsl.check.types import (
     resolve_type,
 )
 from gallette.compiler.glsl.diagnostics import Abort
-from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
@@ -59,6 +59,8 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             c.poison(d.name)
         raise
     if not node.declarators:
+        if quals.precision:
+            check_precision(c, type_, quals, node)
         if type_ is t.ATOMIC_UINT and "offset" in quals.layout:
             default_counter_offset(c, quals, node)
         elif node.type.struct is None:
@@ -201,12 +203,7 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
 
 def check_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     quals, element = var.quals, var.type.without_array
-    if quals.storage in ("in", "out") and not quals.legacy and not c.lang.has(GLOBAL_IN_AND_OUT):
-        message = f"global '{quals.storage}' variables need GLSL 1.30"
-        if c.lang.has("ARB_separate_shader_objects"):
-            grant("global in and out", c.lang, c.log, message, d.loc, d.end)
-        else:
-            c.error(message, d)
+    check_in_and_out(c, quals, d)
     if quals.storage == "inout":
         quals.storage = "out"
         quals.flags.add("framebuffer_fetch")
