@@ -419,7 +419,7 @@ for _hint, _profiles in _HINTS.items():
 
 
 def _sample_mask_value(ctx: Context, index: int) -> int:
-    """The mask as glGetIntegeri_v tells it, with a sign: wider queries extend the sign, as Mesa's do."""
+    """The mask as a signed integer, which wider queries extend as Mesa's do."""
     return (ctx.raster.sample_mask ^ 0x80000000) - 0x80000000
 
 
