@@ -418,7 +418,12 @@ for _hint, _profiles in _HINTS.items():
     )
 
 
-gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": lambda c, i: c.raster.sample_mask})
+def _sample_mask_value(ctx: Context, index: int) -> int:
+    """The mask as a signed integer, which wider queries extend as Mesa's do."""
+    return (ctx.raster.sample_mask ^ 0x80000000) - 0x80000000
+
+
+gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": _sample_mask_value})
 
 
 @entry

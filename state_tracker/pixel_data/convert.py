@@ -194,12 +194,13 @@ def from_pipe(source: Format, rows: Bytes) -> Array:
 def _quantize(values: Array, name: str) -> Array:
     """Floats as fractions of a plain client type's range."""
     bits, kind = int(name[1]) * 8, name[0]
-    values = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0)
+    values = values.astype(np.float64)
     if kind == "i":
         top = (1 << (bits - 1)) - 1
-        return np.asarray(np.rint(np.clip(values, -1.0, 1.0) * top), f"<{name}")
+        values = np.where(values == values, values, 0.0)  # NaN becomes 0
+        return np.asarray(np.rint(np.fmax(np.fmin(values, 1.0), -1.0) * top), f"<{name}")
     top = (1 << bits) - 1
-    return np.asarray(np.rint(np.clip(values, 0.0, 1.0) * top), f"<{name}")
+    return np.asarray(np.rint(np.fmin(np.fmax(values, 0.0), 1.0) * top), f"<{name}")
 
 
 def _plane(rgba: Array, letter: str, luminance_sum: bool) -> Array:
@@ -222,6 +223,8 @@ def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = Fal
     if type in PACKED_TYPES:
         return _encode_packed(type, planes, keep)
     name = PLAIN_TYPES[type]
+    if not keep and name[0] != "f" and type != GL.FIXED and "S" not in letters:
+        return _quantize(np.stack(planes, -1), name).view(np.uint8)
     out = np.empty((*planes[0].shape, len(planes)), f"<{name}")
     for i, (letter, plane) in enumerate(zip(letters, planes, strict=True)):
         if name[0] == "f":
@@ -230,10 +233,8 @@ def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = Fal
             limits = np.iinfo(name)
             wide = plane.astype(np.int64)
             out[..., i] = wide if letter == "S" else np.clip(wide, limits.min, limits.max)
-        elif type == GL.FIXED:
-            out[..., i] = np.rint(plane * 65536.0)
         else:
-            out[..., i] = _quantize(plane, name)
+            out[..., i] = np.rint(plane * 65536.0)  # GL_FIXED
     return out.view(np.uint8)
 
 
