@@ -69,7 +69,10 @@ _OTHER_NAMES = {
     "gl_MaxAtomicCounterBindings": "MAX_ATOMIC_COUNTER_BUFFER_BINDINGS",
     "gl_MaxDualSourceDrawBuffersEXT": "MAX_DUAL_SOURCE_DRAW_BUFFERS",
     "gl_MaxGeometryVaryingComponents": "MAX_GEOMETRY_OUTPUT_COMPONENTS",
+    "gl_MaxVertexOutputVectors": "MAX_VERTEX_OUTPUT_COMPONENTS",
+    "gl_MaxFragmentInputVectors": "MAX_FRAGMENT_INPUT_COMPONENTS",
 }
+_VECTORS = "gl_MaxVertexOutputVectors", "gl_MaxFragmentInputVectors"  # of four components
 _HEADS = {
     "core": "#version 460",
     "compat": "#version 460 compatibility",
@@ -110,11 +113,12 @@ def test_constants_of_glsl_are_the_queried_limits(profile: str) -> None:
         found[name] = list((ctypes.c_int32 * 3).from_address(place))
         gl.unmap_buffer(GL.SHADER_STORAGE_BUFFER)
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("gl_")).upper()
+        vectors = 4 if name in _VECTORS else 1
         pname = getattr(GL, _OTHER_NAMES.get(name, plain))
         if name.startswith("gl_MaxComputeWorkGroup"):
             wanted[name] = [gl.get_integeri_v(pname, i)[0] for i in range(3)]
         else:
-            wanted[name] = [gl.get_integerv(pname)[0]] * 3
+            wanted[name] = [gl.get_integerv(pname)[0] // vectors] * 3
     assert found == wanted
     assert len(found) >= 50
     assert gl.get_error() == GL.NO_ERROR
