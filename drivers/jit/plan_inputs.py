@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource, is_words
+from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource, is_words, rows_there
+from gallette.pipe.codecs import unpack_planes
+from gallette.pipe.formats import FORMATS
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .plan_memory import PlanMemory, Stream
@@ -73,6 +76,16 @@ class _Converted:
         return kept[key]
 
     def _convert(self, values: Array) -> None:
+        format = self.element.src_format
+        if format.is_array and format.channels[0].bits == 8:
+            bytes_, words = (
+                rows_there(self.element, self.buffer),
+                _words_of(format.channels[0].type),
+            )
+            for component, source in enumerate(format.swizzle):
+                if isinstance(source, int):
+                    words.take(bytes_[:, source], out=values[component], mode="clip")
+            return
         source = VertexSource(0, self.available, None, 1, 0, 0, 0)
         vertices = FetchedVertices(source, self.elements, self.buffers, 0, self.available)
         for component in range(4):
@@ -80,6 +93,13 @@ class _Converted:
             values[component] = (
                 found.view(np.uint32) if found.ndim else found.reshape(1).view(np.uint32)
             )
+
+
+@cache
+def _words_of(type: str) -> Array:
+    """What each byte means, as a word."""
+    values = unpack_planes(FORMATS[f"R8_{type}"], np.arange(256, dtype=np.uint8))[0]
+    return values.view(np.uint32)
 
 
 @lazy_dataclass(eq=False)
@@ -163,10 +183,15 @@ class Columns:
             return False
         available = (len(data) - size) // stride + 1 if stride else 1
         source = element.src_format.swizzle[key.component]
+        if not isinstance(source, int):  # the format lacks the component
+            one = int(source == "1")
+            whole = element.src_format.is_pure_integer
+            self.add_constant(row, np.int32(one) if whole else np.float32(one))
+            return True
         self._divisor[row] = element.instance_divisor
         self._with_vertices[row] = bool(stride) and not element.instance_divisor
         self._limit[row] = available if stride else _FOREVER
-        if is_words(element.src_format) and isinstance(source, int):
+        if is_words(element.src_format):
             self._base[row] = int(data.ctypes.data) + 4 * source
             self._stride[row] = stride
         else:

@@ -123,6 +123,45 @@ def decode_client(format: int, type: int, pixels: Bytes) -> Array:
     return out
 
 
+@lru_cache(maxsize=256)
+def _moves(target: Format, format: int, type: int, base: str) -> list[int] | None:
+    """For each channel of a pipe format, the number of the client's component that has the same
+    bits, counted from 2; or the value that all pixels have: 0, 1 or the greatest. None if bits are
+    converted.
+
+    They are found by conversion of a pixel whose components are 2, 3, 4 and 5.
+    """
+    linear = linear_format(target)
+    word, letters = _component(type), COMPONENTS[format]
+    bits = int(word[1]) * 8
+    kept = format in INTEGER_FORMATS or word in ("f2", "f4")
+    kind = _KINDS[word[0]] if kept else {"u1": "UNORM", "u2": "UNORM"}.get(word, "")
+    kinds = {(channel.type, channel.bits) for channel in linear.channels if channel.name != "X"}
+    if not linear.is_array or kinds != {(kind, bits)} or not {*letters} <= {*"RGBALI"}:
+        return None
+    pixel = np.arange(2, len(letters) + 2, dtype=f"<{word}").view(np.uint8)[None, None, None]
+    found = pack_values(target, format, decode_client(format, type, pixel), base)
+    moves: list[int] = found.reshape(-1).view(word).astype(np.int64).tolist()
+    return moves
+
+
+def _component(type: int) -> str:
+    """The NumPy type of a client's components; "f0", which no channel has, if there is none."""
+    if type in (GL.UNSIGNED_INT_8_8_8_8, GL.UNSIGNED_INT_8_8_8_8_REV):
+        return "u1"
+    return "f0" if type == GL.FIXED else PLAIN_TYPES.get(type, "f0")
+
+
+def _moved(moves: list[int], type: int, pixels: Bytes) -> Bytes:
+    """The components of client pixels as channels of a pipe format."""
+    values = pixels.view(f"<{_component(type)}")
+    out = np.empty((*values.shape[:-1], len(moves)), values.dtype)
+    components = range(2, values.shape[-1] + 2)
+    for channel, source in enumerate(moves):
+        out[..., channel] = values[..., source - 2] if source in components else source
+    return out.view(np.uint8).reshape(*pixels.shape[:-2], -1)
+
+
 @_QUIETLY
 def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "") -> Bytes:
     """Client pixels `[d, h, w, pixel bytes]` as rows `[d, h, row bytes]` of a pipe format.
@@ -133,6 +172,9 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
+    moves = _moves(target, format, type, base)
+    if moves is not None:
+        return _moved(moves, type, pixels)
     return pack_values(target, format, decode_client(format, type, pixels), base)
 
 

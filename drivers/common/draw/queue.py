@@ -75,6 +75,7 @@ class DrawQueue:
         "_execution",
         "_fragment",
         "_info",
+        "_joined",
         "_lanes",
         "_marks",
         "_memory",
@@ -102,6 +103,7 @@ class DrawQueue:
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
         self._info: DrawInfo | None = None  # the last small call with it
         self._entries: list[PendingDraw] = []
+        self._joined = 0  # of these, how many have a plan
         self._lanes = 0
         self._target = FramebufferState()  # of the draw made last
         self._execution = Execution(states, regroup)
@@ -178,6 +180,7 @@ class DrawQueue:
         if info.index_buffer is not None:
             self._hold_indices(info.index_buffer)
         self._entries.append((snapshot, info, constants))
+        self._joined += info.mode in self._planned
         self._lanes += info.count * info.instance_count
 
     def _hold(self, snapshot: Snapshot) -> None:
@@ -229,6 +232,7 @@ class DrawQueue:
         draws, data, starts = series.entries, series.data, series.firsts
         instances = series.first_instances
         entries, bound, target = self._entries, self._states.bound, self._target
+        planned = self._planned
         valid: set[PreparedDraw] = set()
         number, last = first, len(draws)
         changed = full = False
@@ -252,6 +256,9 @@ class DrawQueue:
                 if self._lanes >= MOST_LANES or len(entries) >= MOST:
                     full = True
                     break
+                if draw.info.mode in planned and not self._waits(draw.info):
+                    full = bool(entries)
+                    break
                 if draw not in valid:
                     if draw.epoch != bound.epoch:
                         break
@@ -261,9 +268,6 @@ class DrawQueue:
                             break
                         self._target = target = draw.target
                     snapshot, mode = draw.snapshot, draw.info.mode
-                    if not self._waits(draw.info):
-                        full = bool(entries)
-                        break
                     if not snapshot.can_be_pending(mode):
                         break
                     if not (snapshot.held or snapshot.alive):
@@ -279,6 +283,7 @@ class DrawQueue:
                 if info.index_buffer is not None:
                     self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
+                self._joined += info.mode in planned
                 self._lanes += info.count * info.instance_count
                 number += 1
         finally:
@@ -409,14 +414,16 @@ class DrawQueue:
         return self._waits(info) and self._snapshot.can_be_pending(info.mode)
 
     def _waits(self, info: DrawInfo) -> bool:
-        """Whether a draw is to become pending, if it can. A few vertices wait with those that are
-        pending already: those would have to be executed first.
+        """Whether a draw is to become pending, if it can. A few vertices that have a plan wait with
+        draws that are pending already, since those would have to be executed first; but not more
+        draws than there are without a plan.
         """
         if not self._defers:
             return False
         if info.mode not in self._planned:
             return True
-        return bool(self._entries) and info.count * info.instance_count <= FEW_VERTICES
+        few = info.count * info.instance_count <= FEW_VERTICES
+        return few and 2 * self._joined < len(self._entries)
 
     def _most(self, mode: Primitive) -> int:
         """The number of vertices up to which a draw is small."""
@@ -497,7 +504,7 @@ class DrawQueue:
         entries = self._entries
         if not entries:
             return
-        self._entries, self._lanes = [], 0
+        self._entries, self._joined, self._lanes = [], 0, 0
         draws = list(self._copies.applied(entries)) if self._copies else entries
         written = self._copies.clear()
         marks, self._marks = self._marks, []

@@ -27,7 +27,14 @@ from .vertices import Ints
 Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
 """An address, the stride in bytes, the number of rows, and the row of each lane."""
 
-__all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource", "is_words"]
+__all__ = [
+    "FetchedVertices",
+    "Gathered",
+    "GatheredVertices",
+    "VertexSource",
+    "is_words",
+    "rows_there",
+]
 
 
 @lazy_dataclass()
@@ -188,7 +195,7 @@ class FetchedVertices:
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
         """Raw texels of one element, for every lane or (if all are the same) for one."""
-        rows = _rows_there(element, buffer)
+        rows = rows_there(element, buffer)
         if len(rows):
             rows = self._rows(element, rows, buffer.stride)
         else:
@@ -364,7 +371,7 @@ class GatheredVertices(FetchedVertices):
         found = np.zeros((len(lanes), element.src_format.block_bytes), np.uint8)
         ends, first = np.cumsum(np.bincount(which, minlength=len(buffers))).tolist(), 0
         for buffer, end in zip(buffers, ends, strict=True):
-            rows = _rows_there(element, buffer)
+            rows = rows_there(element, buffer)
             if len(rows) and end > first:
                 found[first:end] = _clamped(rows, wanted[first:end]) if buffer.stride else rows
             first = end
@@ -431,7 +438,7 @@ def is_words(format: Format) -> bool:
     )
 
 
-def _rows_there(element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[np.uint8]:
+def rows_there(element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[np.uint8]:
     """The rows of an element that a buffer holds, as bytes; with stride 0 the only one."""
     resource = buffer.buffer
     assert isinstance(resource, HostResource)
