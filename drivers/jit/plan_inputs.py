@@ -78,13 +78,11 @@ class _Converted:
     def _convert(self, values: Array) -> None:
         format = self.element.src_format
         if format.is_array and format.channels[0].bits == 8:
-            bytes_, words = (
-                rows_there(self.element, self.buffer),
-                _words_of(format.channels[0].type),
-            )
-            for component, source in enumerate(format.swizzle):
-                if isinstance(source, int):
-                    words.take(bytes_[:, source], out=values[component], mode="clip")
+            rows = rows_there(self.element, self.buffer)
+            words = _words_of(format.channels[0].type)
+            for component, place in enumerate(format.swizzle):
+                if isinstance(place, int):
+                    words.take(rows[:, place], out=values[component], mode="clip")
             return
         source = VertexSource(0, self.available, None, 1, 0, 0, 0)
         vertices = FetchedVertices(source, self.elements, self.buffers, 0, self.available)
