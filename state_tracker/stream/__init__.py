@@ -20,8 +20,8 @@ the state in which each is made (a hash of the last call for every *slot*). A dr
 is identified to the driver by a token, and such draws are passed to the driver together, with their
 uniforms as rows of bytes. A draw in a new state is made by the ordinary entry points, after the
 calls that set that state. The known states are dropped when a call outside the ring may have
-changed state (`calls.keeps_state`). Until then the `analysis` of a batch serves the next batch of
-the same calls, with other uniforms and other data.
+changed state (`calls.keeps_state`). Until then the `analysis` of a batch serves the next batch with
+equal calls, whose uniforms and data may be others.
 
 In the compatibility profile NumPy makes arrays of long runs of vertices, and draws the lists of a
 long run of matrices and lists together (`optional/compatibility`, `recorded_vertices` and
