@@ -12,8 +12,6 @@ from gallette.compiler.glsl.availability import (
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Type
 
-__all__ = ["TYPE_AVAILABILITY", "TYPE_NAMES"]
-
 TYPE_NAMES: dict[str, Type] = {}
 TYPE_AVAILABILITY: dict[str, str] = {}
 

@@ -34,7 +34,6 @@ from gallette.drivers.common.lanes import (
     Value,
     VertexLanes,
 )
-from gallette.drivers.common.work import ShaderBudgetError
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.emissions import Expanded
@@ -46,24 +45,6 @@ if TYPE_CHECKING:
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
     from gallette.pipe.enums import Primitive
-
-__all__ = [
-    "HELD",
-    "HELD_TESTED",
-    "LONGEST_BLOCK",
-    "PER_SAMPLE",
-    "BoundProgram",
-    "DriverShader",
-    "Emission",
-    "FragmentOutputs",
-    "InputUse",
-    "Outputs",
-    "Program",
-    "ProgramFacts",
-    "ShaderBudgetError",
-    "lanes_with_room",
-    "textures_from",
-]
 
 LONGEST_BLOCK = 1 << 16
 """Bytes at the beginning of a constant block that code may read without a bounds check, because

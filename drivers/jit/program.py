@@ -69,8 +69,6 @@ if TYPE_CHECKING:
 
     from .draw_plan import DrawPlan
 
-__all__ = ["BoundJit", "JitProgram", "compile_program"]
-
 Array = npt.NDArray[Any]
 TextureKeys = tuple[UnitKey, ...]
 UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]

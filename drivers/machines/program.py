@@ -39,8 +39,6 @@ from .isa.messages import LIVE_FLAG
 from .selection.core import MessageSelector
 from .simulator.launch import Launch
 
-__all__ = ["BoundMachine", "Counters", "MachineCompiler", "MachineProgram"]
-
 Array = npt.NDArray[Any]
 Key = TypeVar("Key")
 Made = TypeVar("Made", bound=Compiled[Any, Any, Any])

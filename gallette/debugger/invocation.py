@@ -32,16 +32,6 @@ from gallette.pipe.state import ComputeInfo, DrawInfo
 from gallette.pipe.taps import PipeCall, tap
 from gallette.terminal import counted
 
-__all__ = [
-    "debug_fragment",
-    "debug_invocation",
-    "debug_vertex",
-    "fragment_session",
-    "source_of",
-    "vertex_session",
-    "without_compile_cache",
-]
-
 _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
 
 

@@ -14,18 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = [
-    "derives",
-    "entry",
-    "implementation",
-    "implementations",
-    "implemented",
-    "register",
-    "register_for",
-    "restriction",
-    "restricts",
-]
-
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 

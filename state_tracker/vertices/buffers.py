@@ -27,8 +27,6 @@ from gallette.state_tracker.objects import GLObject, NameTable, swap
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["BufferObject", "BufferState", "IndexedBinding"]
-
 # Binding points, with the query of the bound buffer, if there is one.
 TARGETS: dict[int, str] = {
     GL.ARRAY_BUFFER: "ARRAY_BUFFER_BINDING",

@@ -14,8 +14,6 @@ import numpy as np
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import compiled
 
-__all__ = ["Scene"]
-
 HEAD = "#version 430 compatibility\n"
 VERTEX = (
     HEAD

@@ -9,8 +9,6 @@ import numpy as np
 from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import compiled
 
-__all__ = ["compute", "linked", "storage", "words"]
-
 
 def linked(gl: GLInterface, **sources: str) -> int:
     """A program of sources by stage (`VERTEX`, `GEOMETRY`, ...), in use."""

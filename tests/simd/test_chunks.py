@@ -12,7 +12,7 @@ from gallette.drivers.common.work import Work
 from gallette.drivers.machines.program import BoundMachine, Counters, MachineProgram
 from gallette.drivers.machines.simd.backend.liveness import LiveRanges
 from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.machines.simd.simulator.executable import MachineHangError
+from gallette.drivers.machines.simulator.threads import MachineHangError
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, agree, compare
 from tests.simd.divergent_programs import divergent_shader, scalar

@@ -24,16 +24,6 @@ from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = [
-    "Checker",
-    "Folding",
-    "FunctionSet",
-    "Symbol",
-    "checks",
-    "checks_statement",
-    "constant_value",
-]
-
 
 @lazy_dataclass(eq=False)
 class FunctionSet:

@@ -8,8 +8,6 @@ from typing import Any
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.builder import Builder
 
-__all__ = ["MATH", "Lower", "row"]
-
 Lower = Callable[[Builder, hir.BuiltinCall, list[Any]], Any]
 """(builder, call, argument values) -> the result, or a tuple with values written"""
 MATH: dict[str, Lower] = {}

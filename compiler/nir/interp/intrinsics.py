@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.interp.environment import Array
-from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
+from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, narrow, slot_count, widen
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.compiler.nir.ir.tables import TABLES
 from gallette.compiler.nir.ir.types import Dim
@@ -454,6 +454,3 @@ def _read_lane(run: Interpreter, instr: Intrinsic) -> Any:
         return np.repeat(value[:, np.flatnonzero(run.active)[:1]], run.lanes, axis=1)
     lane = np.clip(_int(run, instr, "lane"), 0, run.lanes - 1)
     return value[:, lane]
-
-
-__all__ = ["INTRINSIC_ACTIONS", "Pointer", "combine", "image_places", "memory_place"]

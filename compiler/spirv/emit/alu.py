@@ -18,8 +18,6 @@ from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.emit.values import Value, Values
 from gallette.compiler.spirv.module import SpirvError
 
-__all__ = ["emit_alu", "supported_opcodes"]
-
 _FORMULAS = Formulas.beside(__file__, "formulas.txt", ("all", "any", "pair"))
 _COMPOSED: dict[str, Callable[[_Ops], Value]] = {}
 _SHIFTS = frozenset({"ishl", "ishr", "ushr"})

@@ -23,8 +23,6 @@ from gallette.compiler.spirv.read.pointers import Value, element_of, select_tree
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["ARITHMETIC", "does"]
-
 Handler = Callable[["FunctionReader", Instruction], None]
 ARITHMETIC: dict[int, Handler] = {}
 

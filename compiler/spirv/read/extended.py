@@ -29,8 +29,6 @@ from gallette.compiler.spirv.read.pointers import (
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["glsl_std_450"]
-
 # Functions that are one opcode, whatever the sign of their types.
 _OPCODES = {name: nir for nir, name in tables.OPCODES.items() if not name.startswith("Op")}
 _OPCODES |= {name: nir for name, nir in tables.ALSO_READ.items() if not name.startswith("Op")}

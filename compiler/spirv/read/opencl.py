@@ -18,8 +18,6 @@ from gallette.compiler.spirv.read.printing import printf
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["opencl_std"]
-
 
 def _pairs(text: str) -> dict[str, str]:
     return dict(pair.split(":") for pair in text.split())

@@ -31,8 +31,6 @@ from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 
-__all__ = ["ModuleReader", "entry_points", "read_entry", "reads", "spirv_to_nir"]
-
 R = TypeVar("R", bound="ModuleReader")
 
 _STAGES = {

@@ -33,8 +33,6 @@ from .merging import PendingDraw
 from .snapshot import Snapshot
 from .snapshot_copies import Begun, SnapshotWithCopies, Stream, buffer_of, stream_of
 
-__all__ = ["CopyOnWrite"]
-
 LARGEST = 1 << 20
 """Bytes of a buffer that is copied: that takes less time than to flush a batch."""
 

@@ -37,8 +37,6 @@ from .pipeline import draw
 from .snapshot import CommandLists, Constants, Plan, PreparedDraw, Row, Snapshot
 from .snapshot_cache import SnapshotCache
 
-__all__ = ["MERGED_STAGES", "DrawQueue"]
-
 SMALL = 1 << 14
 """Draws of more vertices than this do not become pending."""
 

@@ -40,17 +40,6 @@ from .state import DrawState
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
 
-__all__ = [
-    "BETWEEN",
-    "CommandLists",
-    "Constants",
-    "Plan",
-    "PreparedDraw",
-    "Row",
-    "Snapshot",
-    "row_of",
-]
-
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
 

@@ -31,8 +31,6 @@ from .snapshot import Snapshot
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
 
-__all__ = ["Begun", "SnapshotWithCopies", "Stream", "buffer_of", "stream_of"]
-
 
 class SnapshotWithCopies(Snapshot):
     """A snapshot that reads copies and versions, for one execution.

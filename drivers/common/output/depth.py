@@ -21,8 +21,6 @@ from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
-__all__ = ["DepthTarget", "References", "compare", "held", "updates_stencil"]
-
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 Bools = npt.NDArray[np.bool_]

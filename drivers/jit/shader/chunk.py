@@ -24,8 +24,6 @@ from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
-__all__ = ["ChunkStage", "Input"]
-
 _UNIFORM = frozenset(
     {
         "base_vertex",

@@ -16,8 +16,6 @@ from ..llvm.text import Builder
 from ..llvm.values import V, type_text
 from .emitter import INTRINSICS, Emitter
 
-__all__ = ["LocalArray", "declare_locals"]
-
 _BLOCK = 256
 MOST_ON_STACK = 16 << 10
 """The largest size of all arrays in a function's frame, since threads of applications may have

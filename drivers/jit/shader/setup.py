@@ -22,8 +22,6 @@ from ..llvm.values import V
 from .layout import Record, TileWords, Words
 from .routines import inlined
 
-__all__ = ["LARGEST", "TILE", "lines_text", "setup_text"]
-
 TILE = 64
 LARGEST = 1 << 22
 """Snapped coordinates are smaller (16384 pixels), so that edges fit 32 bits inside a tile."""

@@ -21,9 +21,6 @@ from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
 from .tile_keys import TileKey
 
-__all__ = ["Plane", "TileStage"]
-
-
 Plane = tuple[V, V, V]
 """Value at the origin and slopes along x and y, in all lanes."""
 

@@ -13,8 +13,6 @@ from gallette.drivers.machines.isa.types import type_of
 
 from .core import UD, D, F, MessageSelector, Operand
 
-__all__ = ["IO_INTRINSICS", "IoSelector"]
-
 _MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
 _STYLES = {"smooth": "smooth", "own": "corner", "corner_at": "corner"}
 

@@ -23,8 +23,6 @@ from gallette.drivers.machines.isa.types import RegType, type_of
 from .core import UD, D, F, Operand
 from .io import IoSelector
 
-__all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
-
 ATOMIC_BUFFERS = 16
 _FAR = 1 << 28  # an offset past the end of all memory
 _ACCESSES = {

@@ -15,8 +15,6 @@ from gallette.drivers.common.program import (
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
 
-__all__ = ["gather_facts"]
-
 CACHE_BYTES = 3072 * 1024
 """The memory that a chunk's values may take. By experiment: beyond an L2 cache fewer calls still
 pay.

@@ -13,19 +13,6 @@ from typing import Any, TypeAlias
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Variable
 
-__all__ = [
-    "BreakOp",
-    "ContinueOp",
-    "IfOp",
-    "Item",
-    "LaneArray",
-    "LaneProgram",
-    "LaneValue",
-    "LoopOp",
-    "Op",
-    "Region",
-]
-
 Item: TypeAlias = "Op | IfOp | LoopOp | BreakOp | ContinueOp"
 
 

@@ -44,8 +44,6 @@ from .emit_base import KINDS, OPERATION
 from .facts import gather_facts
 from .translate import translate
 
-__all__ = ["BoundShader", "CompiledShader", "compile_program"]
-
 _RUNTIME: dict[str, Any] = {
     name: getattr(module, name)
     for module in (runtime, runtime_shared, runtime_storage)

@@ -15,8 +15,6 @@ from .lane_ir import LaneArray, LaneValue, Op
 from .translate_shared import SHARED_INTRINSICS, SharedTranslator
 from .translate_storage import STORAGE_INTRINSICS
 
-__all__ = ["MemoryTranslator"]
-
 
 class MemoryTranslator(SharedTranslator):
     """Adds intrinsics to the translator."""

@@ -25,8 +25,6 @@ from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
 from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
 
-__all__ = ["ValueTranslator", "kind_of"]
-
 _LETTER = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
 _MOVES = frozenset({"mov", "vec2", "vec3", "vec4", "vec5", "vec8", "vec16"})
 

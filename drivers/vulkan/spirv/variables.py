@@ -22,8 +22,6 @@ from gallette.compiler.nir.ir.variables import Variable
 
 from .program import Open
 
-__all__ = ["HANDLERS", "PUSHED", "PUSH_WORDS", "Variables", "constant", "handles"]
-
 PUSHED = {"base_vertex": 0, "first_vertex": 1, "draw_id": 2, "point_size": 3, "alpha_ref": 4,
           "num_samples": 5, "sub_pixel": 6, "levels": 8}  # fmt: skip
 """Push constants by the word they are at: values for which Vulkan has no state or built-in."""

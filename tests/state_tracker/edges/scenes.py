@@ -15,8 +15,6 @@ from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.edges.walk import Edge, answer, edges, prepared
 
-__all__ = ["KINDS", "accepted", "everything", "scene"]
-
 _VERTEX = """#version 430 compatibility
 in vec4 position; in vec4 other; out vec4 passed;
 void main() { gl_Position = gl_ModelViewProjectionMatrix * position; passed = other; }"""

@@ -14,8 +14,6 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.stream import Stream
 
-__all__ = ["PLAIN", "SIZE", "VERTEX", "Recorded", "World", "draw", "pending", "switch_off"]
-
 SIZE = 96
 VERTEX = """
 #version 330
