@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.nir.interp.environment import Array
 from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, narrow, slot_count, widen
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
@@ -23,16 +24,8 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir.instrs import Intrinsic
 
 Action = Callable[["Interpreter", "Intrinsic"], Any]
-INTRINSIC_ACTIONS: dict[str, Action] = {}
-
-
-def _does(*names: str) -> Callable[[Action], Action]:
-    def enter(action: Action) -> Action:
-        for name in names:
-            INTRINSIC_ACTIONS[name] = action
-        return action
-
-    return enter
+INTRINSIC_ACTIONS = FunctionTable[str, Action]()
+_does = INTRINSIC_ACTIONS.entry
 
 
 def _int(run: Interpreter, instr: Intrinsic, source: str) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.glsl.lower.math import FORMULAS, ldexp, lower_math
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.instrs import Deref
@@ -49,7 +50,8 @@ class _Call:
 
 
 Handler = Callable[["FunctionReader", str, Instruction, tuple[int, ...]], Value]
-_SPECIAL: dict[str, Handler] = {}
+_SPECIAL = FunctionTable[str, Handler]()
+_does = _SPECIAL.entry
 
 
 def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
@@ -88,15 +90,6 @@ def math_results(
     results = lower_math(r.b, call, values)
     assert results is not None, name
     return results
-
-
-def _does(*names: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            _SPECIAL[name] = handler
-        return handler
-
-    return register
 
 
 @_does("UClamp", "SClamp")
