@@ -7,9 +7,10 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 from gallette.drivers.common.local_variables import bits_of, place_of, rows_of
+from gallette.drivers.common.program import interpolation
 
 from .lane_ir import LaneArray, LaneValue, Op
 from .translate_shared import SHARED_INTRINSICS, SharedTranslator
@@ -99,12 +100,7 @@ class MemoryTranslator(SharedTranslator):
 
     def load_interpolated(self, instr: Intrinsic) -> None:
         values = self.results(instr.result)
-        bary = instr.srcs[0].value.instr
-        assert isinstance(bary, Intrinsic)
-        where = bary.name.removeprefix("load_barycentric_")
-        mode = bary["interp"]
-        if mode == "none":  # a colour without an interpolation qualifier
-            mode = "flat" if self.flat_colors and instr["location"] in COLOR_SLOTS else "smooth"
+        mode, where, bary = interpolation(instr, self.flat_colors)
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
             extra = self.whole(bary.srcs[0])

@@ -42,9 +42,6 @@ class ValueTranslator:
         self.flat_colors = flat_colors
         root = Region(None, None, "root")
         self.program = LaneProgram(shader.stage.value, root)
-        self.program.early_fragment_tests = shader.info.early_fragment_tests
-        self.program.post_depth_coverage = shader.info.post_depth_coverage
-        self.program.interlocks = shader.info.interlocks
         self.program.patch_size = max(1, shader.info.vertices_out)
         self.region = root
         self.loc = 0
