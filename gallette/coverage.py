@@ -224,7 +224,7 @@ def _note_blend(seen: Seen, state: Any) -> None:
 
 def _syntax() -> set[str]:
     """Kinds of nodes, with the operators and keywords that they distinguish."""
-    from gallette.compiler.glsl.parse import expressions, syntax
+    from gallette.compiler.glsl.parse import expressions, lexer, syntax
 
     kinds = {
         name
@@ -232,7 +232,7 @@ def _syntax() -> set[str]:
         if isinstance(value, type) and issubclass(value, syntax.Node)
     } - {"Node", "Expr", "Stmt"}
     found = {f"{kind}" for kind in kinds}
-    found |= {f"Binary {op}" for op in expressions._PRECEDENCE}
+    found |= {f"Binary {op}" for op in lexer.PRECEDENCE}
     found |= {f"Unary {op}" for op in (*expressions._PREFIX, "p++", "p--")}
     found |= {f"Assign {op}" for op in expressions._ASSIGN}
     found |= {f"Jump {word}" for word in ("return", "break", "continue", "discard", "demote")}

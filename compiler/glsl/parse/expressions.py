@@ -11,34 +11,13 @@ from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.glsl.parse.lexer import Token, number_value
+from gallette.compiler.glsl.parse.lexer import PRECEDENCE, Token, number_value
 from gallette.compiler.work_limits import MOST_NESTED
 
 MAX_NESTING = 128
 """The nesting limit of parentheses, blocks and operators, which bounds every later recursion. C
 requires that 127 blocks and 63 parentheses be accepted."""
 
-_PRECEDENCE = {
-    "||": 1,
-    "^^": 2,
-    "&&": 3,
-    "|": 4,
-    "^": 5,
-    "&": 6,
-    "==": 7,
-    "!=": 7,
-    "<": 8,
-    ">": 8,
-    "<=": 8,
-    ">=": 8,
-    "<<": 9,
-    ">>": 9,
-    "+": 10,
-    "-": 10,
-    "*": 11,
-    "/": 11,
-    "%": 11,
-}
 _ASSIGN = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="))
 _PREFIX = frozenset(("+", "-", "!", "~", "++", "--"))
 _WORDS = frozenset(("id", "num", "bool"))
@@ -206,7 +185,7 @@ class ExpressionParser:
         return s.Conditional(condition.loc, otherwise.end, condition, then, otherwise)
 
     def binary(self, level: int) -> s.Expr:
-        tokens, pos, precedence = self.tokens, self.pos, _PRECEDENCE
+        tokens, pos, precedence = self.tokens, self.pos, PRECEDENCE
         if tokens[pos][0] in _WORDS and tokens[pos + 1][0] not in _LINKS:
             left = self.word()  # the most frequent kind of operand
         else:

@@ -13,6 +13,29 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
+PRECEDENCE = {
+    "||": 1,
+    "^^": 2,
+    "&&": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    "==": 7,
+    "!=": 7,
+    "<": 8,
+    ">": 8,
+    "<=": 8,
+    ">=": 8,
+    "<<": 9,
+    ">>": 9,
+    "+": 10,
+    "-": 10,
+    "*": 11,
+    "/": 11,
+    "%": 11,
+}
+"""Binary operators, from the loosest to the closest."""
+
 Token = tuple[str, str, int]
 
 # Every character is part of a piece, so a piece begins where the previous one ends. Blanks belong

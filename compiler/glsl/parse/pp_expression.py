@@ -9,28 +9,9 @@ C.
 from __future__ import annotations
 
 from gallette.compiler.glsl.diagnostics import Abort, Log
-from gallette.compiler.glsl.parse.lexer import Token, number_value
+from gallette.compiler.glsl.parse.lexer import PRECEDENCE, Token, number_value
 
-_LEVELS = {
-    "||": 1,
-    "&&": 2,
-    "|": 3,
-    "^": 4,
-    "&": 5,
-    "==": 6,
-    "!=": 6,
-    "<": 7,
-    ">": 7,
-    "<=": 7,
-    ">=": 7,
-    "<<": 8,
-    ">>": 8,
-    "+": 9,
-    "-": 9,
-    "*": 10,
-    "/": 10,
-    "%": 10,
-}
+_LEVELS = {op: level for op, level in PRECEDENCE.items() if op != "^^"}
 _MAX_DEPTH = 128
 
 
