@@ -37,7 +37,6 @@ _MODULES = {
     "drivers.common.raster": "set-up",
     "drivers.common.texture": "sampling",
     "drivers.common.output": "tests",
-    "drivers.common.output.blend": "blending",
     "drivers.common.output.color": "blending",
     "drivers.common.output.unorm8": "blending",
     "drivers.common.output.multisample": "blending",

@@ -67,16 +67,5 @@ def sampler_target(kind: Type) -> int:
     """The GL texture target that a sampler type reads."""
     dim, arrayed = kind.dim, kind.is_arrayed
     assert dim is not None
-    name = {
-        "1D": "TEXTURE_1D",
-        "2D": "TEXTURE_2D",
-        "3D": "TEXTURE_3D",
-        "Cube": "TEXTURE_CUBE_MAP",
-        "2DRect": "TEXTURE_RECTANGLE",
-        "Buffer": "TEXTURE_BUFFER",
-        "2DMS": "TEXTURE_2D_MULTISAMPLE",
-        "ExternalOES": "TEXTURE_EXTERNAL_OES",
-    }[dim.value]
-    if dim is Dim.EXTERNAL:
-        return int(getattr(GL, name))
-    return int(getattr(GL, name + ("_ARRAY" if arrayed else "")))
+    name = {Dim.CUBE: "CUBE_MAP", Dim.RECT: "RECTANGLE"}.get(dim, _DIMS[dim.value])
+    return int(getattr(GL, f"TEXTURE_{name}{'_ARRAY' if arrayed else ''}"))

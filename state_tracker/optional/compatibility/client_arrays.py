@@ -27,16 +27,21 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-_ARRAYS: dict[int, VertAttrib] = {
-    GL.VERTEX_ARRAY: VertAttrib.POS,
-    GL.NORMAL_ARRAY: VertAttrib.NORMAL,
-    GL.COLOR_ARRAY: VertAttrib.COLOR0,
-    GL.SECONDARY_COLOR_ARRAY: VertAttrib.COLOR1,
-    GL.FOG_COORD_ARRAY: VertAttrib.FOG,
-    GL.INDEX_ARRAY: VertAttrib.COLOR_INDEX,
-    GL.EDGE_FLAG_ARRAY: VertAttrib.EDGEFLAG,
+ARRAYS: dict[str, VertAttrib] = {
+    "VERTEX": VertAttrib.POS,
+    "NORMAL": VertAttrib.NORMAL,
+    "COLOR": VertAttrib.COLOR0,
+    "SECONDARY_COLOR": VertAttrib.COLOR1,
+    "FOG_COORD": VertAttrib.FOG,
+    "TEXTURE_COORD": VertAttrib.TEX0,
+    "INDEX": VertAttrib.COLOR_INDEX,
+    "EDGE_FLAG": VertAttrib.EDGEFLAG,
 }
+"""Client arrays, as in `GL_{name}_ARRAY`, and their attributes (those of texture unit 0)."""
 
+_SLOTS: dict[int, VertAttrib] = {
+    getattr(GL, f"{name}_ARRAY"): attribute for name, attribute in ARRAYS.items()
+}
 
 POINT_SIZES = int(VertAttrib.GENERIC0) + 15
 """OpenGL ES 1.1 has point size arrays and no generic attributes."""
@@ -48,7 +53,7 @@ def slot_of_array(ctx: Context, array: int) -> int | None:
         return int(VertAttrib.TEX0) + ctx.arrays.client_unit
     if array == GL.POINT_SIZE_ARRAY_OES:
         return POINT_SIZES if ctx.profile == "es1" else None
-    found = _ARRAYS.get(array)
+    found = _SLOTS.get(array)
     return int(found) if found is not None else None
 
 
@@ -224,15 +229,8 @@ def interleaved_arrays(ctx: Context, format: int, stride: int, pointer: Pointer)
 
 
 _POINTERS: dict[int, int] = {
-    GL.VERTEX_ARRAY_POINTER: GL.VERTEX_ARRAY,
-    GL.NORMAL_ARRAY_POINTER: GL.NORMAL_ARRAY,
-    GL.COLOR_ARRAY_POINTER: GL.COLOR_ARRAY,
-    GL.SECONDARY_COLOR_ARRAY_POINTER: GL.SECONDARY_COLOR_ARRAY,
-    GL.FOG_COORD_ARRAY_POINTER: GL.FOG_COORD_ARRAY,
-    GL.TEXTURE_COORD_ARRAY_POINTER: GL.TEXTURE_COORD_ARRAY,
-    GL.EDGE_FLAG_ARRAY_POINTER: GL.EDGE_FLAG_ARRAY,
-    GL.INDEX_ARRAY_POINTER: GL.INDEX_ARRAY,
     GL.POINT_SIZE_ARRAY_POINTER_OES: GL.POINT_SIZE_ARRAY_OES,
+    **{getattr(GL, f"{name}_ARRAY_POINTER"): getattr(GL, f"{name}_ARRAY") for name in ARRAYS},
 }
 
 
@@ -250,9 +248,7 @@ def _array_gets() -> None:
     """Register queries of size, type, stride and buffer, for each array that has these
     parameters.
     """
-    names = ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD", "INDEX",
-             "EDGE_FLAG")  # fmt: skip
-    for name in names:
+    for name in ARRAYS:
 
         def attrib(ctx: Context, name: str = name) -> Attrib:
             slot = slot_of_array(ctx, getattr(GL, f"{name}_ARRAY"))

@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.optional.compatibility.client_arrays import slot_of_array
+from gallette.state_tracker.optional.compatibility.client_arrays import ARRAYS, slot_of_array
 from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS, coordinate_unit
 
 if TYPE_CHECKING:
@@ -124,8 +124,7 @@ for _number, _coordinate in enumerate("STRQ"):
     _generation(_number, f"TEXTURE_GEN_{_coordinate}")
 for _number in range(8):
     _light(_number)
-for _name in ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD", "INDEX",
-              "EDGE_FLAG"):  # fmt: skip
+for _name in ARRAYS:
     _array(f"{_name}_ARRAY")
 switches(
     "COLOR_MATERIAL",
