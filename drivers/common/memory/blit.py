@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
-from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.texture import Unit, texture_unit
 from gallette.pipe.codecs import (
     pack_depth,
     pack_planes,
@@ -270,7 +270,7 @@ def _filter(info: BlitInfo, target: Array, src: HostResource, z: int, xs: Span, 
 def linear_unit(resource: HostResource, level: int, format: Format, z: int) -> Unit:
     """Filters one layer linearly."""
     view = SamplerView(resource, format, Target.TEXTURE_2D, level, level, z, z)
-    return Unit(view, LINEAR_SAMPLER)
+    return texture_unit(view, LINEAR_SAMPLER)
 
 
 def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:

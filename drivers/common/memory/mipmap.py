@@ -81,14 +81,17 @@ def _is_power(extent: int) -> bool:
 def _mean_bytes(above: Array) -> Array:
     """A level of bytes `[row, column, byte]` at half the size, where extents are powers of two.
 
-    Linear filtering gives the same there: halves are rounded up, along rows first.
+    Linear filtering gives the same there: halves are rounded up, along rows first. The bytes of a
+    texel are averaged together, as a word: a + b is 2 (a | b) - (a ^ b) in each of them.
     """
-    mean: Array = above.astype(np.uint16)
+    count = above.shape[2]
+    mean = above.view(f"u{count}")[:, :, 0] if count in (1, 2, 4) else above
+    one, low_bits = mean.dtype.type(1), mean.dtype.type(0x7F7F_7F7F >> 32 - 8 * mean.itemsize)
     for axis in (1, 0):
-        if above.shape[axis] > 1:
-            low, high = (mean[:, i::2] if axis else mean[i::2] for i in (0, 1))
-            mean = (low + high + np.uint16(1)) >> np.uint16(1)
-    return mean.astype(np.uint8)
+        if mean.shape[axis] > 1:
+            a, b = (mean[:, i::2] if axis else mean[i::2] for i in (0, 1))
+            mean = (a | b) - ((a ^ b) >> one & low_bits)
+    return np.ascontiguousarray(mean).view(np.uint8)
 
 
 def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
