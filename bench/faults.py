@@ -25,8 +25,6 @@ from gallette.compare import compare
 from gallette.render import Rendering, render_scenes
 from gallette.scenes import SCENES
 
-__all__ = ["SCENE_OF", "Naming", "named"]
-
 # A scene on which the mistake shows.
 SCENE_OF = {
     "half_pixel": "gradient",

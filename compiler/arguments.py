@@ -21,9 +21,6 @@ from typing import Any, NoReturn
 
 from gallette.compiler.errors import GalletteError, InputError
 
-__all__ = ["ArgumentParser", "invocation", "read_source", "synopsis"]
-
-
 _NUMBERS = re.compile(r"^-\d[\d.]*(,-?\d[\d.]*)*$")
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["HOME_VARIABLES", "cache_home", "usual_cache_home"]
-
 HOME_VARIABLES = ("GALLETTE_CACHE", "XDG_CACHE_HOME", "HOME", "USERPROFILE")
 """The environment variables on which the folder depends."""
 

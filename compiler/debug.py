@@ -15,8 +15,6 @@ from functools import lru_cache
 from gallette.compiler.errors import InputError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "hold", "is_set", "release"]
-
 
 @lazy_dataclass(frozen=True)
 class DebugFlag:

@@ -29,8 +29,6 @@ from gallette.compiler.errors import print_message
 from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
 
-__all__ = ["DiskCache", "code_version", "shared_cache"]
-
 _MOST_BYTES = 512 << 20
 _DIGEST = 32
 _KEY = 32

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["VARIABLES", "Variable"]
-
 
 @lazy_dataclass(frozen=True)
 class Variable:

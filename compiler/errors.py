@@ -11,20 +11,6 @@ import sys
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = [
-    "CompileError",
-    "GalletteError",
-    "InputError",
-    "OutOfMemoryError",
-    "ReleasedError",
-    "ResetError",
-    "Span",
-    "ValidationError",
-    "caret_message",
-    "print_message",
-    "printable",
-]
-
 
 class GalletteError(Exception):
     """Base of all intended errors; the text is meant for the user."""

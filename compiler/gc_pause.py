@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-__all__ = ["gc_paused", "loading"]
-
 Work = TypeVar("Work", bound=Callable[..., Any])
 
 

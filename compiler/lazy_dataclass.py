@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass
+from dataclasses import field as field
 from functools import cache, cached_property, partial
 from inspect import Signature, get_annotations, signature
 from reprlib import recursive_repr
 from typing import Any, NamedTuple, TypeVar, dataclass_transform, get_type_hints
-
-__all__ = ["field", "lazy_dataclass"]
 
 Class = TypeVar("Class", bound=type)
 

@@ -16,8 +16,6 @@ from typing import BinaryIO
 
 from gallette.compiler.errors import InputError, print_message
 
-__all__ = ["OutputStream", "atomic_write", "write_whole"]
-
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: int = 0o666) -> Iterator[BinaryIO]:

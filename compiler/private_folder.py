@@ -18,8 +18,6 @@ from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["filled_folder", "private_folder"]
-
 
 def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None], what: str) -> Path:
     """The first private folder `name` to which `fill` can write its files.

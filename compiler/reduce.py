@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
-__all__ = ["Reduction", "Step", "reduce_lines", "reduce_text", "rewriting", "without_runs"]
-
 T = TypeVar("T")
 Rewrite: TypeAlias = "Callable[[str], Iterable[str]]"
 _TOKEN = re.compile(r"[%&$@!]?\w+(?:\.\w+)*|\s+|.", re.DOTALL)

@@ -15,21 +15,6 @@ from gallette.compiler.errors import CompileError
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.types import Type
 
-__all__ = [
-    "INCLUDE_COST",
-    "MOST_CHARACTERS",
-    "MOST_INSTRUCTIONS",
-    "MOST_LEAVES",
-    "MOST_LEVELS",
-    "MOST_LOCALS",
-    "MOST_NESTED",
-    "MOST_NESTED_LOOPS",
-    "MOST_SCALARS",
-    "MOST_TOKENS",
-    "check_nesting",
-    "too_large",
-]
-
 MOST_CHARACTERS: Final = 1 << 22
 """characters of a shader, including its includes"""
 

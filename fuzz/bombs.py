@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["BOMBS", "Bomb"]
-
 _VALUE = re.compile(r"\$(?:([kn])|\(((?:[^()]|\([^()]*\))*)\))")
 _COUNT = re.compile(r"([\w()+\-*/, ]+)\|")
 _JOINED = {"*": "", ",": ", ", "_": " ", "-": "\n"}

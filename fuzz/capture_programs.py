@@ -21,8 +21,6 @@ from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.targets.window import Drawable
 
-__all__ = ["record_all"]
-
 PROGRAMS: dict[str, Callable[[], None]] = {}
 SIDE = 8
 CORNERS = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)

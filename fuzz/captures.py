@@ -32,8 +32,6 @@ from gallette.capture.snapshot import take_snapshots
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
-__all__ = ["FUZZER"]
-
 
 @dataclass
 class Seed:

@@ -30,8 +30,6 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["DRIVERS", "FUZZER", "Runner", "prepared"]
-
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
 _VERTEX = """#version 430
 void main() { gl_Position = vec4(gl_VertexID % 2 * 4 - 1, gl_VertexID / 2 * 4 - 1, 0, 1); }

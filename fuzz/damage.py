@@ -12,8 +12,6 @@ from gallette.compiler.glsl.builtins.functions import builtin_names
 from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.glsl.typenames import TYPE_NAMES
 
-__all__ = ["NUMBERS", "ODD", "WORDS", "change_somewhere", "damaged", "glsl", "other", "spirv"]
-
 NUMBERS = (
     0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 65, 255, 256, 4095, 4096, 65535, 65536, 1 << 20,
     1 << 24, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 40, (1 << 63) - 1, 1 << 63,

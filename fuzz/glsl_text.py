@@ -19,8 +19,6 @@ from fuzz.harness import Finding, Fuzzer, shorter
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["FUZZER", "SEEDS", "SEED_STAGES"]
-
 STAGES = (
     Stage.VERTEX,
     Stage.FRAGMENT,

@@ -34,8 +34,6 @@ from typing import Any, Protocol
 
 from fuzz.calls.arguments import group
 
-__all__ = ["Grammar", "choices"]
-
 _HEAD = re.compile(r"(\w+):(?: (.*))?", re.DOTALL)
 _ROW = re.compile(r"  (\d[\d.]*)(?: if (.*?) \|)?(?: (.*))?", re.DOTALL)
 _NAME = re.compile(r"([A-Za-z_]\w*)((?::\w+)*)")

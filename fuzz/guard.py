@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from gallette.drivers.common.memory import storage
 
-__all__ = ["Guard", "fenced"]
-
 _ALIGNMENT = 16  # what machine code may rely on
 _NONE = 0  # PROT_NONE
 

@@ -32,8 +32,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from gallette.compiler.reduce import Reduction, Step, reduce_text
 
-__all__ = ["Finding", "Fuzzer", "main", "options_of", "run_here", "shorter", "silenced"]
-
 Input = TypeVar("Input")
 Counts = str | Mapping[str, int]
 _PROGRESS = 60.0

@@ -23,8 +23,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compute import Image, Kernel, Local, Program, Sampler
 
-__all__ = ["FUZZER"]
-
 KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
 BUDGET = 3 << 17
 SIZES = (0, 1, 3, 4, 7, 16, 60, 64, 256, 1000)

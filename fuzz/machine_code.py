@@ -16,8 +16,6 @@ from typing import Any
 from fuzz.harness import Finding, Fuzzer
 from tests.machines.programs import MACHINES, checked_program
 
-__all__ = ["FUZZER"]
-
 SETTINGS: dict[str, tuple[tuple[str, dict[str, Any], bool], ...]] = {
     "simd": (
         ("mask_aware", {}, True),

@@ -33,8 +33,6 @@ from tests.numpipe.shader.shader_harness import PictureEnvironment, agree, run_c
 from tests.simd.divergent_programs import DivergentShader, divergent_shader
 from tests.tiler.oracle import clashes, early_reads, missing_waits
 
-__all__ = ["FUZZER", "LANES", "MACHINES", "meaning", "outcome"]
-
 BUDGET = 4_000_000
 """Instructions the interpreter may execute; a random program wants some 300,000 at most."""
 

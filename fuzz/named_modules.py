@@ -10,8 +10,6 @@ from pathlib import Path
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
 
-__all__ = ["PROGRAMS", "Program"]
-
 
 @dataclass(frozen=True)
 class Program:

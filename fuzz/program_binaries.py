@@ -29,8 +29,6 @@ from gallette.piglit_subset.spirv import PASSTHROUGH
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
 
-__all__ = ["FUZZER"]
-
 
 class Subject:
     """A context that programs are loaded into, and binaries of programs that link there."""

@@ -13,8 +13,6 @@ from typing import Any
 from fuzz.harness import Fuzzer
 from gallette.compiler.reduce import Reduction, reduce_text, without_runs
 
-__all__ = ["LINE", "Program", "ProgramFuzzer", "lines_of", "perform"]
-
 LINE = "\x1e"
 """parts the lines of a program while rules write it: a line may have ends of lines in it"""
 _END = "\n#:\n"

@@ -31,8 +31,6 @@ from gallette.compiler.spirv.module import Instruction, Module, text_of
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["DRIVERS", "FUZZER", "MARK", "Runner", "hostile", "renamed"]
-
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
 MARK = "gallette_name_was_executed"
 """The attribute of `sys` that names set if they are executed."""

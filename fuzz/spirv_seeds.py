@@ -13,8 +13,6 @@ from gallette.compiler.spirv.module import Instruction, Module
 from gallette.piglit_subset.shader_test import parse_file
 from gallette.piglit_subset.suite import find_tests
 
-__all__ = ["modules", "seeds", "single"]
-
 ROOT = Path(__file__).parents[1]
 MOST = 400
 """instructions of a seed: small ones can be tried often"""

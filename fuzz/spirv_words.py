@@ -24,8 +24,6 @@ from gallette.compiler.spirv.disassembler import disassemble
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
-__all__ = ["FUZZER"]
-
 
 def _words(data: bytes) -> list[bytes]:
     return [data[at : at + 4] for at in range(0, len(data), 4)]

@@ -19,9 +19,6 @@ from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, print_message
 from gallette.terminal import guarded
 
-__all__ = ["COMMANDS", "GROUPS", "command_parser", "execute", "main"]
-
-
 GROUPS = read_commands()
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 

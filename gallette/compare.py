@@ -17,8 +17,6 @@ from gallette.pictures import grey_range, to_rgb8
 from gallette.render import Rendering
 from gallette.scenes.common import Pass
 
-__all__ = ["PassDiff", "SceneDiff", "compare", "compare_passes", "heat_map"]
-
 Image = npt.NDArray[Any]
 CLOSE_ENOUGH = 0.999
 

@@ -25,8 +25,6 @@ from typing import Any
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 
-__all__ = ["AREAS", "Area", "measure", "report", "watching"]
-
 Seen = dict[str, set[str]]
 AREAS = {
     "NIR opcodes": "in what the linker, the front ends' lowering and drivers' passes make",

@@ -21,8 +21,6 @@ from gallette.debugger.invocation import without_compile_cache
 from gallette.inspector.programs import marked_code
 from gallette.pipe.shader_handover import shader_for_driver
 
-__all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file", "unmarked"]
-
 MOST_TEXT = 500_000  # characters of NIR that a page shows of one shader
 MOST_LINES = 5_000  # of a source: every pass prints the shader before and after
 _MARK = re.compile(r"\s*//@\d+$", re.M)

@@ -15,8 +15,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.drivers.machines.isa.reference import page
 from gallette.drivers.machines.isa.table import Isa
 
-__all__ = ["DEFAULT_MACHINE", "MACHINES", "machine_named", "pages"]
-
 DEFAULT_MACHINE = "simd"
 
 

@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from gallette.explaining import Explanation
     from gallette.history import History
 
-__all__ = [
-    "Image",
-    "compare_images",
-    "debug",
-    "diff",
-    "draw_scene",
-    "explain",
-    "pixel",
-    "replay",
-    "show",
-    "trace",
-]
-
 Pixels = npt.NDArray[Any]
 
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from gallette.compiler.errors import InputError
 from gallette.compiler.output_files import write_whole
 
-__all__ = ["grey_range", "png_bytes", "save_picture", "to_rgb8"]
-
 Image = npt.NDArray[Any]
 
 

@@ -21,7 +21,8 @@ import numpy.typing as npt
 from gallette.compiler.glsl.lower.math import lower_math
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
@@ -29,8 +30,6 @@ from gallette.compiler.nir.ir.types import FLOAT, Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.lower import Machine
 from gallette.compiler.nir.run.pass_runner import run_passes
-
-__all__ = ["BINS", "FUNCTIONS", "MACHINES", "Function", "Precision", "measure", "shader_of"]
 
 Array = npt.NDArray[Any]
 BINS = (0.5, 1.0, 2.0, 4.0, 16.0, 256.0, 65536.0)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gallette.golden.pictures import Picture
     from gallette.state_tracker import GLInterface
 
-__all__ = ["ImageRegression", "ProgramRun", "ProgramRunner"]
-
 _USED = pytest.StashKey[set[str]]()
 
 

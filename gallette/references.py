@@ -14,8 +14,6 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError
 from gallette.render import Rendering, load_passes, render_scenes, save_passes
 
-__all__ = ["FOLDER", "load", "native_or_recorded", "record"]
-
 FOLDER = Path(__file__).resolve().parent / "references"
 
 

@@ -28,8 +28,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.scenes.common import Pass
 
-__all__ = ["Rendering", "load_passes", "render_on_cluster", "render_scenes", "save_passes"]
-
 
 @lazy_dataclass()
 class Rendering:

@@ -26,8 +26,6 @@ from gallette.piglit_subset.results import Entry, Run
 from gallette.pipe.loader import driver_package
 from gallette.terminal import console
 
-__all__ = ["Job", "check_driver", "judge_run", "known_failures", "known_list", "run_job"]
-
 
 @lazy_dataclass()
 class Job:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from gallette.scenes.common import Pass
 
-__all__ = ["mark", "run_script"]
-
 _taking: list[Callable[[str, Any], None]] = []
 
 

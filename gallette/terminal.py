@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-__all__ = ["COLORS", "console", "counted", "guarded", "progress_bar", "table"]
-
 COLORS = {
     "pass": "green",
     "warn": "yellow",

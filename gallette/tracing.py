@@ -25,8 +25,6 @@ from gallette.pictures import grey_range, to_rgb8
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.pipe.taps import DRAWING, PipeCall, tap
 
-__all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
-
 MAX_PICTURES = 64
 Image = npt.NDArray[Any]
 

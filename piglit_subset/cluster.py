@@ -24,8 +24,6 @@ from gallette.compiler.errors import InputError
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Cluster"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -14,8 +14,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["child_command", "child_environment"]
-
 
 def _package_home() -> str:
     """The folder `gallette` was imported from, so that a child imports the same one."""

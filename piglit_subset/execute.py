@@ -29,8 +29,6 @@ from gallette.state_tracker.entry_points.enums import GL
 Step = tuple[commands.Handler, Words]
 """A command's handler, and its line split into words."""
 
-__all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
-
 
 class Unavailable(Exception):
     """The driver cannot create the context that the test requires."""

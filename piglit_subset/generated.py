@@ -23,8 +23,6 @@ from gallette.compiler.cache_home import cache_home
 from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import filled_folder
 
-__all__ = ["generated_tests"]
-
 _HERE = Path(__file__).resolve().parent
 _ENTRY_POINTS = _HERE.parent / "state_tracker" / "entry_points"
 SOURCES = (

@@ -15,8 +15,6 @@ from gallette.compiler.cache_home import cache_home
 from gallette.compiler.output_files import atomic_write
 from gallette.piglit_subset.results import Run
 
-__all__ = ["Costs"]
-
 # A test without a recorded duration is cheap, estimated by its size.
 _BASE_SECONDS, _SECONDS_PER_BYTE = 0.03, 1e-5
 _KEPT = 200_000

@@ -25,8 +25,6 @@ from gallette.compiler.errors import InputError
 from gallette.piglit_subset.results import Entry, Run, read_run, write_run, write_synced
 from gallette.piglit_subset.suite import located_again
 
-__all__ = ["Head", "Journal"]
-
 FILE = "results.jsonl"
 _SYNC_SECONDS = 2.0
 

@@ -12,8 +12,6 @@ from xml.etree import ElementTree
 from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.results import Entry, Run
 
-__all__ = ["Case", "write_cases", "write_junit"]
-
 # What XML 1.0 cannot carry, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ERRORS = ("crash", "timeout", "incomplete")

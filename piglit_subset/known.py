@@ -15,8 +15,6 @@ from gallette.compiler.errors import InputError, Span
 from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.results import Run
 
-__all__ = ["FOLDER", "Judgement", "judge", "load", "update"]
-
 FOLDER = Path(__file__).resolve().parent / "known"
 FAILED = ("fail", "crash", "timeout")
 _HEAD = "# Known failures of {driver}: a test's name, two spaces, and the reason.\n"

@@ -24,8 +24,6 @@ from gallette.compiler.errors import print_message
 from .environment import child_command, child_environment
 from .results import Entry, again
 
-__all__ = ["TestProcess", "run_all"]
-
 # A worker is replaced after this many tests, which bounds leaks of native drivers.
 _TESTS_PER_WORKER = 400
 

@@ -10,8 +10,6 @@ from gallette.piglit_subset.shader_test import ShaderSource
 from gallette.piglit_subset.spirv import compile_spirv, wants_spirv
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["build"]
-
 POSITION, TEXCOORD = 0, 1
 ATTRIBUTES = {"piglit_vertex": POSITION, "piglit_texcoord": TEXCOORD}
 

@@ -19,8 +19,6 @@ from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.pool import TestProcess
 from gallette.piglit_subset.results import Entry, again
 
-__all__ = ["run_on_cluster"]
-
 
 @dataclass(frozen=True, slots=True)
 class SentTest:

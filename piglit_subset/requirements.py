@@ -17,8 +17,6 @@ from gallette.piglit_subset.shader_test import ShaderTest
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["COMPARE", "ContextNeeds", "Skip", "check", "context_needs", "extensions"]
-
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,

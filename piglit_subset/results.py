@@ -19,8 +19,6 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 
-__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run", "write_synced"]
-
 # From best to worst; "skip" is no verdict, so it comes last.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
 SEPARATOR = "@"

@@ -20,8 +20,6 @@ from gallette.piglit_subset.text import Line, Words
 from gallette.piglit_subset.tolerance import Mismatch, Tolerance
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Failure", "Session", "enum", "value_of"]
-
 Image = npt.NDArray[Any]
 
 

@@ -16,8 +16,6 @@ from gallette.compiler.errors import InputError
 from gallette.piglit_subset.suite import file_at
 from gallette.piglit_subset.text import Line
 
-__all__ = ["ShaderSource", "ShaderTest", "parse_file", "parse_text"]
-
 # Section head -> (stage as GL names it, form of the text).
 _STAGES = {
     "vertex": "VERTEX_SHADER",

@@ -16,8 +16,6 @@ from gallette.piglit_subset.shader_test import ShaderSource
 from gallette.piglit_subset.text import Line
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["compile_spirv", "wants_spirv"]
-
 _TYPES = {"uint": np.uint32, "int": np.int32, "float": np.float32}
 
 PASSTHROUGH = """

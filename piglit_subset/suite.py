@@ -15,17 +15,6 @@ from gallette.compiler.errors import InputError, Span
 from gallette.piglit_subset.generated import generated_tests
 from gallette.piglit_subset.results import SEPARATOR, test_name
 
-__all__ = [
-    "BUNDLED",
-    "Shard",
-    "file_at",
-    "find_tests",
-    "generated_in",
-    "located_again",
-    "read_list",
-    "some_bundled",
-]  # fmt: skip
-
 BUNDLED = Path(__file__).resolve().parent / "spec"
 SUFFIX = ".shader_test"
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from gallette.piglit_subset.results import ORDER, Run
 
-__all__ = ["Change", "Summary", "pass_rate", "summarise", "version_of"]
-
 BAD = ("fail", "crash", "timeout", "incomplete", "warn")
 
 

@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import InputError, Span
 
-__all__ = ["Line", "Words", "as_array", "parser_of"]
-
 Value = TypeVar("Value", int, float)
 
 _WORD = re.compile(r"[^\s(),;]+")

@@ -18,8 +18,6 @@ from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.text import Line, Words, as_array, parser_of
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Column", "bind", "parse_vertex_data"]
-
 _TYPES: dict[str, tuple[str, Any]] = {
     "byte": ("BYTE", np.int8),
     "ubyte": ("UNSIGNED_BYTE", np.uint8),

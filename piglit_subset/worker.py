@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["main", "png_data"]
-
 
 def png_data(image: npt.NDArray[Any]) -> str:
     """A PNG of an 8-bit RGBA image, in base64, without alpha, since reports show colours."""

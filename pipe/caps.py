@@ -13,8 +13,6 @@ from typing import Any
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.lower.target_machine import Machine
 
-__all__ = ["Caps", "describe_caps"]
-
 
 def _cap(default: Any, doc: str) -> Any:
     return field(default=default, metadata={"doc": doc})

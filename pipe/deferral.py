@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["may_defer"]
-
 
 def may_defer() -> bool:
     """Whether the command stream is on, which it is unless GALLETTE_STREAM is `off`."""

@@ -16,8 +16,6 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["Call", "calls", "complete_class"]
-
 _VERBS = "create|bind|delete|destroy|set|begin|end|get|clear|launch|render"
 
 

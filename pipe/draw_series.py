@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Pieces", "Series"]
-
 Ints = npt.NDArray[np.int64]
 
 

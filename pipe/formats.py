@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["ASTC_FOOTPRINTS", "FORMATS", "Channel", "Format", "format_named"]
-
 Array = npt.NDArray[Any]
 
 _TYPES = ("UNORM", "SNORM", "UINT", "SINT", "USCALED", "SSCALED", "FLOAT", "SRGB", "FIXED")

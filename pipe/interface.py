@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
     from gallette.compiler.nir.ir.modes import Stage
 
-__all__ = ["EVERY_CHANNEL", "ColorMask", "Context", "Fence", "Handle", "Screen"]
-
 Handle = Any  # a driver's object for a state handle
 Color = tuple[float, float, float, float] | tuple[int, int, int, int]
 ColorMask = tuple[bool, bool, bool, bool]

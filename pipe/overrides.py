@@ -21,8 +21,6 @@ from gallette.compiler.nir.lower.target_machine import Machine
 
 from .caps import Caps
 
-__all__ = ["overridden"]
-
 _SWITCHES = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 
 

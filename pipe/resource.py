@@ -20,8 +20,6 @@ from .enums import Bind, MapFlags, Target, Usage
 from .formats import Format
 from .state import Box
 
-__all__ = ["LeakError", "Resource", "ResourceDesc", "ResourceLedger", "Transfer", "level_extent"]
-
 
 class LeakError(GalletteError):
     """A context was destroyed while shaders or resources made through it were still alive."""

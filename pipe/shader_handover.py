@@ -14,8 +14,6 @@ from gallette.compiler.nir.run.pass_runner import run_pass, run_passes
 
 from .caps import Caps
 
-__all__ = ["shader_for_driver"]
-
 
 def shader_for_driver(shader: Shader, caps: Caps) -> Shader:
     """The shader to pass to the driver, for the caller's reference to `shader`."""

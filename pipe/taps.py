@@ -13,8 +13,6 @@ from typing import Any
 from .derived_methods import calls
 from .interface import Context
 
-__all__ = ["DRAWING", "PipeCall", "Tap", "is_tapped", "tap", "untap"]
-
 DRAWING = (
     "draw_vbo",
     "launch_grid",

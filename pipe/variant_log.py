@@ -8,8 +8,6 @@ from collections import deque
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["VariantEvent", "VariantLog"]
-
 
 @lazy_dataclass(frozen=True)
 class VariantEvent:

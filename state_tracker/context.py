@@ -93,8 +93,6 @@ if TYPE_CHECKING:
     )
     from gallette.state_tracker.optional.compatibility.pixel_ops.render_mode import RenderMode
 
-__all__ = ["Context", "live_contexts"]
-
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
     "vertices.buffer_objects",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.objects import GLObject
 
-__all__ = ["DebugMessage", "DebugState"]
-
 MAX_MESSAGES, MAX_LENGTH, MAX_GROUPS, MAX_LABEL = 64, 4096, 64, 256
 _SOURCES = frozenset(range(GL.DEBUG_SOURCE_API, GL.DEBUG_SOURCE_OTHER + 1))
 _SEVERITIES = frozenset(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Dirty"]
-
 
 class Dirty:
     """One bit per group of derived state; see `validate.ATOMS` for the atoms that read each bit.

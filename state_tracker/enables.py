@@ -19,8 +19,6 @@ from gallette.state_tracker.parameters import PARAMETERS, profiles_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CAPABILITIES", "Switch", "is_enabled", "set_enabled", "switches"]
-
 Read = Callable[["Context"], bool]
 Write = Callable[["Context", bool], None]
 ReadAt = Callable[["Context", int], bool]

@@ -17,8 +17,6 @@ from gallette.state_tracker.topics import lines_of_topics, table_lines
 if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
 
-__all__ = ["Extension", "extension_table", "extensions_of"]
-
 
 @lazy_dataclass(frozen=True)
 class Extension:

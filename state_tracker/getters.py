@@ -21,8 +21,6 @@ from gallette.state_tracker.parameters import PARAMETERS, profiles_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["compat_only", "gets", "gets_indexed", "query", "query_indexed"]
-
 Getter = Callable[["Context"], Any]
 IndexedGetter = Callable[["Context", int], Any]
 

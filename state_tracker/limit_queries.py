@@ -21,8 +21,6 @@ from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 Get = Callable[["Context"], Any]
 
 

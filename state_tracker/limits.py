@@ -11,8 +11,6 @@ from gallette.state_tracker.extensions import extensions_of
 if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
 
-__all__ = ["GALLETTE_VERSION", "Limits"]
-
 GALLETTE_VERSION = "0.1.0"
 
 # Stages as limits name them: the fragment stage's textures have no prefix.

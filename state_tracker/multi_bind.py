@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 _NO_COLORS = frozenset((GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL, GL.COLOR_INDEX))
 
 

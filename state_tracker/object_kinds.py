@@ -18,8 +18,6 @@ from gallette.state_tracker.objects import NameTable
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["LABELLED", "Kind", "objects"]
-
 
 @lazy_dataclass(frozen=True)
 class Kind:

@@ -21,8 +21,6 @@ from gallette.state_tracker.setters import check_of, components, fractions
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["ObjectParameter", "object_parameters"]
-
 Values = tuple[float, ...]
 
 

@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.errors import (
     out_of_memory,
 )
 
-__all__ = ["GLObject", "NameTable", "swap"]
-
 
 class GLObject:
     """Base of every object with a GL name. `destroy` runs when the last reference is released."""

@@ -22,8 +22,6 @@ from gallette.state_tracker.topics import lines_of_topics, table_lines
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["PARAMETERS", "Parameter", "profiles_of"]
-
 Read = Callable[["Context"], Any]
 ReadAt = Callable[["Context", int], Any]
 

@@ -33,8 +33,6 @@ from gallette.state_tracker.vertices.buffers import BufferObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["QueryObject", "QueryState", "have_changed"]
-
 TARGETS: dict[int, QueryType] = {
     GL.SAMPLES_PASSED: QueryType.OCCLUSION_COUNTER,
     GL.ANY_SAMPLES_PASSED: QueryType.OCCLUSION_PREDICATE,

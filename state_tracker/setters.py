@@ -23,8 +23,6 @@ from gallette.state_tracker.parameters import PARAMETERS, Parameter
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Check", "check_of", "components", "fractions"]
-
 Check = Callable[[Any], Any]
 _ALL_OF = {
     "COMPARE": range(GL.NEVER, GL.ALWAYS + 1),

@@ -28,8 +28,6 @@ from gallette.state_tracker.texturing.handles import HandleTable
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Caches", "ShareGroup"]
-
 
 class Caches:
     """The driver's state objects, one cache per kind."""

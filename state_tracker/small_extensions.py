@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 # GL_AMD_draw_buffers_blend and GL_EXT_draw_buffers2: aliases of core functions, named irregularly.
 for _name, _twin in (

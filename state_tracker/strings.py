@@ -19,8 +19,6 @@ from gallette.state_tracker.limits import GALLETTE_VERSION
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["says"]
-
 # The extensions of SPIR-V, beside version 1.0, that programs may use.
 SPIRV_EXTENSIONS = (
     "SPV_KHR_shader_ballot",

@@ -12,8 +12,6 @@ from gallette.state_tracker.entry_points.registry import entry, register
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["SyncState"]
-
 
 class SyncState:
     """Live sync objects by handle; handles resemble addresses, as C expects."""

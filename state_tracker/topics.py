@@ -32,8 +32,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["TOPICS", "Topic", "lines_of_topics", "table_lines"]
-
 
 FOLDER = Path(__file__).with_name("optional")
 

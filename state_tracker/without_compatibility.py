@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.entry_points.functions import Function
 
-__all__ = ["NO_PRIMITIVES", "Lists", "Primitives", "Rendering"]
-
 
 class Primitives:
     """Primitives of glBegin: none is being specified, and none is pending."""

@@ -24,8 +24,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["Case", "Section", "each", "sections"]
-
 _PLACE = re.compile(r"\$(?!\w)")
 _NAME = re.compile(r"\[([^\]]+)\](?: |$)")
 

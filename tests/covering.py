@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Any
 
-__all__ = ["covering", "rows"]
-
 Row = tuple[int, ...]
 Meeting = tuple[tuple[int, int], ...]
 """choices that meet in a row: (factor, its choice)"""

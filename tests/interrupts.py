@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 
-__all__ = ["hear_interrupts"]
-
 
 def hear_interrupts() -> None:
     """For `preexec_fn`: background jobs of a shell ignore Ctrl-C, and so does what they start."""

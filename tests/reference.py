@@ -7,8 +7,6 @@ from typing import NoReturn
 
 import pytest
 
-__all__ = ["missing", "required"]
-
 
 def required() -> bool:
     """Continuous integration sets this: there, a missing reference is a failure."""

@@ -14,8 +14,6 @@ import pytest
 from gallette.render import load_passes, render_scenes, save_passes
 from gallette.scenes import SCENES, Pass
 
-__all__ = ["OF_THE_TEXTURE_UNIT", "numpipe_scenes"]
-
 OF_THE_TEXTURE_UNIT = {"anisotropic", "blur", "distance_text"}
 """Scenes of thousands of lookups: the unit is numpipe's on machines that are simulated, too."""
 PATIENCE = 600.0

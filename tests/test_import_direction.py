@@ -27,7 +27,7 @@ COMPILER_PARTS: dict[str, tuple[str, ...]] = {
     # A driver may hand shaders to another machine as SPIR-V.
     "drivers": (
         *("nir", "spirv", "work_limits", "errors", "debug"),
-        *("disk_cache", "output_files", "gc_pause", "lazy_dataclass"),
+        *("disk_cache", "function_table", "output_files", "gc_pause", "lazy_dataclass"),
     ),
 }
 

@@ -10,8 +10,6 @@ import re
 from gallette.compiler.assembly.program import Program
 from gallette.compiler.assembly.tokens import Tokens
 
-__all__ = ["Bindings"]
-
 _FACE = r"(\.(front|back))?"
 _COLORS = r"\.(ambient|diffuse|specular)"
 # Generic attributes share their storage with these.

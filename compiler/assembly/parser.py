@@ -21,17 +21,6 @@ from gallette.compiler.assembly.program import (
 )
 from gallette.compiler.assembly.tokens import Tokens
 
-__all__ = [
-    "LIMITS",
-    "STRICT",
-    "AssemblyError",
-    "Instruction",
-    "Operand",
-    "Program",
-    "Target",
-    "parse",
-]
-
 # Operands per opcode: v a vector, s a scalar (one component). A leading name says where it exists.
 _BOTH = {
     "ABS": "v", "FLR": "v", "FRC": "v", "LIT": "v", "MOV": "v", "EX2": "s", "LG2": "s", "RCP": "s",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["AssemblyError", "Instruction", "Operand", "Program", "Target"]
-
 
 class AssemblyError(Exception):
     """A malformed program: the problem, and its byte position."""

@@ -7,8 +7,6 @@ import re
 from gallette.compiler.assembly.program import AssemblyError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["Token", "Tokens"]
-
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+|\#[^\n]*)|(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)|(?P<range>\.\.)"

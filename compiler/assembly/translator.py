@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from gallette.compiler.assembly.program import Instruction, Operand, Program
 
-__all__ = ["translate"]
-
 _ATTRIBS = {
     "vertex.position": "gl_Vertex",
     "vertex.normal": "vec4(gl_Normal, 1.0)",

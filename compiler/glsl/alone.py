@@ -11,8 +11,6 @@ from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.nir.run.pipeline import FRONT_END
 
-__all__ = ["nir_of"]
-
 
 def nir_of(stage: Stage, text: str, name: str = "") -> Shader:
     """Compile one shader to optimised NIR whose inputs and outputs are still variables.

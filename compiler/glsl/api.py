@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl.check import hir
     from gallette.compiler.nir.run.optimize import OptimizeOptions
 
-__all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
-
 _WORDS = {stage: stage.value for stage in Stage}
 
 

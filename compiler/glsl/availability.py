@@ -2,28 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ARRAYS",
-    "BUFFER_BLOCKS",
-    "CLIP_DISTANCES",
-    "COMPUTE",
-    "CULL_DISTANCES",
-    "DOUBLES",
-    "ENHANCED_LAYOUTS",
-    "FORMATS",
-    "GEOMETRY",
-    "GPU_SHADER5",
-    "IMAGE_LOAD_STORE",
-    "INTEGERS",
-    "INTEGERS_64",
-    "LOCATIONS",
-    "MORE_FORMATS",
-    "PACK_420",
-    "SEPARATE_STAGES",
-    "TESSELLATION",
-    "UNIFORM_BLOCKS",
-]
-
 ARRAYS = "120 es300"
 """arrays as values: constructors, initializers, assignment, comparison"""
 INTEGERS = "130 es300 EXT_gpu_shader4"

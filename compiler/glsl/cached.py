@@ -32,8 +32,6 @@ from gallette.compiler.link.program import LinkedProgram, LinkOptions, vertex_el
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.lazy_shader import LazyShader
 
-__all__ = ["CachedShader", "compile_cached", "link_cached"]
-
 
 @lazy_dataclass()
 class CachedShader(CompiledShader):

@@ -13,8 +13,6 @@ from gallette.compiler.errors import Span, caret_message
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
-
 MAX_ERRORS = 20
 MAX_WARNINGS = 200
 MAX_MESSAGE = 1000

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["DESKTOP_VERSIONS", "ES_VERSIONS", "EXTENSIONS", "IMPLIED", "Language"]
-
 DESKTOP_VERSIONS = (110, 120, 130, 140, 150, 330, 400, 410, 420, 430, 440, 450, 460)
 ES_VERSIONS = (100, 300, 310, 320)
 

@@ -11,8 +11,6 @@ from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["LAXITIES", "Laxity", "grant"]
-
 
 @lazy_dataclass(frozen=True)
 class Laxity:

@@ -9,22 +9,6 @@ from gallette.compiler.glsl import availability
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 
-__all__ = [
-    "BLEND_MODES",
-    "IMAGE_FORMATS",
-    "KEYWORDS",
-    "LAYOUTS",
-    "MATRIX_LAYOUTS",
-    "ONE_WORD",
-    "PACKINGS",
-    "PRIMITIVES",
-    "WORDS",
-    "Qualifier",
-    "fitting",
-    "purpose",
-    "spoken",
-]
-
 _STAGES = frozenset(("vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"))
 _SPOKEN = {
     "global": "global variables",

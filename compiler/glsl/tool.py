@@ -19,8 +19,6 @@ from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["VALUES", "run"]
-
 SUFFIXES = {
     ".vert": Stage.VERTEX,
     ".tesc": Stage.TESS_CTRL,

@@ -12,12 +12,39 @@ from gallette.compiler.glsl.availability import (
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Type
 
-__all__ = ["TYPE_AVAILABILITY", "TYPE_NAMES"]
-
 TYPE_NAMES: dict[str, Type] = {}
 TYPE_AVAILABILITY: dict[str, str] = {}
 
 _RECT_MATRIX = ARRAYS
+
+
+_ARRAY_1D = "130 EXT_texture_array EXT_gpu_shader4"
+_ARRAY_2D = "130 es300 EXT_texture_array EXT_gpu_shader4"
+_ARRAY_CUBE = (
+    "400 ARB_texture_cube_map_array es320 OES_texture_cube_map_array EXT_texture_cube_map_array"
+)
+_RECTANGLE = "140 EXT_gpu_shader4+ARB_texture_rectangle"
+_INTEGERS = "130 EXT_gpu_shader4 es300"
+_TEXTURES = (
+    # samplers of floats, of integers if other than those, images beside those of
+    # IMAGE_LOAD_STORE, and samplers of shadows
+    ("1D", "desktop", "130 EXT_gpu_shader4", "", "desktop"),
+    ("2D", "*", _INTEGERS, "es310", "desktop es300"),
+    ("3D", "desktop es300 OES_texture_3D", _INTEGERS, "es310", ""),
+    ("Cube", "*", _INTEGERS, "es310", _INTEGERS),
+    ("2DRect", "140 ARB_texture_rectangle EXT_gpu_shader4+ARB_texture_rectangle", _RECTANGLE, "",
+     "140 ARB_texture_rectangle"),
+    ("Buffer", "140 EXT_gpu_shader4 es320 EXT_texture_buffer OES_texture_buffer", "",
+     "es320 OES_texture_buffer EXT_texture_buffer", ""),
+    ("2DMS", "150 ARB_texture_multisample es310", "", "", ""),
+    ("1DArray", _ARRAY_1D, "130 EXT_gpu_shader4", "", _ARRAY_1D),
+    ("2DArray", _ARRAY_2D, _INTEGERS, "es310", _ARRAY_2D),
+    ("CubeArray", _ARRAY_CUBE, "",
+     "es320 OES_texture_cube_map_array EXT_texture_cube_map_array", _ARRAY_CUBE),
+    ("2DMSArray", "150 ARB_texture_multisample es320 OES_texture_storage_multisample_2d_array", "",
+     "", ""),
+)  # fmt: skip
+"""When there are which types of textures."""
 
 
 def _add(name: str, type: Type, availability: str) -> None:
@@ -47,61 +74,15 @@ def _build() -> None:
                 _add(f"{prefix}mat{columns}x{rows}", type_, when if prefix else _RECT_MATRIX)
                 if columns == rows:
                     _add(f"{prefix}mat{columns}", type_, when)
-    for name, when in (
-        ("1D", "desktop"),
-        ("2D", "*"),
-        ("3D", "desktop es300 OES_texture_3D"),
-        ("Cube", "*"),
-        ("2DRect", "140 ARB_texture_rectangle EXT_gpu_shader4+ARB_texture_rectangle"),
-        ("Buffer", "140 EXT_gpu_shader4 es320 EXT_texture_buffer OES_texture_buffer"),
-        ("2DMS", "150 ARB_texture_multisample es310"),
-    ):
-        dim = Dim(name)
+    for name, floats, integers, images, shadows in _TEXTURES:
+        dim, array = Dim(name.removesuffix("Array")), name.endswith("Array")
         for base, letter in ((Base.FLOAT, ""), (Base.INT, "i"), (Base.UINT, "u")):
-            integer = when
-            if letter and name in ("1D", "2D", "3D", "Cube"):
-                integer = "130 EXT_gpu_shader4" + (" es300" if name != "1D" else "")
-            elif letter and name == "2DRect":
-                integer = "140 EXT_gpu_shader4+ARB_texture_rectangle"
-            _add(f"{letter}sampler{name}", t.sampler(dim, base=base), integer)
-            images = {"1D": "", "2DRect": "", "Buffer": " es320 OES_texture_buffer"}
-            image = IMAGE_LOAD_STORE
-            if name != "2DMS":
-                image += images.get(name, " es310")
-            if name == "Buffer":
-                image += " EXT_texture_buffer"
-            _add(f"{letter}image{name}", t.image(dim, base=base), image)
-    arrays = {
-        "1D": "130 EXT_texture_array EXT_gpu_shader4",
-        "2D": "130 es300 EXT_texture_array EXT_gpu_shader4",
-        "Cube": "400 ARB_texture_cube_map_array es320 OES_texture_cube_map_array "
-        "EXT_texture_cube_map_array",
-        "2DMS": "150 ARB_texture_multisample es320 OES_texture_storage_multisample_2d_array",
-    }
-    for name, when in arrays.items():
-        dim = Dim(name)
-        for base, letter in ((Base.FLOAT, ""), (Base.INT, "i"), (Base.UINT, "u")):
-            integer = when
-            if letter and name in ("1D", "2D"):
-                integer = "130 EXT_gpu_shader4" + (" es300" if name == "2D" else "")
-            _add(f"{letter}sampler{name}Array", t.sampler(dim, False, True, base), integer)
-            image = IMAGE_LOAD_STORE
-            if name in ("2D", "Cube"):
-                image += " es310" if name == "2D" else " es320 OES_texture_cube_map_array"
-            if name == "Cube":
-                image += " EXT_texture_cube_map_array"
-            _add(f"{letter}image{name}Array", t.image(dim, True, base), image)
-    for name, when in (
-        ("1D", "desktop"),
-        ("2D", "desktop es300"),
-        ("Cube", "130 EXT_gpu_shader4 es300"),
-        ("2DRect", "140 ARB_texture_rectangle"),
-        ("1DArray", arrays["1D"]),
-        ("2DArray", arrays["2D"]),
-        ("CubeArray", arrays["Cube"]),
-    ):
-        dim = Dim(name.removesuffix("Array"))
-        _add(f"sampler{name}Shadow", t.sampler(dim, True, name.endswith("Array")), when)
+            when = integers if letter and integers else floats
+            _add(f"{letter}sampler{name}", t.sampler(dim, False, array, base), when)
+            when = f"{IMAGE_LOAD_STORE} {images}".rstrip()
+            _add(f"{letter}image{name}", t.image(dim, array, base), when)
+        if shadows:
+            _add(f"sampler{name}Shadow", t.sampler(dim, True, array), shadows)
     _add(
         "samplerExternalOES",
         t.sampler(Dim.EXTERNAL),

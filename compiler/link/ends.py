@@ -11,8 +11,6 @@ from gallette.compiler.nir.ir.slots import FragResult, VertAttrib
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.compiler.nir.ir.variables import Variable
 
-__all__ = ["add_attributes", "assign_attributes", "assign_fragment_outputs"]
-
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 _Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
 """(location, index) -> outputs there: name, base type, components"""

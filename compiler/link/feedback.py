@@ -14,8 +14,6 @@ from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.types import VOID
 from gallette.compiler.nir.link.feedback import StreamOutput, StreamVarying, Target, captured
 
-__all__ = ["Capture", "declared_feedback", "named_feedback"]
-
 
 @lazy_dataclass(frozen=True)
 class Capture:

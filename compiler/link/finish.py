@@ -9,8 +9,6 @@ from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
-__all__ = ["finish_program"]
-
 
 def finish_program(
     program: LinkedProgram, options: LinkOptions, optimize_options: OptimizeOptions = DEFAULT

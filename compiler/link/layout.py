@@ -22,18 +22,6 @@ from gallette.compiler.nir.ir.layout import (
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = [
-    "Leaf",
-    "block_leaves",
-    "block_size",
-    "counter",
-    "counter_buffer",
-    "laid_out",
-    "leaves",
-    "opaque_paths",
-    "write_constant",
-]
-
 
 @lazy_dataclass()
 class Leaf:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
-
 
 @lazy_dataclass(frozen=True)
 class Limits:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LinkLog", "LinkStop"]
-
 
 class LinkStop(Exception):
     """Control flow: linking cannot continue; the error is in the log."""

@@ -12,21 +12,6 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.link.feedback import StreamOutput
 
-__all__ = [
-    "AtomicBuffer",
-    "Attribute",
-    "FragOutput",
-    "LinkOptions",
-    "LinkedProgram",
-    "ProgramInfo",
-    "SubroutineUniform",
-    "Uniform",
-    "UniformBlock",
-    "Varying",
-    "vertex_elements",
-]
-
-
 Class = TypeVar("Class", bound=type)
 
 

@@ -10,8 +10,6 @@ from gallette.compiler.link.program import LinkedProgram
 from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage
 from gallette.compiler.nir.ir.queries import const_int, derefs_of
 
-__all__ = ["mark_references"]
-
 
 def mark_references(shaders: dict[Stage, Shader], program: LinkedProgram) -> None:
     """Record the stages that reference each block, or element of an array of blocks, and each

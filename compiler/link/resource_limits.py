@@ -9,8 +9,6 @@ from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkedProgram
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["check_limits"]
-
 _STAGES = {
     Stage.VERTEX: "vertex",
     Stage.TESS_CTRL: "tess_control",

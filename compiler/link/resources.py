@@ -29,8 +29,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import align, explicit_type, size_align
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["Block", "ResourceTables", "Uniform", "dims_of"]
-
 _NO_HANDLES: frozenset[Base] = frozenset()
 Part = Callable[[Stage, tuple[int, ...], Type, str], Variable | None]
 """makes the variable of an opaque member in a stage: stage, path of members, type, name"""

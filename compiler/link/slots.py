@@ -15,8 +15,6 @@ from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["Interface", "Port", "assign_slots", "check_overlaps"]
-
 _MAX_VARYINGS = 32
 
 

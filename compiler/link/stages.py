@@ -7,8 +7,6 @@ from collections.abc import Set
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["check_stages"]
-
 _NEEDS = (
     (Stage.GEOMETRY, Stage.VERTEX, "a geometry shader needs a vertex"),
     (Stage.TESS_EVAL, Stage.VERTEX, "a tessellation evaluation shader needs a vertex"),

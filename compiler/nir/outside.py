@@ -9,8 +9,6 @@ from types import ModuleType
 
 from gallette.compiler.errors import InputError
 
-__all__ = ["load_file"]
-
 
 def load_file(path: str) -> ModuleType:
     """Run a Python file once, as a module of its own."""

@@ -16,8 +16,6 @@ from gallette.compiler.spirv.literals import parse_number
 from gallette.compiler.spirv.module import MAX_BOUND, Instruction, Module, words_of
 from gallette.compiler.spirv.operands import IDS, WORD, Context, number_type
 
-__all__ = ["assemble"]
-
 _TOKEN = re.compile(r'[ \t\r\f\v]*(;[^\n]*|\n|"(?:[^"\\]|\\[\s\S])*"|=|[^\s=;"]+|")')
 _VERSION = re.compile(r";\s*Version:\s*1\.([0-6])\s*$", re.MULTILINE)
 

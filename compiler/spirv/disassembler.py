@@ -8,8 +8,6 @@ from gallette.compiler.spirv.module import Instruction, Module
 from gallette.compiler.spirv.names import friendly_names
 from gallette.compiler.spirv.operands import IDS, Context, Operand, operands_of
 
-__all__ = ["disassemble"]
-
 _COLUMN = 15
 _GENERATORS = {
     0: "Khronos",

@@ -11,18 +11,6 @@ from importlib.resources import files
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = [
-    "EnumKind",
-    "Enumerant",
-    "ExtendedSet",
-    "Grammar",
-    "Instr",
-    "OperandSpec",
-    "grammar",
-    "opcode",
-    "value_of",
-]
-
 MAGIC = 0x07230203
 
 

@@ -35,8 +35,6 @@ from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Module, SpirvError, text_of
 from gallette.compiler.spirv.read.translate import read_entry
 
-__all__ = ["SpirvShader", "link_spirv"]
-
 
 @lazy_dataclass(frozen=True)
 class SpirvShader:

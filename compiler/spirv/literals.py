@@ -11,8 +11,6 @@ import struct
 
 from gallette.compiler.spirv.operands import NumberType
 
-__all__ = ["format_number", "parse_number", "quote"]
-
 _FORMATS = {32: ("<f", "<I", ".9g", 8, 23), 64: ("<d", "<Q", ".17g", 11, 52)}
 _HALF = (5, 10)
 

@@ -14,8 +14,6 @@ from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.spirv.grammar import MAGIC, Instr, grammar
 
-__all__ = ["Instruction", "Module", "SpirvError", "read_module", "text_of", "words_of"]
-
 GENERATOR = 0
 LATEST = 0x00010600
 MAX_BOUND = 0x3FFFFF  # the universal limit on ids

@@ -13,8 +13,6 @@ from gallette.compiler.spirv.literals import format_number
 from gallette.compiler.spirv.module import Module, text_of
 from gallette.compiler.spirv.operands import Context
 
-__all__ = ["friendly_names"]
-
 _SCALARS = {(8, 1): "char", (8, 0): "uchar", (16, 1): "short", (16, 0): "ushort"}
 _SCALARS |= {(32, 1): "int", (32, 0): "uint", (64, 1): "long", (64, 0): "ulong"}
 _FLOATS = {16: "half", 32: "float", 64: "double"}

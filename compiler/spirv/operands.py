@@ -13,8 +13,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.spirv.grammar import Instr, OperandSpec, grammar, opcode
 from gallette.compiler.spirv.module import Instruction, text_of
 
-__all__ = ["IDS", "Context", "NumberType", "Operand", "following", "operands_of"]
-
 IDS = frozenset({"IdRef", "IdResult", "IdResultType", "IdScope", "IdMemorySemantics"})
 
 

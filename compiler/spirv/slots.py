@@ -13,22 +13,6 @@ from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 
-__all__ = [
-    "ATOMIC_COUNTERS",
-    "ATOMIC_SET",
-    "BUILTIN_CAPABILITY",
-    "DEFAULT_BLOCK",
-    "IMAGE_SET",
-    "SEMANTIC",
-    "SSBO_SET",
-    "SYSTEM_BUILTINS",
-    "TEXTURE_SET",
-    "UBO_SET",
-    "VARYING_BUILTINS",
-    "slot_from_text",
-    "slot_text",
-]
-
 SEMANTIC = "gallette."
 DEFAULT_BLOCK = "gallette.default_block"
 ATOMIC_COUNTERS = "gallette.atomic_counters"

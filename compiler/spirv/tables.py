@@ -9,8 +9,6 @@ that are read but never written are in `ALSO_READ`, those on booleans in `ON_BOO
 
 from __future__ import annotations
 
-__all__ = ["ALSO_READ", "ATOMICS", "CONVERSIONS", "ON_BOOLS", "OPCODES", "REDUCTIONS", "SCANS"]
-
 
 def _pairs(text: str) -> dict[str, str]:
     return dict(pair.split(":") for pair in text.split())

@@ -41,9 +41,6 @@ from gallette.pipe.variant_log import VariantLog
 from .bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
 from .memory.resource import HostResource
 
-__all__ = ["BindingContext"]
-
-
 State = TypeVar("State")
 
 

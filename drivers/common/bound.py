@@ -30,23 +30,6 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = [
-    "COUNTING",
-    "MERGED_STAGES",
-    "PARAMETERS",
-    "Bound",
-    "ConstantBuffer",
-    "Cso",
-    "StageBindings",
-    "hold",
-    "pinned_by",
-    "read_by",
-    "readable_by",
-    "resources_of",
-    "sampled_by",
-    "store",
-]
-
 State = TypeVar("State")
 Slot = TypeVar("Slot")
 

@@ -7,8 +7,6 @@ from gallette.pipe.caps import Caps
 from .raster.points import LARGEST_POINT
 from .raster.samples import STANDARD
 
-__all__ = ["EVERYTHING"]
-
 EVERYTHING = Caps(
     glsl_version=460,
     fp64=True,

@@ -17,6 +17,7 @@ from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.lazy_shader import digest_of
+from gallette.drivers.common.bound import MERGED_STAGES
 from gallette.drivers.common.draw.snapshot import PreparedDraw
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
@@ -37,7 +38,7 @@ from gallette.pipe.taps import is_tapped
 from .draw.compute import launch
 from .draw.draw_states import DrawStates
 from .draw.merging import MergedDraws
-from .draw.queue import MERGED_STAGES, DrawQueue
+from .draw.queue import DrawQueue
 from .draw.state import Witness
 from .work import Work
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
 
     from .screen import HostScreen
-
-__all__ = ["HostContext"]
 
 
 class HostContext(MemoryContext):

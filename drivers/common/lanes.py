@@ -17,23 +17,6 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.work import Work
 
-__all__ = [
-    "BARYCENTRICS",
-    "HELD_DEPTH",
-    "SYSTEM_VALUES",
-    "ComputeLanes",
-    "ControlLanes",
-    "EvaluationLanes",
-    "FragmentLanes",
-    "GeometryLanes",
-    "ImageUnit",
-    "ShaderResources",
-    "TextureUnit",
-    "Value",
-    "VertexLanes",
-    "by_lane",
-]
-
 SYSTEM_VALUES = (
     "vertex_id",
     "instance_id",

@@ -9,8 +9,6 @@ from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.settings import TRUSTED
 
-__all__ = ["SharedOptions"]
-
 
 @lazy_dataclass(frozen=True)
 class SharedOptions:

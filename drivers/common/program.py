@@ -16,13 +16,15 @@ Returned values are *read-only*: they may alias the inputs, a constant or each o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import (
     ComputeLanes,
@@ -34,7 +36,6 @@ from gallette.drivers.common.lanes import (
     Value,
     VertexLanes,
 )
-from gallette.drivers.common.work import ShaderBudgetError
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.emissions import Expanded
@@ -46,24 +47,6 @@ if TYPE_CHECKING:
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
     from gallette.pipe.enums import Primitive
-
-__all__ = [
-    "HELD",
-    "HELD_TESTED",
-    "LONGEST_BLOCK",
-    "PER_SAMPLE",
-    "BoundProgram",
-    "DriverShader",
-    "Emission",
-    "FragmentOutputs",
-    "InputUse",
-    "Outputs",
-    "Program",
-    "ProgramFacts",
-    "ShaderBudgetError",
-    "lanes_with_room",
-    "textures_from",
-]
 
 LONGEST_BLOCK = 1 << 16
 """Bytes at the beginning of a constant block that code may read without a bounds check, because
@@ -96,6 +79,18 @@ class InputUse:
     component: int
     mode: str
     where: str = "pixel"
+
+
+def interpolation(load: Intrinsic, flat_colors: bool) -> tuple[str, str, Intrinsic]:
+    """How a `load_interpolated_input` is interpolated: the mode, where in the pixel, and the
+    instruction that says so.
+    """
+    bary = load.srcs[0].value.instr
+    assert isinstance(bary, Intrinsic)
+    mode = bary["interp"]
+    if mode == "none":  # a colour without an interpolation qualifier
+        mode = "flat" if flat_colors and load["location"] in COLOR_SLOTS else "smooth"
+    return mode, bary.name.removeprefix("load_barycentric_"), bary
 
 
 HELD_TESTED = frozenset({"last_depth", "last_stencil"})
@@ -141,8 +136,51 @@ class ProgramFacts:
     early_fragment_tests: bool  # `layout(early_fragment_tests) in`
     uses_sample_shading: bool  # reads gl_SampleID or `sample` inputs: one run per sample
     chunk_lanes: int  # the chunk size that fits the cache
-    in_order: bool = False  # fragments of a pixel are shaded in order
-    post_depth_coverage: bool = False  # gl_SampleMaskIn is the coverage after early tests
+    in_order: bool  # fragments of a pixel are shaded in order
+    post_depth_coverage: bool  # gl_SampleMaskIn is the coverage after early tests
+
+    @classmethod
+    def of(
+        cls,
+        shader: Shader,
+        inputs: Iterable[InputUse],
+        outputs: Iterable[tuple[int, int]],
+        system: Iterable[str],
+        textures: Iterable[int],
+        implicit: Iterable[int],
+        *,
+        derivatives: bool,
+        discards: bool,
+        effects: bool,
+        lanes: int,
+    ) -> ProgramFacts:
+        """The facts that follow from what a shader's code reads, does and writes; of outputs, slots
+        and components.
+        """
+        read, values, written = frozenset(inputs), frozenset(system), dict[int, int]()
+        for slot, component in outputs:
+            written[slot] = written.get(slot, 0) | 1 << component
+        fragment, info = shader.stage is Stage.FRAGMENT, shader.info
+        return cls(
+            stage=shader.stage.value,
+            inputs=read,
+            outputs=written,
+            system_values=values,
+            textures=frozenset(textures),
+            implicit_lod=frozenset(implicit) if fragment else frozenset(),
+            uses_derivatives=derivatives,
+            uses_discard=discards,
+            writes_depth=fragment and FragResult.DEPTH in written,
+            writes_stencil=fragment and FragResult.STENCIL in written,
+            writes_sample_mask=fragment and FragResult.SAMPLE_MASK in written,
+            has_side_effects=effects,
+            early_fragment_tests=info.early_fragment_tests,
+            uses_sample_shading=bool(values & PER_SAMPLE)
+            or any(use.where == "sample" for use in read),
+            chunk_lanes=lanes,
+            in_order=info.interlocks or bool(values & HELD),
+            post_depth_coverage=info.post_depth_coverage,
+        )
 
     @property
     def is_empty(self) -> bool:

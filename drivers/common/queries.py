@@ -19,21 +19,6 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.pipe.enums import QueryType
 
-__all__ = [
-    "STREAMS",
-    "Counters",
-    "Mark",
-    "Moment",
-    "Moments",
-    "Query",
-    "RenderCondition",
-    "SampleCounter",
-    "Samples",
-    "StreamCounters",
-    "Tally",
-]
-
-
 STREAMS = 4
 """Vertex streams a geometry shader can emit to."""
 

@@ -14,8 +14,6 @@ from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT, LAN
 from gallette.pipe.enums import Primitive
 from gallette.pipe.interface import Context
 
-__all__ = ["HostScreen"]
-
 
 class HostScreen(MemoryScreen):
     """A screen for drivers built on the shared code; the driver adds its shader compiler."""

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["in_order", "run_all", "thread_count"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -19,17 +19,6 @@ from typing import Any, ClassVar
 
 from gallette.compiler.errors import ResetError
 
-__all__ = [
-    "DEFAULT_BUDGET",
-    "DEFAULT_TIME_LIMIT",
-    "FRAGMENT",
-    "GRANT",
-    "LANE",
-    "PRIMITIVE",
-    "ShaderBudgetError",
-    "Work",
-]
-
 LANE = 64  # an invocation of a vertex, tessellation, geometry or compute shader
 PRIMITIVE = 256
 FRAGMENT = 8

@@ -38,8 +38,6 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = ["FAULTS", "Fault"]
-
 
 @lazy_dataclass(frozen=True)
 class Fault:

@@ -13,8 +13,6 @@ from gallette.pipe.loader import create_screen as create_inner
 
 from .faults import FAULTS, Fault
 
-__all__ = ["FaultyContext", "FaultyScreen", "create_screen"]
-
 # The call that sets a piece of state, and (for state objects) the call that creates it.
 _OBJECTS = {
     "blend": "blend_state",

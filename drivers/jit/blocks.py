@@ -36,21 +36,6 @@ if TYPE_CHECKING:
     from .program import BoundJit
     from .tile_functions import TileFunction
 
-__all__ = [
-    "WORTH_THREADS",
-    "area",
-    "begin_block",
-    "begin_setup",
-    "bring_memory",
-    "complete_block",
-    "describe",
-    "describe_textures",
-    "grid",
-    "setup_functions",
-    "smooths",
-    "texels_of",
-]
-
 Array = npt.NDArray[Any]
 _ALIGNED = 64  # bytes
 WORTH_THREADS = 1 << 16

@@ -25,8 +25,6 @@ from .llvm.stack import raise_interruption
 from .shader.call_out import CornerSite, OffsetSite, TextureSite
 from .shader.storage import ImageSite
 
-__all__ = ["CallArea", "Callback", "answer", "answering", "clock", "clock_of", "raise_failure"]
-
 Array = npt.NDArray[Any]
 _ROWS = 40
 _UNBOUND = (0, 0, 0, 1)

@@ -37,8 +37,6 @@ from .shader.layout import CommandWords, ListWords, TallyWords
 if TYPE_CHECKING:
     from .draw_plan import DrawPlan
 
-__all__ = ["CommandLists"]
-
 _FEW_KEPT = 16
 _MOST_KEPT = 256
 """Series whose calls are kept."""

@@ -52,8 +52,6 @@ from .shader.layout import DrawWords, PlaceWords, Words
 from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS
 from .tile_functions import TileFunction, tile_function_for, touches_nothing
 
-__all__ = ["PLANNED", "DrawPlan", "begin_placing", "make_plan"]
-
 Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 

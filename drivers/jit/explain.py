@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .llvm.engine import explain
+from gallette.drivers.jit.llvm.codegen import explain
+
 from .llvm.lines import commented, commented_assembly, located
 from .program import JitProgram
 from .shader.chunk_emit import emit_chunk
 from .shader.tile_emit import emit_tiles
-
-__all__ = ["explained", "stages_of"]
 
 
 def stages_of(text: str) -> tuple[str, str, str]:

@@ -22,8 +22,6 @@ from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 from .plan_memory import PlanMemory, Stream
 from .shader.chunk import Column, Input, is_strided
 
-__all__ = ["Columns", "columns_of"]
-
 Array = npt.NDArray[Any]
 _MOST_CONVERTED = 1 << 16
 """Rows of a buffer in another format that are converted, all at once."""

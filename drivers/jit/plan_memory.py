@@ -32,8 +32,6 @@ from gallette.pipe.state import DrawInfo
 
 from .shader.layout import ClipWords, DrawWords, Record, StreamWords, TallyWords
 
-__all__ = ["CONSTANTS", "ROOM", "PlanMemory", "Stream", "Streams"]
-
 Array = npt.NDArray[Any]
 
 ROOM = MOST_LANES + DrawWords.MOST_PIECES + 16

@@ -38,8 +38,6 @@ from .tile_functions import (
 if TYPE_CHECKING:
     from .program import BoundJit
 
-__all__ = ["fill_lines", "fill_polygons"]
-
 Array = npt.NDArray[Any]
 
 

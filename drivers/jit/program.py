@@ -18,7 +18,6 @@ import numpy.typing as npt
 from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.text.lazy_shader import digest_of, reading
 from gallette.drivers.common.draw.emissions import Expanded
@@ -33,8 +32,6 @@ from gallette.drivers.common.lanes import (
 )
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.program import (
-    HELD,
-    PER_SAMPLE,
     BoundProgram,
     FragmentOutputs,
     InputUse,
@@ -68,8 +65,6 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
 
     from .draw_plan import DrawPlan
-
-__all__ = ["BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
 TextureKeys = tuple[UnitKey, ...]
@@ -206,9 +201,6 @@ class JitProgram:
 
 
 def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
-    outputs: dict[int, int] = {}
-    for (slot, component, _), _ in chunk.outputs:
-        outputs[slot] = outputs.get(slot, 0) | 1 << component
     inputs: set[InputUse] = set()
     system: set[str] = set()
     for key in chunk.inputs:
@@ -219,26 +211,18 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
             inputs.add(InputUse(key.slot, key.component, mode, key.where or "pixel"))
         elif key.kind in ("system", "scalar"):
             system.add(key.slot)
-    fragment = shader.stage.value == "fragment"
     found = chunk.facts
-    return ProgramFacts(
-        stage=shader.stage.value,
-        inputs=frozenset(inputs),
-        outputs=outputs,
-        system_values=frozenset(system),
-        textures=frozenset(found["textures"]),
-        implicit_lod=frozenset(found["implicit"]) if fragment else frozenset(),
-        uses_derivatives=found["derivatives"],
-        uses_discard=chunk.discards,
-        writes_depth=fragment and FragResult.DEPTH in outputs,
-        writes_stencil=fragment and FragResult.STENCIL in outputs,
-        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
-        has_side_effects=chunk.effects,
-        early_fragment_tests=shader.info.early_fragment_tests,
-        uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
-        chunk_lanes=_LANES.get(shader.stage, _CHUNK),
-        in_order=shader.info.interlocks or bool(system & HELD),
-        post_depth_coverage=shader.info.post_depth_coverage,
+    return ProgramFacts.of(
+        shader,
+        inputs,
+        [(slot, component) for (slot, component, _), _ in chunk.outputs],
+        system,
+        found["textures"],
+        found["implicit"],
+        derivatives=found["derivatives"],
+        discards=chunk.discards,
+        effects=chunk.effects,
+        lanes=_LANES.get(shader.stage, _CHUNK),
     )
 
 

@@ -37,8 +37,6 @@ from .tile_functions import TileFunction, is_plain, shade, tile_function_for, to
 if TYPE_CHECKING:
     from .program import BoundJit
 
-__all__ = ["Rasterization", "StandIn", "draw_function", "fill", "six_of"]
-
 Array = npt.NDArray[Any]
 
 

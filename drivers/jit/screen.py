@@ -15,18 +15,16 @@ from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.disk_cache import VariantDiskCache
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.jit.llvm.codegen import machine
 from gallette.pipe.interface import Context
 from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
 from .draw_plan import PLANNED, begin_placing
 from .explain import explained
-from .llvm.engine import load_engine, machine
+from .llvm.engine import load_engine
 from .program import JitProgram, compile_program
 from .shader.clip_code import clip_functions
-
-__all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
-
 
 _MOST_BYTES = 64 << 20  # of object files
 

@@ -37,18 +37,6 @@ from .shader.tile_keys import TRIANGLES, Kind, TileKey, can_store
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
 
-__all__ = [
-    "TileFunction",
-    "has_code",
-    "is_plain",
-    "listen",
-    "run_threads",
-    "shade",
-    "smooth_places",
-    "tile_function_for",
-    "touches_nothing",
-]
-
 Array = npt.NDArray[Any]
 _MOST_DERIVED = 64
 

@@ -14,8 +14,6 @@ from .backend.code import Code, CodeOf
 from .backend.schedule import Pipe
 from .isa.messages import describe
 
-__all__ = ["Compiled", "facts_of"]
-
 Machine = TypeVar("Machine", bound=Executable[Any])
 _COLUMN = 72
 """Where a listing has its comments."""

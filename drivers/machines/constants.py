@@ -13,8 +13,6 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.lanes import ShaderResources
 
-__all__ = ["PLANE", "ConstantSlot", "constant_bytes"]
-
 PLANE = 1 << 20
 """Slots of this block and above are user clip planes."""
 

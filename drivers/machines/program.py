@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
-from gallette.compiler.nir.ir import Shader
-from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -21,8 +20,6 @@ from gallette.drivers.common.lanes import (
     VertexLanes,
 )
 from gallette.drivers.common.program import (
-    HELD,
-    PER_SAMPLE,
     BoundProgram,
     Emission,
     FragmentOutputs,
@@ -38,8 +35,6 @@ from .constants import constant_bytes
 from .isa.messages import LIVE_FLAG
 from .selection.core import MessageSelector
 from .simulator.launch import Launch
-
-__all__ = ["BoundMachine", "Counters", "MachineCompiler", "MachineProgram"]
 
 Array = npt.NDArray[Any]
 Key = TypeVar("Key")
@@ -98,30 +93,19 @@ class MachineProgram(Generic[Made]):
 
 
 def _facts(shader: Shader, found: MessageSelector, lanes: int) -> ProgramFacts:
-    fragment = shader.stage.value == "fragment"
-    outputs: dict[int, int] = {}
-    for slot, component, _ in found.results if fragment else found.places:
-        outputs[slot] = outputs.get(slot, 0) | 1 << component
-    system = found.system_values
-    return ProgramFacts(
-        stage=shader.stage.value,
-        inputs=frozenset(InputUse(*use) for use in found.inputs),
-        outputs=outputs,
-        system_values=frozenset(system),
-        textures=frozenset(found.textures),
-        implicit_lod=frozenset(found.implicit) if fragment else frozenset(),
-        uses_derivatives=found.derivatives and fragment,
-        uses_discard=found.discards,
-        writes_depth=fragment and FragResult.DEPTH in outputs,
-        writes_stencil=fragment and FragResult.STENCIL in outputs,
-        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
-        has_side_effects=found.effects,
-        early_fragment_tests=shader.info.early_fragment_tests,
-        uses_sample_shading=bool(system & PER_SAMPLE)
-        or any(u[3] == "sample" for u in found.inputs),
-        chunk_lanes=lanes,
-        in_order=shader.info.interlocks or bool(system & HELD),
-        post_depth_coverage=shader.info.post_depth_coverage,
+    fragment = shader.stage is Stage.FRAGMENT
+    written = found.results if fragment else found.places
+    return ProgramFacts.of(
+        shader,
+        [InputUse(*use) for use in found.inputs],
+        [(slot, component) for slot, component, _ in written],
+        found.system_values,
+        found.textures,
+        found.implicit,
+        derivatives=found.derivatives and fragment,
+        discards=found.discards,
+        effects=found.effects,
+        lanes=lanes,
     )
 
 

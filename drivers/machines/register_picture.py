@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BUSY", "IDLE", "RESERVED", "WAIT", "map_picture"]
-
 Array = npt.NDArray[Any]
 RESERVED = 1 << 20
 

@@ -23,8 +23,6 @@ from gallette.pipe.variant_log import VariantLog
 if TYPE_CHECKING:
     from .screen import NoopScreen
 
-__all__ = ["ContractError", "NoopContext", "NoopHandle"]
-
 
 class ContractError(GalletteError):
     """The caller broke a rule of the pipe interface."""

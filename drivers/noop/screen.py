@@ -12,8 +12,6 @@ from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Context
 
-__all__ = ["NoopScreen", "create_screen"]
-
 _CAPS = replace(EVERYTHING, handles=False)
 
 

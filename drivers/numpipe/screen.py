@@ -12,8 +12,6 @@ from gallette.drivers.common.screen import HostScreen
 
 from .variants.compiler import ShaderCompiler
 
-__all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
-
 
 @lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):

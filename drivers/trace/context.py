@@ -19,8 +19,6 @@ from .writer import TraceWriter
 if TYPE_CHECKING:
     from .screen import TraceScreenBase
 
-__all__ = ["TraceContext", "recording"]
-
 
 def recording(call: Call) -> Callable[..., Any]:
     """A method that records a call by argument names and makes it on `self.inner`."""

@@ -17,8 +17,6 @@ from gallette.pipe.settings import TRUSTED
 from .context import TraceContext, recording
 from .writer import TraceWriter
 
-__all__ = ["TraceScreen", "create_screen"]
-
 DEFAULT_PATH = "gallette-trace.jsonl"
 
 

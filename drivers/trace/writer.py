@@ -20,8 +20,6 @@ from gallette.compiler.output_files import OutputStream
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, Transfer
 
-__all__ = ["TraceWriter"]
-
 _INLINE = 16  # bulk data up to this many bytes is also written in hexadecimal
 
 

@@ -25,8 +25,6 @@ from .memory.storage import ALIGN, Allocator, DeviceBuffer, DeviceImage, Used
 if TYPE_CHECKING:
     from .pipeline.layouts import Layout
 
-__all__ = ["Batch", "Stream"]
-
 _RING = 1 << 18
 _BLOCK = 1 << 16  # the range of a uniform block's descriptor, which must not leave the buffer
 _SETS = 16

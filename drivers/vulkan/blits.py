@@ -20,8 +20,6 @@ from .pipeline.textures import surface_view
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["blit_on_device", "copy_on_device"]
-
 
 def _inside(texture: VulkanTexture, level: int, box: Box) -> bool:
     width, height, depth = level_extent(texture.desc, level)

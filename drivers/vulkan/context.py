@@ -50,8 +50,6 @@ from .series import Recorded, SeriesRecorder, records
 if TYPE_CHECKING:
     from .screen import VulkanScreen
 
-__all__ = ["VulkanContext"]
-
 _WRITES = MapFlags.WRITE | MapFlags.DISCARD_RANGE
 _RENAMED = 1 << 22
 """The largest buffer that gets other memory when it is written while the device reads it."""

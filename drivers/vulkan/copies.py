@@ -23,8 +23,6 @@ from .memory.formats import COLOR, DEPTH, STENCIL
 from .memory.resources import VulkanTexture
 from .memory.storage import GENERAL, DeviceBuffer
 
-__all__ = ["download", "upload"]
-
 Bytes = npt.NDArray[np.uint8]
 
 

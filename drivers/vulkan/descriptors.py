@@ -32,8 +32,6 @@ from .spirv.resources import COUNTERS
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Descriptors"]
-
 _BLOCK = 65536
 _TEXELS, _IMAGE_TEXELS = 4, 5
 Row = tuple[int, int, int]

@@ -27,8 +27,6 @@ from .variants import ComputeKey, Selection, lookups, select, texture_facts, wit
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Draws"]
-
 _MOST_KNOWN = 1024
 """Combinations of state whose pipelines are found without looking at the state."""
 

@@ -24,8 +24,6 @@ from .variants import polygon_mode
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["DynamicState", "Row", "State", "pointer", "push_row", "vertex_row"]
-
 Row = tuple[str, tuple[Any, ...]]
 State = dict[Any, Row]
 """Commands by what they set: their name, and the face for those of one face."""

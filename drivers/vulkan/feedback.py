@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .context import VulkanContext
     from .variants import Selection
 
-__all__ = ["Feedback"]
-
 
 class Feedback:
     """The captured buffers. For each target the device counts the bytes written in four bytes of

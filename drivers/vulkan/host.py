@@ -33,8 +33,6 @@ from .variants import rasterized
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["HostDraws", "is_for_host"]
-
 
 def is_for_host(bound: Bound, mode: Primitive) -> bool:
     """Whether the host draws these primitives."""

@@ -23,8 +23,6 @@ from .memory.resources import VulkanBuffer
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["CONVERTED", "Indexed", "prepared"]
-
 Indices = npt.NDArray[np.uint32]
 CONVERTED = frozenset(
     {Primitive.QUADS, Primitive.QUAD_STRIP, Primitive.POLYGON, Primitive.LINE_LOOP}

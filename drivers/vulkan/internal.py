@@ -41,8 +41,6 @@ from .lowering import source
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Internal", "texel_type"]
-
 
 def texel_type(format: Format) -> str:
     """The type that shaders have of a colour format."""

@@ -22,8 +22,6 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 from gallette.compiler.nir.text.parser import parse
 
-__all__ = ["PARAMETERS", "control_shader", "numbers_of", "source"]
-
 PARAMETERS = 31
 """The storage block with the user clip planes."""
 _MOST = 32

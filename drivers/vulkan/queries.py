@@ -15,8 +15,6 @@ from gallette.pipe.enums import QueryType
 from .api.binding import byref
 from .batch import Batch, Stream
 
-__all__ = ["Queries", "Segment", "VulkanQuery"]
-
 _POOL = 128
 _OCCLUSION = (
     QueryType.OCCLUSION_COUNTER,

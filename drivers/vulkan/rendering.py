@@ -21,8 +21,6 @@ from .pipeline.textures import surface_view
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Rendering", "clear_on_device", "clear_rect_on_device"]
-
 _WORD = 0xFFFFFFFF
 
 

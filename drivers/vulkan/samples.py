@@ -34,8 +34,6 @@ from .memory.resources import VulkanBuffer, VulkanTexture
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["read_samples", "write_samples"]
-
 
 def _linear(format: Format) -> Format:
     """The format with the same bits and linear colours."""

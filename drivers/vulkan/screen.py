@@ -29,8 +29,6 @@ from .pipeline.cache import PipelineCache
 from .pipeline.textures import Samplers
 from .variants import VulkanCompiler
 
-__all__ = ["VulkanScreen", "create_screen"]
-
 _SAMPLES = {1: ((0.5, 0.5),), 2: ((0.75, 0.75), (0.25, 0.25)),
             4: ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}  # fmt: skip
 """Vulkan's standard sample positions, which are the same for every device that has them."""

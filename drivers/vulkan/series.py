@@ -44,8 +44,6 @@ from .rendering import clear_on_device
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["Recorded", "SeriesRecorder", "records"]
-
 Ints = npt.NDArray[np.int64]
 _WORDS = 12
 """Of a row: the function, the command buffer and seven more arguments, three floats."""

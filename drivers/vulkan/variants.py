@@ -28,11 +28,6 @@ from .pipeline.textures import wraps
 from .spirv.emitter import emit
 from .spirv.program import Program
 
-__all__ = [
-    "ComputeKey", "Selection", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey",
-    "lookups", "polygon_mode", "rasterized", "select", "texture_facts", "with_control",
-]  # fmt: skip
-
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _FOLDS = {
     Wrap.CLAMP: "clamp",

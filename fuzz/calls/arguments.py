@@ -16,8 +16,6 @@ from pathlib import Path
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
 
-__all__ = ["Arguments", "Menu", "group"]
-
 EDGES = (-1, -4, -16, 1 << 16, 1 << 30, (1 << 31) - 1, -(1 << 31), 255, 4095, 65535)
 WIDE = (*EDGES, 1 << 31, 1 << 32, (1 << 62) - 1, (1 << 62) - 16, -(1 << 62))
 UNSIGNED = (0, 1, 7, 255, 256, 65535, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)

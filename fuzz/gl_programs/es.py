@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
-__all__ = ["HEADER", "VERSION", "in_es"]
-
 VERSION = (3, 2)
 HEADER = """#version 320 es
 precision highp float; precision highp int;

@@ -20,8 +20,6 @@ from fuzz.gl_programs.run import Side, marks_of, run
 from fuzz.harness import Finding
 from fuzz.programs import Program, ProgramFuzzer
 
-__all__ = ["FUZZER", "PAIRS", "check"]
-
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"), ("queued", "streamed"))
 TWO: Pairs = (("together", "apart"),)

@@ -13,8 +13,6 @@ from fuzz.gl_programs.writer import Writer
 from fuzz.grammar import Grammar
 from fuzz.programs import LINE, lines_of
 
-__all__ = ["FAMILY", "generate", "grammar"]
-
 FAMILY = 4
 """programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
 compiles machine code for every state, which costs more than all the rest"""

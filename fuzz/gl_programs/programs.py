@@ -10,8 +10,6 @@ from fuzz.gl_programs.es import HEADER
 from fuzz.gl_programs.shaders import link, source
 from gallette.state_tracker import GL
 
-__all__ = ["Programs"]
-
 ATTRIBUTES = ("position", "color", "uv")
 _STAGES = ("VERTEX", "TESS_CONTROL", "TESS_EVALUATION", "GEOMETRY", "FRAGMENT")
 

@@ -35,8 +35,6 @@ from gallette.state_tracker.context import Context
 from gallette.state_tracker.native.context import NativeContext
 from gallette.state_tracker.stream import stream
 
-__all__ = ["Side", "marks_of", "perform", "queueing", "run"]
-
 CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "core": ("core", (4, 3)),
     "compat": ("compat", (4, 3)),

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from fuzz.gl_programs.common import UNITS
 
-__all__ = ["PROFILES", "resets", "rules"]
-
 _CHOICE = re.compile(r"\{([^{}=]*)(?:=([^{}]*))?\}")
 _SWITCH = re.compile(r"switch (\w+) ([\d.]+)")
 PROFILES = {

@@ -11,8 +11,6 @@ from typing import Any
 
 from gallette.state_tracker import GL
 
-__all__ = ["SAMPLED", "link", "names", "source"]
-
 _HEAD = re.compile(r"== (?P<of>\w+ \w+)(?P<bare>!?)(?: (?P<name>\w+))?(?: : (?P<kind>\w+))?\n")
 SAMPLED: dict[str, str] = {}
 """which kind of texture a new fragment shader reads"""

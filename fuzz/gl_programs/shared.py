@@ -12,8 +12,6 @@ from fuzz.gl_programs.compare import Seen
 from fuzz.gl_programs.world import World
 from gallette.state_tracker import GL
 
-__all__ = ["Shared"]
-
 
 class Shared:
     """The helpers of one of the contexts."""

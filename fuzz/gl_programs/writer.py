@@ -14,8 +14,6 @@ from fuzz.calls.arguments import group
 from fuzz.gl_programs.shaders import SAMPLED, names
 from fuzz.grammar import Grammar
 
-__all__ = ["Made", "Objects", "Writer"]
-
 
 def _pairs(name: str) -> list[list[str]]:
     return [pair.split("=") for pair in group(name)]

@@ -23,8 +23,6 @@ from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.source import SourceMap
 
-__all__ = ["evaluate"]
-
 BUDGET = 40_000
 """expressions and statements that a lane may evaluate"""
 _DTYPES = {"i": np.int32, "u": np.uint32, "b": np.bool_, "f": np.float64, "v": np.float64}

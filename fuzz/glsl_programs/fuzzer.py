@@ -18,8 +18,6 @@ from fuzz.glsl_programs.machines import Drawn, Interpreted
 from fuzz.glsl_programs.writer import generate
 from fuzz.harness import Finding, Fuzzer, shorter
 
-__all__ = ["FUZZER"]
-
 SIZES = (6, 8, 10, 24)
 """statements of a program, by the seed: many small programs, and some large"""
 

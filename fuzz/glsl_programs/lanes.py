@@ -10,8 +10,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-__all__ = ["HEADER", "Inputs", "Outcome", "Rejected", "Undefined", "inputs"]
-
 LANES = 8
 INPUTS = 4
 SLOTS = 16

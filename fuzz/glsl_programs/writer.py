@@ -18,8 +18,6 @@ from typing import Any
 from fuzz.glsl_programs.lanes import UNIFORMS, Inputs
 from fuzz.grammar import Grammar
 
-__all__ = ["generate"]
-
 
 @cache
 def _grammar() -> Grammar:

@@ -19,8 +19,6 @@ from fuzz.programs import Program, ProgramFuzzer
 from .generate import generate
 from .run import Runner
 
-__all__ = ["FUZZER"]
-
 
 class Hostile(ProgramFuzzer):
     """Programs on a driver whose memory is guarded."""

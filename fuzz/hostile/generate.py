@@ -19,8 +19,6 @@ from gallette.state_tracker.entry_points.registry import implementations
 from . import numbers, stages
 from .tables import FORMATS, IMAGE_FORMATS, TARGETS, kind_of, upload
 
-__all__ = ["generate", "grammar", "menu"]
-
 _KINDS = """program pipeline kernel buffer texture framebuffer array sampler renderbuffer query
 feedback sync handle"""
 _MODES = {

@@ -12,8 +12,6 @@ from gallette.state_tracker import GL
 
 from .numbers import BITS, FLOATS, integer
 
-__all__ = ["Helpers"]
-
 
 class Helpers:
     """The helpers of one program; `refused` are logs of shaders that should have linked."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["BITS", "FLOATS", "INTEGERS", "SIZES", "integer"]
-
 SIZES = (0, 1, 2, 3, 4, 8, 12, 15, 16, 17, 31, 32, 60, 64, 100, 255, 256, 257, 1000, 1024, 4000)
 SIZES += (4096, 4097, 65536, 70000)
 """of buffers, in bytes"""

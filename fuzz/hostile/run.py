@@ -33,8 +33,6 @@ from gallette.state_tracker.context import Context, live_contexts
 
 from .helpers import Helpers
 
-__all__ = ["Finding", "Outcome", "Runner"]
-
 _BUDGET = 1 << 27
 """Work of a draw, in about nanoseconds: programs that ask for more lose their context."""
 

@@ -18,8 +18,6 @@ from fuzz.grammar import Grammar
 from . import numbers
 from .tables import IMAGE_FORMATS, TARGETS, Shape
 
-__all__ = ["Need", "Program", "grammar", "graphics", "kernel"]
-
 UNITS = 8  # of textures, images and blocks each
 _VECTORS = {"f": "vec", "i": "ivec", "u": "uvec", "b": "bvec", "d": "dvec", "w": "ivec"}
 _INPUTS = ("points", "lines", "lines_adjacency", "triangles", "triangles_adjacency")

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from gallette.state_tracker import GL
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 
-__all__ = ["FORMATS", "IMAGE_FORMATS", "TARGETS", "Shape", "kind_of", "upload"]
-
-
 FORMATS = {
     info.name: info
     for info in INTERNAL_FORMATS.values()

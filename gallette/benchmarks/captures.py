@@ -17,8 +17,6 @@ from gallette.capture import Replayer, open_capture
 from gallette.capture.story import Call, Capture, Event, Step
 from gallette.compiler.errors import InputError
 
-__all__ = ["SUFFIX", "capture_frame", "captures_in", "last_frame"]
-
 SUFFIX = ".gcap"
 
 _ONCE = ("context", "release")

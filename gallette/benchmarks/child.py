@@ -21,8 +21,6 @@ from gallette.benchmarks.captures import SUFFIX, capture_frame
 from gallette.compiler.errors import GalletteError
 from gallette.scenes.common import Scene
 
-__all__ = ["TURN", "main"]
-
 TURN = 0.04
 """Seconds of frames that a process draws before the next process draws: the first frame finds the
 processor's caches filled by other processes, and applications draw one frame after another."""

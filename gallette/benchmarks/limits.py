@@ -36,8 +36,6 @@ from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.pipe.enums import Target
 from gallette.pipe.taps import PipeCall, tap, untap
 
-__all__ = ["FrameWork", "Rates", "bounds", "frame_work", "machine_rates", "operations"]
-
 _MATRIX, _BYTES, _SECONDS = 768, 1 << 25, 0.25
 _INVOCATIONS = {
     Stage.VERTEX: "vs_invocations",

@@ -14,8 +14,6 @@ from typing import Any
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.pipe.taps import PipeCall, tap, untap
 
-__all__ = ["FrameMemory", "memory"]
-
 
 @lazy_dataclass(frozen=True)
 class FrameMemory:

@@ -15,8 +15,6 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["PARTS", "profile"]
-
 PARTS = {
     "calls": "entry points, the state tracker, the client",
     "draws": "bound state to draws: keys, queue, batches",

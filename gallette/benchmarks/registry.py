@@ -10,9 +10,7 @@ from typing import Any
 
 from gallette.benchmarks.captures import SUFFIX
 from gallette.compiler.errors import GalletteError, InputError
-from gallette.scenes.common import BENCHMARKS, SCENES, Scene, benchmark
-
-__all__ = ["BENCHMARKS", "benchmark", "find", "lacks", "read_scenes"]
+from gallette.scenes.common import BENCHMARKS, SCENES, Scene
 
 # What no framebuffer is larger than.
 _LARGEST = 16384

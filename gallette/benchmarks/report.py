@@ -15,8 +15,6 @@ from gallette.compiler.output_files import write_whole
 
 from .sides import Side
 
-__all__ = ["chart", "geometric_mean", "markdown", "ratios", "update_page"]
-
 _BEGIN, _END = "<!-- figures: gallette bench --docs -->", "<!-- end of figures -->"
 
 

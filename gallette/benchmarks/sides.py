@@ -18,8 +18,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 
-__all__ = ["Side", "measure"]
-
 
 @lazy_dataclass()
 class Side:

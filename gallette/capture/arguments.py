@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
-__all__ = ["Encoder", "Reads", "encoder", "keeps_pointer", "object_kind"]
-
 Reads = list[tuple[int, bytes]]
 INLINE = 64  # bytes of numbers that are written out
 

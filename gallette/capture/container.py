@@ -26,8 +26,6 @@ from typing import Any, BinaryIO
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import OutputStream
 
-__all__ = ["CaptureError", "CaptureReader", "CaptureWriter", "content_hash", "is_capture"]
-
 MAGIC = b"GALLETTE CAPTURE 1\n"
 HASH_BYTES = 12
 LEVEL = 1  # zlib's: a capture must not slow its program down

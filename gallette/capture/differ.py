@@ -18,8 +18,6 @@ from gallette.capture.snapshot import Snapshot, Snapshots, start_snapshots
 from gallette.capture.story import Call, Capture, open_capture
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["AttachmentDiff", "CaptureDiff", "DrawDiff", "compare_snapshots", "diff_capture"]
-
 SHARE = 0.001
 
 

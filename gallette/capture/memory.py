@@ -26,8 +26,6 @@ from gallette.state_tracker.entry_points.memory import LISTENERS
 if TYPE_CHECKING:
     from gallette.capture.story import Call, Capture
 
-__all__ = ["Arena"]
-
 NEAR = 1 << 16  # bytes between ranges of one piece, and before its first
 MOST = 1 << 30  # bytes of client arrays in all
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.targets.window import Drawable
     from gallette.state_tracker.vertices.buffers import BufferObject
 
-__all__ = ["Recorder", "from_environment", "recording"]
-
 _LINKS = ("LinkProgram", "ProgramBinary", "CreateShaderProgram")
 _WORKS = ("Draw", "MultiDraw", "Dispatch", "Flush", "Finish", "CopyBuffer", "MemoryBarrier")
 

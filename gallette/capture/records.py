@@ -16,8 +16,6 @@ from typing import Any
 from gallette.capture.container import CaptureError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
 
-__all__ = ["Misfit", "as_passed", "check_call", "check_event"]
-
 
 class Misfit(CaptureError):
     """The problem with a record, without its place."""

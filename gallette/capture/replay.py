@@ -37,8 +37,6 @@ from gallette.state_tracker.entry_points.memory import dtype_of
 from gallette.state_tracker.shading.program_binaries import Binary
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
-__all__ = ["Replayed", "Replayer", "replay"]
-
 # A replay skips these: their results are in the capture.
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "GetProgramBinary", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")

@@ -29,15 +29,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = [
-    "RunningReplay",
-    "Snapshot",
-    "Snapshots",
-    "read_attachments",
-    "start_snapshots",
-    "take_snapshots",
-]
-
 Image = npt.NDArray[Any]
 _PACK = (
     GL.PACK_ALIGNMENT, GL.PACK_ROW_LENGTH, GL.PACK_SKIP_ROWS, GL.PACK_SKIP_PIXELS,

@@ -18,8 +18,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 
-__all__ = ["Call", "Capture", "Event", "Step", "Target", "draws", "open_capture"]
-
 _DRAWING = (
     "DrawArrays", "DrawElements", "DrawRangeElements", "DrawTransformFeedback", "DrawPixels",
     "DrawTex", "DrawMesh", "MultiDraw", "MultiMode", "Clear", "BlitFramebuffer",

@@ -21,8 +21,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.watchers import WATCHERS
 
-__all__ = ["check_target", "record_target", "run_target"]
-
 Hook = Callable[[Any], None]
 
 

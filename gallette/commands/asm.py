@@ -14,8 +14,6 @@ from gallette.compiler.output_files import write_whole
 from gallette.drivers.machines.isa.reference import listed
 from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
-__all__ = ["VALUES", "run"]
-
 VALUES = {"machine": DEFAULT_MACHINE, "machines": tuple(MACHINES)}
 
 

@@ -24,8 +24,6 @@ from gallette.terminal import console, progress_bar, table
 if TYPE_CHECKING:
     from gallette.scenes import Scene
 
-__all__ = ["run"]
-
 # Drivers of Mesa that may be named without `native:`.
 _NATIVE = ("softpipe", "llvmpipe", "zink")
 

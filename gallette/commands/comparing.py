@@ -17,14 +17,6 @@ from gallette.golden.reports import write_json, write_page
 from gallette.piglit_subset.junit import Case, write_cases
 from gallette.terminal import console
 
-__all__ = [
-    "Checked",
-    "compare_goldens",
-    "report_goldens",
-    "talking",
-    "tolerance_option",
-]
-
 
 def tolerance_option(options: argparse.Namespace) -> Tolerance:
     """The tolerance that the command line gives for all pictures."""

@@ -21,8 +21,6 @@ from gallette.reports.html import write_conformance
 from gallette.running import Job, check_driver, judge_run, run_job
 from gallette.terminal import console
 
-__all__ = ["run"]
-
 
 def run(options: argparse.Namespace) -> int:
     start = time.monotonic()

@@ -21,8 +21,6 @@ from gallette.debugger.records import Session
 from gallette.debugger.terminal import Stepper
 from gallette.terminal import console
 
-__all__ = ["VALUES", "run"]
-
 
 def _three(text: str) -> tuple[int, int, int]:
     parts = text.split(",")

@@ -29,8 +29,6 @@ from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
 from gallette.terminal import console, counted, progress_bar, table
 
-__all__ = ["DiffReport", "print_diffs", "run", "run_diffs"]
-
 
 @lazy_dataclass()
 class DiffReport:

@@ -12,8 +12,6 @@ from gallette.compiler.errors import InputError
 from gallette.explaining import STAGES, explain_file
 from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
-__all__ = ["VALUES", "run", "words_of"]
-
 VALUES = {"machine": DEFAULT_MACHINE, "machines": tuple(MACHINES)}
 
 

@@ -12,8 +12,6 @@ from typing import Any
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console, table
 
-__all__ = ["run"]
-
 _NATIVE_FACTS = ("VENDOR", "RENDERER", "VERSION", "SHADING_LANGUAGE_VERSION")
 
 

@@ -31,8 +31,6 @@ from gallette.explaining import (
 )
 from gallette.terminal import console
 
-__all__ = ["run"]
-
 _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 _SIGNS = {"add": "+ ", "del": "- ", "same": "  ", "hunk": ""}
 

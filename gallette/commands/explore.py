@@ -9,8 +9,6 @@ import argparse
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["run"]
-
 
 def run(options: argparse.Namespace) -> int:
     from gallette.inspector.examples import sources_of

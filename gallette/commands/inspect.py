@@ -19,8 +19,6 @@ from gallette.terminal import console
 if TYPE_CHECKING:
     from gallette.inspector.frames import Frame
 
-__all__ = ["run"]
-
 
 def run(options: argparse.Namespace) -> int:
     from gallette.inspector.observe import captured, observe

@@ -14,8 +14,6 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, InputError
 
-__all__ = ["run"]
-
 _KINDS = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 
 

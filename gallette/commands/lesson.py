@@ -35,8 +35,6 @@ from gallette.lessons.page import (
 from gallette.lessons.text import Lesson, run_lesson
 from gallette.terminal import console, progress_bar
 
-__all__ = ["make_page", "run"]
-
 _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 
 

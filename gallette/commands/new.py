@@ -10,8 +10,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.terminal import console
 
-__all__ = ["KINDS", "VALUES", "run"]
-
 KINDS = ("pass", "rule", "driver")
 VALUES = {"kinds": KINDS}
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "new"

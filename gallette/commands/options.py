@@ -11,8 +11,6 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Command", "declare", "natural", "read_commands", "seconds"]
-
 _TITLE = re.compile(r"(==|--) (?P<name>[\w-]+)(?: \((?P<module>[\w.]+)\))?: (?P<help>.*)")
 _VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+|\{\w+\}))?(?P<often>[?*+!]?)")
 _NAME = re.compile(r"\{(\w+)\}")

@@ -17,8 +17,6 @@ from gallette.piglit_subset.summary import summarise
 from gallette.running import Job, check_driver, judge_run, known_failures, parse_results, run_job
 from gallette.terminal import console, counted, table
 
-__all__ = ["VALUES", "run"]
-
 VALUES = {"results": parse_results, "shard": Shard.parse}
 
 

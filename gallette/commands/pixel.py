@@ -21,8 +21,6 @@ from gallette.compiler.output_files import write_whole
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
-__all__ = ["VALUES", "place_of", "print_history", "run"]
-
 _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside": "yellow"}
 
 

@@ -17,8 +17,6 @@ from gallette.compiler.errors import InputError
 from gallette.compiler.output_files import write_whole
 from gallette.compiler.reduce import reduce_text
 
-__all__ = ["run"]
-
 
 def run(options: argparse.Namespace) -> int:
     try:

@@ -15,8 +15,6 @@ from gallette.capture.snapshot import read_attachments
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 
-__all__ = ["run"]
-
 
 def run(options: argparse.Namespace) -> int:
     import numpy as np

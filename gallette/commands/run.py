@@ -21,8 +21,6 @@ from gallette.egl.starting import prepared
 if TYPE_CHECKING:
     from gallette.golden.programs import Finished
 
-__all__ = ["VALUES", "run"]
-
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")

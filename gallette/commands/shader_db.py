@@ -26,8 +26,6 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.suite import BUNDLED, find_tests, generated_in
 
-__all__ = ["Counts", "count", "parse_setting", "programs", "run", "shaders_of"]
-
 _STAGES = {
     "vertex shader": Stage.VERTEX,
     "tessellation control shader": Stage.TESS_CTRL,

@@ -15,8 +15,6 @@ from typing import Any
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.ir import Shader, clone_shader
 
-__all__ = ["driver_options", "run_on_driver"]
-
 
 def driver_options(words: Sequence[str]) -> dict[str, Any]:
     """`name=value` words as a driver's options: numbers, true and false are themselves."""

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.output_files import write_whole
 from gallette.compiler.spirv.module import Module
 
-__all__ = ["VALUES", "run"]
-
 STAGES = {
     ".vert": Stage.VERTEX,
     ".tesc": Stage.TESS_CTRL,

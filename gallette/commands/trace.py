@@ -22,8 +22,6 @@ from gallette.golden.programs import run_program
 from gallette.terminal import console, counted
 from gallette.tracing import Event, TraceStory, trace_target
 
-__all__ = ["run"]
-
 
 def _is_program(target: str) -> bool:
     """Whether the target is a program, rather than a scene, a test or a capture."""

@@ -31,8 +31,6 @@ from gallette.pipe.state import (
     ShaderBuffer,
 )
 
-__all__ = ["Device", "Launch", "three"]
-
 Array = npt.NDArray[Any]
 Size = tuple[int, int, int]
 STAGE = Stage.COMPUTE

@@ -11,8 +11,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS, Format
 
-__all__ = ["Image", "Sampler"]
-
 _TARGETS = {1: Target.TEXTURE_1D, 2: Target.TEXTURE_2D, 3: Target.TEXTURE_3D}
 _LETTERS = "RGBA"
 

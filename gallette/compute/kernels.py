@@ -31,8 +31,6 @@ from gallette.compute.device import Device, Launch, Size, three
 from gallette.compute.images import Image, Sampler
 from gallette.compute.local import MAX_LOCAL, Local
 
-__all__ = ["Kernel", "Program", "lower_kernel"]
-
 FRONT: tuple[str, ...] = (
     "lower_variable_initializers",
     "lower_returns",

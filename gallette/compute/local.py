@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["MAX_LOCAL", "Local"]
-
 MAX_LOCAL = 1 << 20
 
 

@@ -32,8 +32,6 @@ from gallette.compute.images import Image
 from gallette.pipe.enums import Filter, MipFilter, Wrap
 from gallette.pipe.state import SamplerState
 
-__all__ = ["ComputeShader", "ShaderArgument"]
-
 STAGE = Stage.COMPUTE
 _DTYPES = {
     Base.FLOAT: "f4",

@@ -17,8 +17,6 @@ from gallette.compiler.nir.ir.instrs import Intrinsic, Tex
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.drivers.common.lanes import ShaderResources
 
-__all__ = ["DrawEnvironment", "raw_bits"]
-
 _UNBOUND = (0, 0, 0, 1)
 
 

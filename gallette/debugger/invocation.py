@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,16 +31,6 @@ from gallette.history.records import Fragment, History
 from gallette.pipe.state import ComputeInfo, DrawInfo
 from gallette.pipe.taps import PipeCall, tap
 from gallette.terminal import counted
-
-__all__ = [
-    "debug_fragment",
-    "debug_invocation",
-    "debug_vertex",
-    "fragment_session",
-    "source_of",
-    "vertex_session",
-    "without_compile_cache",
-]
 
 _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
 
@@ -185,19 +175,31 @@ def debug_fragment(
 # -- vertices and compute --------------------------------------------------------------------------
 
 
-def _watch_calls(gl: Any, name: str, before: Any, errors: list[GalletteError]) -> None:
-    """Call `before(gl, info)` ahead of a pipe call. What it raises is kept in `errors`: inside
-    a GL call it would only become a GL error.
+def _traced(
+    target: str, driver: str, draw: int, name: str, trace: Callable[[Any, Any], Session]
+) -> Session | None:
+    """What `trace(gl, info)` finds ahead of a pipe call of that name: of the first one, or of
+    drawing call `draw`.
     """
+    found: list[Session] = []
+    errors: list[GalletteError] = []  # raised inside a GL call they would only become GL errors
 
-    def look(call: PipeCall) -> None:
-        try:
-            before(gl, call.arguments["info"])
-        except GalletteError as error:
-            errors.append(error)
-        call.run()
+    def created(gl: Any) -> None:
+        def look(call: PipeCall) -> None:
+            try:
+                if draw in (0, gl.draw_number) and not found:
+                    found.append(trace(gl, call.arguments["info"]))
+            except GalletteError as error:
+                errors.append(error)
+            call.run()
 
-    tap(gl.pipe, [name], look)
+        tap(gl.pipe, [name], look)
+
+    with without_compile_cache(), np.errstate(all="ignore"):
+        run_target(target, driver, created)
+    if errors:
+        raise errors[0]
+    return found[0] if found else None
 
 
 def _states(gl: Any) -> Any:
@@ -237,44 +239,32 @@ def debug_vertex(
     >>> debug_vertex("gradient", 0).stage
     'vertex'
     """
-    found: list[Session] = []
-    errors: list[GalletteError] = []
 
-    def before(gl: Any, info: DrawInfo) -> None:
-        if draw in (0, gl.draw_number) and not found:
-            title = f"vertex {vertex} of draw {gl.draw_number}"
-            found.append(vertex_session(gl, info, vertex, instance, title))
+    def trace(gl: Any, info: DrawInfo) -> Session:
+        title = f"vertex {vertex} of draw {gl.draw_number}"
+        return vertex_session(gl, info, vertex, instance, title)
 
-    with without_compile_cache(), np.errstate(all="ignore"):
-        run_target(target, driver, lambda gl: _watch_calls(gl, "draw_vbo", before, errors))
-    if errors:
-        raise errors[0]
-    if not found:
+    found = _traced(target, driver, draw, "draw_vbo", trace)
+    if found is None:
         what = f"draw {draw} of {target} has no vertices" if draw else f"{target} draws nothing"
         raise GalletteError(f"{what}; `gallette trace` lists the draws")
-    return found[0]
+    return found
 
 
 def debug_invocation(
     target: str, place: tuple[int, int, int], driver: str = "numpipe", draw: int = 0
 ) -> Session:
     """A compute invocation by its global number; its whole workgroup runs with it."""
-    found: list[Session] = []
-    errors: list[GalletteError] = []
 
-    def before(gl: Any, info: ComputeInfo) -> None:
-        if draw in (0, gl.draw_number) and not found:
-            title = f"invocation {place} of draw {gl.draw_number}"
-            found.append(_compute_session(gl, info, place, title))
+    def trace(gl: Any, info: ComputeInfo) -> Session:
+        title = f"invocation {place} of draw {gl.draw_number}"
+        return _compute_session(gl, info, place, title)
 
-    with without_compile_cache(), np.errstate(all="ignore"):
-        run_target(target, driver, lambda gl: _watch_calls(gl, "launch_grid", before, errors))
-    if errors:
-        raise errors[0]
-    if not found:
+    found = _traced(target, driver, draw, "launch_grid", trace)
+    if found is None:
         what = f"draw {draw} of {target} is" if draw else f"{target} has"
         raise GalletteError(f"{what} no compute dispatch; `gallette trace` lists the draws")
-    return found[0]
+    return found
 
 
 def _compute_session(

@@ -17,8 +17,6 @@ from gallette.debugger.records import Session
 from gallette.debugger.tracer import trace_routine
 from gallette.drivers.common.fixed.routine import Routine
 
-__all__ = ["trace_lookup"]
-
 
 def trace_lookup(session: Session, step: int) -> Session | None:
     """The session of a texture lookup, for the lane that is debugged; None for another step."""

@@ -20,8 +20,6 @@ from gallette.drivers.common.output.color import ColorTarget
 from gallette.history.records import Fragment
 from gallette.pipe.codecs import unpack_planes
 
-__all__ = ["trace_output"]
-
 _MISSING = (0.0, 0.0, 0.0, 1.0)
 
 

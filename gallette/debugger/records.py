@@ -12,8 +12,6 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Line", "Session", "Step", "Watched", "number"]
-
 _FORMATS = {("f", 32): ("<I", "<f"), ("f", 64): ("<Q", "<d"), ("f", 16): ("<H", "<e"),
             ("i", 32): ("<I", "<i"), ("i", 64): ("<Q", "<q"), ("i", 16): ("<H", "<h"),
             ("i", 8): ("<B", "<b")}  # fmt: skip

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir.instrs import Instr, Intrinsic
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.debugger.records import number
 
-__all__ = ["stored"]
-
 _STORES = frozenset(
     {"image_store", "image_atomic", "image_atomic_swap", "store_ssbo", "ssbo_atomic",
      "ssbo_atomic_swap", "atomic_counter", "atomic_counter_swap"}

@@ -10,8 +10,6 @@ from rich.text import Text
 from gallette.debugger.lookup import trace_lookup
 from gallette.debugger.records import Session, Watched
 
-__all__ = ["HELP", "Stepper", "shortest"]
-
 HELP = """\
 n, s [N]      the next instruction (N of them)
 b [N]         back

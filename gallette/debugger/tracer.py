@@ -20,8 +20,6 @@ from gallette.debugger.stores import stored
 from gallette.drivers.common.fixed.arrays import observed
 from gallette.drivers.common.fixed.routine import Routine, remove_unused
 
-__all__ = ["MOST_STEPS", "trace_routine", "trace_shader"]
-
 MOST_STEPS = 20_000
 _LETTERS = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
 

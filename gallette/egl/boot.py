@@ -22,8 +22,6 @@ from typing import Any
 from gallette.compiler.gc_pause import loading
 from gallette.egl.elf import BEFORE_SLOTS, TABLE_SYMBOL
 
-__all__ = ["attach", "lazy_address", "resolve_recorded", "stop_calling"]
-
 _LIBRARIES: list[Library] = []
 _TABLES: list[tuple[ctypes.Array[ctypes.c_void_p], int]] = []
 """Of others, whose first entries are functions of ours."""

@@ -11,8 +11,6 @@ from gallette.egl.install import SONAMES
 from gallette.egl.libraries import folder
 from gallette.egl.xcb import missing
 
-__all__ = ["facts", "linked_libraries"]
-
 _LOADER_SECONDS = 10
 
 

@@ -9,8 +9,6 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import check
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Config", "Visuals", "choose", "make_configs"]
-
 Visuals = dict[tuple[int, ...], tuple[tuple[int, int], ...]]
 """Numbers and classes by bits of red, green, blue and alpha, the usual one first."""
 

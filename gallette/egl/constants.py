@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["EGL", "Error"]
-
 
 class Error(IntEnum):
     """The error codes of eglGetError."""

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from gallette.egl.surfaces import Surface
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "CURRENT",
-    "EglContext",
-    "bind_api",
-    "bound_api",
-    "current",
-    "make_current",
-    "release_thread",
-]
-
 _API: dict[int, int] = {}
 CURRENT: dict[int, EglContext] = {}
 """Thread -> its current context."""

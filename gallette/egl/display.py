@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gallette.pipe.interface import Screen
     from gallette.state_tracker.texturing.external_images import Source
 
-__all__ = ["DEVICE", "Display", "attributes", "display_of", "get_display"]
-
 T = TypeVar("T")
 
 

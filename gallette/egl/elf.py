@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from gallette.egl.machine import IMPORTS, Code, assemble
 
-__all__ = ["BEFORE_SLOTS", "TABLE_SYMBOL", "shared_library"]
-
 TABLE_SYMBOL = "gallette_table"
 """The exported table: the addresses of `BEFORE_SLOTS`, then the slots."""
 BEFORE_SLOTS = ("first", "zero", "one")

@@ -8,8 +8,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.egl.constants import Error
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end, expect_end
 
-__all__ = ["EglError", "check", "last_error", "set_error"]
-
 _LAST: dict[int, int] = {}
 
 

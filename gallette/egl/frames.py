@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.targets.framebuffers import Framebuffer
     from gallette.state_tracker.targets.window import Drawable
 
-__all__ = ["begin", "keep", "read_back"]
-
 _COUNT = [0]
 _READING = [False]  # whether it is this module that reads a framebuffer
 

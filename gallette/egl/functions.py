@@ -22,8 +22,6 @@ from gallette.egl.registry import c_function, is_c_function
 from gallette.egl.surfaces import Surface, surface_attributes
 from gallette.state_tracker.entry_points.c_strings import c_string
 
-__all__ = ["CLIENT_EXTENSIONS", "PLATFORM_EXTENSIONS", "proc_address"]
-
 CLIENT_EXTENSIONS = (
     "EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration "
     "EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses"

@@ -30,8 +30,6 @@ from gallette.state_tracker.limits import GALLETTE_VERSION
 if TYPE_CHECKING:
     from gallette.egl.x11 import X11
 
-__all__: list[str] = []
-
 NONE, TRUE_COLOR, RGBA_TYPE, RGBA_BIT = 0x8000, 0x8002, 0x8014, 1
 USE_GL, RGBA, DOUBLEBUFFER, STEREO = 1, 4, 5, 6
 CONFIG_CAVEAT, X_VISUAL_TYPE, TRANSPARENT_TYPE = 0x20, 0x22, 0x23

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 
-__all__ = [
-    "Image",
-    "plain_unpacking",
-    "source_of",
-    "texture_from_buffer",
-    "texture_from_pixels",
-]
-
 
 class Image:
     """The storage of one image, kept alive for as long as the EGL image is."""

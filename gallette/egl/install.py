@@ -16,8 +16,6 @@ from typing import Any
 
 from gallette.egl.libraries import folder, vendor_file
 
-__all__ = ["SONAMES", "environment", "get_proc_address", "install", "pyopengl"]
-
 # What find_library is asked for, and the file it means.
 SONAMES = {
     "GL": "libGL.so.1",

@@ -11,8 +11,6 @@ import runpy
 import sys
 from importlib.util import find_spec
 
-__all__: list[str] = []
-
 
 def main() -> None:
     if find_spec("gallette") is None:

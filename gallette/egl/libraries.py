@@ -24,8 +24,6 @@ from gallette.compiler.private_folder import filled_folder
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES
 
-__all__ = ["exports", "folder", "implemented", "texts_of", "vendor_file"]
-
 PYTHON_FUNCTIONS = (
     "Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
     "PyGILState_Release", "PyRun_SimpleStringFlags", "PyEval_SaveThread",

@@ -17,8 +17,6 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ARCHITECTURES", "IMPORTS", "Code", "assemble"]
-
 IMPORTS = ("dlopen", "dlsym", "pthread_once", "write")
 """The C library's functions that the code calls."""
 

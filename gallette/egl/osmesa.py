@@ -20,8 +20,6 @@ from gallette.state_tracker.entry_points.current import current_context, set_cur
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.targets.window import Drawable
 
-__all__: list[str] = []
-
 COLOR_INDEX, RGBA, BGRA, ARGB, RGB, BGR, RGB_565 = 0x1900, 0x1908, 0x1, 0x2, 0x1907, 0x4, 0x5
 ROW_LENGTH, Y_UP = 0x10, 0x11
 WIDTH, HEIGHT, FORMAT, TYPE, MAX_WIDTH, MAX_HEIGHT = 0x20, 0x21, 0x22, 0x23, 0x24, 0x25

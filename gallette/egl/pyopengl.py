@@ -9,8 +9,6 @@ from OpenGL.platform import baseplatform, ctypesloader
 
 from gallette.egl.libraries import folder
 
-__all__ = ["GallettePlatform"]
-
 
 class GallettePlatform(baseplatform.BasePlatform):  # type: ignore[misc]
     """Functions by name from libGL, contexts identified by EGL's handle."""

@@ -20,16 +20,6 @@ from gallette.compiler.errors import GalletteError, print_message
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError, last_error, set_error
 
-__all__ = [
-    "LOCK",
-    "c_address",
-    "c_function",
-    "c_names",
-    "c_pointer",
-    "is_c_function",
-    "prototype",
-]
-
 _LETTERS: dict[str, Any] = {
     "p": ctypes.c_void_p,
     "i": ctypes.c_int32,

@@ -14,8 +14,6 @@ import numpy as np
 
 from gallette.egl.xcb import Connection
 
-__all__ = ["SharedPicture"]
-
 _NAME = b"MIT-SHM"
 _ATTACH, _DETACH, _PUT, _Z_PIXMAP = 1, 2, 3, 2
 _PRIVATE, _MAKE, _REMOVE = 0, 0o1600, 0

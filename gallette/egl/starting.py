@@ -10,8 +10,6 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError
 from gallette.egl import launch
 
-__all__ = ["command_line", "prepared"]
-
 
 def _is_script(path: str) -> bool:
     """Whether Python runs this file."""

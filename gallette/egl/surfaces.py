@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gallette.egl.display import Display
     from gallette.egl.windows import Window
 
-__all__ = ["Surface", "surface_attributes"]
-
 _COLOR_SPACES = (EGL.GL_COLORSPACE_LINEAR, EGL.GL_COLORSPACE_SRGB)
 
 

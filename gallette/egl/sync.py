@@ -13,8 +13,6 @@ from gallette.egl.functions import _store, _store_wide
 from gallette.egl.images import Image, source_of
 from gallette.egl.registry import c_function
 
-__all__: list[str] = []
-
 
 class Sync:
     """A fence after the context's commands, or a flag that the application sets."""

@@ -19,8 +19,6 @@ from gallette.egl.functions import PLATFORM_EXTENSIONS, proc_address
 from gallette.egl.registry import c_address, c_function, c_pointer, prototype
 from gallette.state_tracker.entry_points.c_strings import c_string
 
-__all__: list[str] = []
-
 # The imports, in the order of the table: name, signature.
 _IMPORTS = (
     ("get_platform_display", "upp:p"),

@@ -21,8 +21,6 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.display import is_mapped
 from gallette.egl.errors import EglError
 
-__all__ = ["Wayland"]
-
 Pixels = npt.NDArray[np.uint8]
 
 # Requests by number, as the protocol lists them.

@@ -10,8 +10,6 @@ from gallette.egl.configs import Visuals
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
-__all__ = ["Window", "WindowSystem", "connect"]
-
 
 class Window(Protocol):
     """A native window, which has a size and shows the pixels of a surface."""

@@ -17,8 +17,6 @@ from gallette.egl.errors import EglError
 from gallette.egl.shared_picture import SharedPicture
 from gallette.egl.xcb import Connection
 
-__all__ = ["X11"]
-
 Pixels = npt.NDArray[np.uint8]
 
 _TRUE_COLOR, _Z_PIXMAP = 4, 2

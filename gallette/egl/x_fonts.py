@@ -16,8 +16,6 @@ from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
 from gallette.egl.xcb import Connection
 
-__all__ = ["Glyph", "glyphs"]
-
 _QUERY_FONT, _CREATE_PIXMAP, _FREE_PIXMAP = 47, 53, 54
 _CREATE_GC, _CHANGE_GC, _FREE_GC, _FILL, _GET_IMAGE, _TEXT = 55, 56, 60, 70, 73, 75
 _FOREGROUND, _FONT = 1 << 2, 1 << 14

@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
-__all__ = ["Connection", "Screen", "Visual", "missing", "screens"]
-
 _P, _I, _U = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint
 _CHECKED, _DISCARD_REPLY = 1, 4  # flags of xcb_send_request
 _LENGTH_OF_REPLY = 32  # what is longer counts in words at byte 4

@@ -12,8 +12,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.golden.pictures import Picture
 from gallette.golden.tolerance import Tolerance
 
-__all__ = ["Comparison", "compare_pictures", "flip_error"]
-
 
 @lazy_dataclass()
 class Comparison:

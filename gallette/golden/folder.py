@@ -11,8 +11,6 @@ from gallette.golden.comparing import Comparison, compare_pictures
 from gallette.golden.pictures import picture_of, read_picture, write_picture
 from gallette.golden.tolerance import Tolerance, read_tolerances
 
-__all__ = ["Goldens", "file_name"]
-
 _ODD = re.compile(r"[^\w.+=-]+")
 
 

@@ -13,8 +13,6 @@ from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.output_files import write_whole
 from gallette.pictures import png_bytes
 
-__all__ = ["Picture", "picture_of", "read_picture", "write_picture"]
-
 Picture = npt.NDArray[np.uint8]
 
 

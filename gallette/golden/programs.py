@@ -13,8 +13,6 @@ from pathlib import Path
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.egl.starting import prepared
 
-__all__ = ["Finished", "run_program"]
-
 _GRACE = 5.0
 """Seconds that a program has to end after it was asked to."""
 

@@ -11,8 +11,6 @@ from typing import Any
 from gallette.compiler.output_files import write_whole
 from gallette.golden.comparing import Comparison
 
-__all__ = ["write_json", "write_page"]
-
 
 def write_page(results: Sequence[Comparison], target: Path, title: str, hint: str = "") -> Path:
     """A page with each picture beside its golden, the difference, and a closer look (swipe)."""

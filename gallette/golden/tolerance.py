@@ -11,8 +11,6 @@ from typing import Any
 from gallette.compiler.errors import InputError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["FILE", "Tolerance", "read_tolerances"]
-
 FILE = "tolerances.toml"
 
 

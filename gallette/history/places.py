@@ -16,8 +16,6 @@ from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import Box, ScissorState, Surface
 
-__all__ = ["DRAWS", "Places", "in_words", "is_attachment"]
-
 DRAWS = ("draw_vbo", "clear")  # what they write is attached
 _MOST_LAYERS = 8  # of a destination that are looked at
 

@@ -22,8 +22,6 @@ from gallette.pipe.enums import MapFlags
 from gallette.pipe.state import Box, Surface
 from gallette.pipe.taps import DRAWING, PipeCall, tap
 
-__all__ = ["Examine", "pixel_history", "watch_pixel"]
-
 Examine = Callable[[Fragment, Any, Any, Any, int], None]
 """Looks at a fragment that is about to be shaded: the fragment, the draw, its fragment program, the
 lanes and which of them it is.

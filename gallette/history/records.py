@@ -6,8 +6,6 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Fragment", "History", "PixelEvent", "Stored", "Test"]
-
 
 @lazy_dataclass(frozen=True)
 class Stored:

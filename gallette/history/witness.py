@@ -28,8 +28,6 @@ from gallette.history.places import is_attachment
 from gallette.history.records import Fragment, Stored, Test
 from gallette.pipe.enums import CullFace
 
-__all__ = ["PixelWitness"]
-
 MOST_MISSING = 16
 
 

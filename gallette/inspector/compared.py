@@ -9,8 +9,6 @@ import numpy as np
 
 from gallette.inspector.frames import Compared, Draw, Frame
 
-__all__ = ["compare"]
-
 
 def compare(frame: Frame, other: Frame) -> None:
     """Match the draws of two runs, and record in each draw of `frame` how its counterpart

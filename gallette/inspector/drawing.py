@@ -17,8 +17,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["PICTURES", "SIZE", "UserSettings", "draw", "linked_program", "samplers_of"]
-
 SIZE = 256
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
 _SHADERS = {

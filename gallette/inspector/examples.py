@@ -7,8 +7,6 @@ from pathlib import Path
 
 from gallette.compiler.nir.ir.modes import DRAWING
 
-__all__ = ["EXAMPLES", "FRAGMENT", "STAGES", "VERTEX", "sources_of"]
-
 STAGES = tuple(stage.value for stage in DRAWING)
 _SUFFIXES = dict(zip(STAGES, (".vert", ".tesc", ".tese", ".geom", ".frag"), strict=True))
 

@@ -32,8 +32,6 @@ from gallette.inspector.surfaces import attachments_of
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Explorer"]
-
 # Switches that become fields of variant keys: the name, and the GL capability.
 SWITCHES = {"clip plane 0": GL.CLIP_DISTANCE0, "alpha test": GL.ALPHA_TEST, "two sides": 0x8643}
 USED_ONCE = ("not_position", "always", "never")

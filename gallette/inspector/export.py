@@ -17,8 +17,6 @@ from gallette.inspector.frames import Frame, Picture
 from gallette.inspector.programs import way_of
 from gallette.inspector.server import ASSETS, style_sheet
 
-__all__ = ["LIMIT", "export_page"]
-
 LIMIT = 2_000_000
 WIDEST = 256
 

@@ -20,8 +20,6 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.text.printer import Printer
 
-__all__ = ["control_flow", "data_flow"]
-
 _NAME = re.compile(r"(%\d+)(?:\.(\w+))?")
 LETTER = 6.7  # width of a letter of the page's code font at 11 px
 LINE, GAP, PAD = 15, 26, 8

@@ -17,8 +17,6 @@ from gallette.compiler.nir.text.printer import print_shader
 from gallette.inspector.flow_graph import control_flow, data_flow
 from gallette.inspector.programs import compiled_for, marked_code
 
-__all__ = ["FORMS", "form_of"]
-
 
 @lazy_dataclass(frozen=True)
 class Form:

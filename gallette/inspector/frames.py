@@ -11,8 +11,6 @@ import numpy.typing as npt
 from gallette.capture.container import content_hash
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Compared", "Draw", "Frame", "Mesh", "Texture"]
-
 Picture = npt.NDArray[Any]
 
 

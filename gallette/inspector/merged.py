@@ -16,8 +16,6 @@ from gallette.capture.replay import Replayer
 from gallette.capture.story import Call, Capture
 from gallette.pipe.taps import PipeCall, tap
 
-__all__ = ["executed_draws"]
-
 
 def executed_draws(capture: Capture, driver: str) -> list[list[int]]:
     """For each executed draw, the numbers of the calls merged into it, in order; empty for a driver

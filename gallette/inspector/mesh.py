@@ -16,8 +16,6 @@ from gallette.drivers.common.vertex.stream import resolved, vertex_stream
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.inspector.frames import Mesh
 
-__all__ = ["DrawWitness", "mesh_of"]
-
 MOST_PRIMITIVES = 4000
 
 

@@ -26,8 +26,6 @@ from gallette.pipe.taps import PipeCall, tap
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["SWITCHES", "captured", "observe", "replay_edited"]
-
 # State the page can switch for one draw: its name there, and the GL capability.
 SWITCHES = {
     "depth test": 0x0B71,

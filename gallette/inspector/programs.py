@@ -17,9 +17,6 @@ from gallette.compiler.nir.text.printer import print_shader
 from gallette.debugger.invocation import without_compile_cache
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "add_passes", "compiled_for", "marked_code", "variant_data", "way_of"]
-
-
 _SOURCE_LINE = re.compile(r"^\s*;.*, line (\d+)$")
 _ENDS = re.compile(r"\s*[;#] line (\d+)$")
 

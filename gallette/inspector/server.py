@@ -24,15 +24,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
 from gallette.terminal import console
 
-__all__ = [
-    "ASSETS",
-    "LocalHandler",
-    "make_server",
-    "serve_until_interrupted",
-    "show",
-    "style_sheet",
-]
-
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _POLICY = (

@@ -23,8 +23,6 @@ from gallette.inspector.frames import Frame, Picture
 from gallette.inspector.observe import SWITCHES, replay_edited, source_calls
 from gallette.inspector.programs import way_of
 
-__all__ = ["Questions", "Service", "packed"]
-
 
 def packed(picture: Picture) -> bytes:
     """A picture as bytes: width, height, channels, and whether they are floats; then the numbers,

@@ -13,8 +13,6 @@ from gallette.inspector.frames import Frame, Texture
 from gallette.inspector.surfaces import read_texture
 from gallette.pipe.formats import Format
 
-__all__ = ["bound_state", "textures_of", "uniforms_of"]
-
 _DTYPES = {"f": "f4", "d": "f8", "i": "i4", "I": "u4", "b": "u4", "q": "i8", "Q": "u8"}
 
 

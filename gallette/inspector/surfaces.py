@@ -11,8 +11,6 @@ from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags, Target
 from gallette.pipe.state import Box
 
-__all__ = ["attachments_of", "read_texture", "surface_pictures"]
-
 MOST_TEXELS = 1 << 20
 
 

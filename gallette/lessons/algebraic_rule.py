@@ -16,14 +16,13 @@ from gallette.compiler.nir.algebraic.pattern import (
     compile_rule,
 )
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Stage, clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.rewrite.matching import RuleSet
 from gallette.compiler.nir.rewrite.passes import rewrite_impl
-
-__all__ = ["RULES", "Counterexample", "counterexample", "tree"]
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.1, 3.0, -0.3, -2.5, 16777216.0, 1e-40, 3e38,
           float("inf"), float("-inf"), float("nan")]  # fmt: skip

@@ -14,8 +14,6 @@ from gallette.drivers.machines.tiler.render_pass import PassReport
 from gallette.lessons.experiments import draw_scene, link
 from gallette.scenes import lit_mesh
 
-__all__ = ["MEMORIES", "RESOLVES", "drawn", "resolved", "traffic", "vertex_variants"]
-
 SCENE = "lit_mesh"
 MEMORIES = (512, 256, 128, 64, 32)
 """KiB of tile memory."""

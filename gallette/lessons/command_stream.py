@@ -13,8 +13,6 @@ import gallette
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Frame", "drawn"]
-
 SIZE = 96
 SPRITES = 48
 VERTEX = """#version 330

@@ -9,8 +9,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.lessons.text import Lesson, read_lesson, run_lesson
 
-__all__ = ["CHAPTERS", "LESSONS", "chapters", "neighbours", "page", "write_course"]
-
 CHAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "From a call to a pixel": (
         "What happens between a draw call and a pixel, and the language it is told in.",

@@ -10,8 +10,6 @@ from gallette.compiler.nir.run.pass_runner import PassSpec, recording, run_passe
 from gallette.compiler.nir.text.parser import parse
 from gallette.scenes.common import shaders
 
-__all__ = ["HEAD", "KERNELS", "MORALS", "accesses", "both_ways"]
-
 KERNELS = shaders(__file__)
 HEAD = KERNELS.pop("head")
 MORALS = {

@@ -18,8 +18,6 @@ from gallette.compiler.nir.run.pass_runner import recording, run_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["SHADER", "split"]
-
 SHADER = """#version 410
 layout(location = 0) in dvec3 wide;
 layout(location = 2) in vec4 plain;

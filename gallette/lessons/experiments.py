@@ -22,17 +22,6 @@ from gallette.pictures import to_rgb8
 from gallette.pipe.interface import Screen
 from gallette.scenes.common import Pass
 
-__all__ = [
-    "compared",
-    "corpus",
-    "draw_scene",
-    "every_eighth",
-    "expected",
-    "fragment_of",
-    "link",
-    "marked",
-]
-
 
 def link(sources: Mapping[str, str]) -> dict[str, Shader]:
     """Compile and link the sources of each stage; the caller owns one reference to every shader."""

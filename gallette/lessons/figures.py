@@ -9,8 +9,6 @@ import numpy as np
 
 from gallette.lessons.page import Drawing, shown
 
-__all__ = ["bars", "cells", "curves", "number_line", "spans", "steps"]
-
 WIDTH = 640
 LETTER = 7.2  # the width of a letter of 13 px, at most
 _KINDS = ("a", "b", "c", "d", "e")

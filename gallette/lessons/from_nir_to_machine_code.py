@@ -17,8 +17,6 @@ from gallette.compiler.nir.ir.types import FLOAT, array
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.scenes.common import shaders
 
-__all__ = ["FRAGMENT", "memory_accesses", "two_arrays"]
-
 Result = TypeVar("Result")
 GLSL = shaders(__file__)
 FRAGMENT = GLSL["fragment"]

@@ -15,8 +15,6 @@ from gallette.drivers.vulkan.pipeline import keys, vertices
 from gallette.drivers.vulkan.pipeline.cache import PipelineCache
 from gallette.state_tracker import GL, create_context
 
-__all__ = ["STEPS", "WIDE", "drawn"]
-
 SIZE = 64
 FLAT = """#version 330
 in vec2 position;

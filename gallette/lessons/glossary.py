@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["GLOSSARY", "page", "words_in"]
-
 _TEXT = Path(__file__).with_name("vocabulary.txt").read_text(encoding="utf-8")
 GLOSSARY: dict[str, str] = dict(re.findall(r"^- \*\*(.+?)\*\*: (.+)$", _TEXT, re.M))
 

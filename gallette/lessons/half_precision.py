@@ -14,8 +14,6 @@ from gallette.lessons.experiments import compared, fragment_of
 from gallette.scenes.common import COMMON
 from gallette.scenes.contours import GLSL
 
-__all__ = ["SETTINGS", "compiled", "wrong_pixels"]
-
 SETTINGS: dict[HalfColors, str] = {
     "never": "32 bits everywhere",
     "always": "16 bits everywhere: a key that forgets the buffer",

@@ -16,16 +16,6 @@ from gallette.lessons.experiments import corpus, draw_scene, link, marked
 from gallette.pictures import to_rgb8
 from gallette.scenes.depth_prepass import GLSL
 
-__all__ = [
-    "REMEDIES",
-    "Remedy",
-    "alu_count",
-    "compiled",
-    "costs",
-    "lost_pixels",
-    "variants_under",
-]
-
 
 @lazy_dataclass(frozen=True)
 class Remedy:

@@ -16,8 +16,6 @@ from gallette.lessons.experiments import compared, every_eighth, fragment_of
 from gallette.scenes.common import COMMON
 from gallette.scenes.waiting_lanes import GLSL
 
-__all__ = ["SETTINGS", "Cost", "compiled", "costs", "registers_over_time", "wrong_pixels"]
-
 SETTINGS: dict[str, LiveRanges] = {
     "the bug: live from definition to use": "naive",
     "ranges extended over what they leave": "loop_extended",

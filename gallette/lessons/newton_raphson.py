@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.lower import Machine
 from gallette.precision import shader_of
-
-__all__ = ["STEPS", "errors_between_one_and_two", "machine"]
 
 STEPS = (0, 1, 2, 3)
 _SHOWN = ("1/x", "inversesqrt", "sqrt", "x/y", "tan", "atan2")

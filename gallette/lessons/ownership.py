@@ -14,8 +14,6 @@ from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.keys import needs_nir
 
-__all__ = ["FRAMES", "MODELS", "Tally", "simulate"]
-
 # What the draws of a frame ask of each program: most want nothing special.
 FRAMES: dict[str, tuple[VariantKey, ...]] = {
     "vertex": (

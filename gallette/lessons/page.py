@@ -15,22 +15,6 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = [
-    "Block",
-    "Code",
-    "Control",
-    "Diff",
-    "Drawing",
-    "Page",
-    "Pictures",
-    "Prose",
-    "Question",
-    "Table",
-    "Try",
-    "shown",
-]
-
-
 _FIGURE = re.compile(r"[-+]?[\d.,]+( ?[%\w/]+){0,3}$")
 
 

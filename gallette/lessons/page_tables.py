@@ -18,8 +18,6 @@ from gallette.drivers.common.gem import (
 from gallette.drivers.common.gem.regions import KIB, MIB
 from gallette.lessons.experiments import compared
 
-__all__ = ["SIZES", "filled", "wrong_pages", "wrong_pixels"]
-
 SCENE = "deferred"
 
 SIZES: tuple[tuple[str, Region, int], ...] = (

@@ -11,8 +11,6 @@ from gallette.compiler.nir.run.pass_runner import PassSpec, run_passes
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
-__all__ = ["TABLES", "counts", "front_form", "lowered"]
-
 _HEAD = """
 OpCapability Kernel
 OpCapability Addresses

@@ -10,8 +10,6 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 from gallette.scenes.common import shaders
 
-__all__ = ["SHADER", "forms"]
-
 GLSL = shaders(__file__)
 SHADER = GLSL["fragment"]
 

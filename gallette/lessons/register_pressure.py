@@ -7,8 +7,6 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.drivers.machines.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import fragment_of
 
-__all__ = ["blur_of", "chosen_width", "measured", "shader_of"]
-
 VERTEX = """
 #version 330
 in vec2 position;

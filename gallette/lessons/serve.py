@@ -29,8 +29,6 @@ from gallette.reports.html import (
     write_lesson_index,
 )
 
-__all__ = ["Course", "make_server", "serve"]
-
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

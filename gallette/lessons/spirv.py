@@ -14,8 +14,6 @@ from gallette.compiler.spirv.module import Module, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from gallette.scenes.common import shaders
 
-__all__ = ["SOURCE", "census", "round_trip"]
-
 GLSL = shaders(__file__)
 SOURCE = GLSL["fragment"]
 

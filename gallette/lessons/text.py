@@ -35,8 +35,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.lessons import figures
 from gallette.lessons.page import Page, Question, Try, shown
 
-__all__ = ["Lesson", "LessonError", "Part", "read_lesson", "read_parts", "run_lesson"]
-
 _FENCE = re.compile(r"(`{3,})(.*)")
 _KIT = ("add", "prose", "code", "diff", "table", "pictures", "control", "progress")
 

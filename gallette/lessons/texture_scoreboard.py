@@ -16,8 +16,6 @@ from gallette.lessons.experiments import compared, every_eighth, fragment_of
 from gallette.scenes.common import COMMON
 from gallette.scenes.late_texels import GLSL
 
-__all__ = ["SETTINGS", "Cost", "compiled", "costs", "wrong_pixels"]
-
 Setting = tuple[TextureWrites, Barriers]
 SETTINGS: dict[str, Setting] = {
     "answers land at once": ("in_order", "reads"),

@@ -24,19 +24,6 @@ from gallette.scenes.common import shaders
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = [
-    "FRAGMENT",
-    "VERTEX",
-    "Run",
-    "draw",
-    "gl_calls",
-    "history_rows",
-    "pipe_calls",
-    "run_once",
-    "vertex_rows",
-    "with_mark",
-]
-
 SIZE = (160, 120)
 GLSL = shaders(__file__)
 VERTEX = GLSL["vertex"]

@@ -7,8 +7,6 @@ from typing import Any
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_text
 
-__all__ = ["PROGRAM", "collect"]
-
 PROGRAM = """[require]
 GLSL >= 1.20
 

@@ -7,8 +7,6 @@ from typing import Any
 from gallette.drivers.noop import NoopContext, NoopScreen
 from gallette.pipe.state import DrawInfo
 
-__all__ = ["CountingScreen"]
-
 SCENES = ("shadow_map", "depth_prepass", "transparency")
 
 

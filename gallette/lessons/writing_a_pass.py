@@ -10,7 +10,8 @@ from gallette.compiler.errors import ValidationError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.metadata import check_metadata
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -18,8 +19,6 @@ from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
-
-__all__ = ["ATTEMPTS", "SUBJECT", "verdict"]
 
 SUBJECT = """shader fragment "subject"
 function main () entry

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from gallette.explaining import Explanation
     from gallette.history import History
 
-__all__ = ["capture_diff", "explanation", "history", "session"]
-
 MOST = 40
 """Rows of a table; what is left out is counted."""
 

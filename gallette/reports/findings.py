@@ -12,8 +12,6 @@ import re
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.piglit_subset.results import Entry
 
-__all__ = ["Finding", "findings"]
-
 _PLACE = re.compile(
     r"^(?P<file>\S.*?\.shader_test):(?P<line>\d+):(?:(?P<column>\d+):)? ?(?P<text>.*)$"
 )

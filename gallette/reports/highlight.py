@@ -17,8 +17,6 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Text
 from pygments.util import ClassNotFound
 
-__all__ = ["NirLexer", "coloured", "coloured_lines", "mapped"]
-
 _MARK = re.compile(r"\s*//@(\d+)$")
 
 

@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from gallette.lessons.text import Lesson
     from gallette.tracing import TraceStory
 
-__all__ = [
-    "page_path",
-    "png_uri",
-    "render_page",
-    "render_text",
-    "write_conformance",
-    "write_diff",
-    "write_explanation",
-    "write_glossary",
-    "write_lesson",
-    "write_lesson_index",
-    "write_trace",
-]
-
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 

@@ -15,8 +15,6 @@ from rich.console import Console
 
 from gallette.terminal import progress_bar
 
-__all__ = ["RunProgress", "hms"]
-
 _LINE_SECONDS = 10.0
 
 

@@ -30,8 +30,6 @@ from gallette.reports.html import page_path, render_page
 if TYPE_CHECKING:
     from gallette.history import History
 
-__all__ = ["PAGES", "write_summary"]
-
 PAGES = ("problems", "all", "none")
 """For which tests pages are made: those that did not simply pass everywhere, all, or none."""
 

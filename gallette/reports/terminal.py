@@ -9,8 +9,6 @@ from gallette.piglit_subset.results import ORDER, Run
 from gallette.piglit_subset.summary import Change, Summary, pass_rate
 from gallette.terminal import COLORS, counted, table
 
-__all__ = ["print_folders", "print_summary", "print_totals", "print_versions"]
-
 
 def _colored(result: str, text: str | None = None) -> str:
     return f"[{COLORS.get(result, 'white')}]{text or result}[/]"

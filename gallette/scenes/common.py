@@ -19,32 +19,6 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = [
-    "BENCHMARKS",
-    "COMMON",
-    "SCENES",
-    "Array",
-    "Pass",
-    "Scene",
-    "benchmark",
-    "capture",
-    "capture_depth",
-    "find_scene",
-    "gl_matrix",
-    "look_at",
-    "perspective",
-    "plane",
-    "quad",
-    "raw",
-    "scene",
-    "screen_filler",
-    "shaders",
-    "sphere",
-    "torus",
-    "upload",
-    "with_stencil",
-]
-
 Array = npt.NDArray[Any]
 
 

@@ -26,8 +26,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
-
 Handler = Callable[[Session, Words], None]
 Function = TypeVar("Function", bound=Callable[..., None])
 COMMANDS: dict[tuple[str, ...], Handler] = {}

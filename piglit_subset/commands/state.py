@@ -13,8 +13,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["CALLS"]
-
 CALLS: tuple[Row, ...] = (
     ("enable", "GL_CAP", "enable", "enum a capability"),
     ("disable", "GL_CAP", "disable", "enum a capability"),

@@ -15,8 +15,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["TARGETS"]
-
 TARGETS: dict[str, str] = {
     "1D": "TEXTURE_1D",
     "2D": "TEXTURE_2D",

@@ -14,8 +14,6 @@ from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["TYPES", "BlockMember", "find_uniform", "write_member"]
-
 
 @dataclass(frozen=True, slots=True)
 class UniformType:

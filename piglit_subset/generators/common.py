@@ -13,11 +13,6 @@ from typing import Any
 
 import jinja2
 
-__all__ = [
-    "Generated", "all_tests", "channels_of", "evaluation", "number", "rotated", "templates",
-    "vector",
-]  # fmt: skip
-
 # Scalar type -> the prefix of its vectors.
 SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "double": "dvec"}
 

@@ -14,10 +14,12 @@ other.
 
 from __future__ import annotations
 
+from gallette.pipe.codecs.plain import texel_layout
+
 from .blocks import block_decoder, decode_blocks
 from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
 from .encode import block_codes, can_encode, encode_blocks
-from .image import clear_texel, pack, texel_bytes, texel_layout, texels, unpack
+from .image import clear_texel, pack, texel_bytes, texels, unpack
 from .plain import EVERY_PLANE, pack_planes, unpack_planes
 from .srgb import linear_to_srgb8, srgb8_to_linear
 

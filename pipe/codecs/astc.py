@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from ..formats import ASTC_FOOTPRINTS
 
-__all__ = ["DECODERS"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 Words = tuple[Array, Array]  # the low and the high 64 bits of blocks

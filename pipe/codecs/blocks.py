@@ -16,8 +16,6 @@ from ..formats import Format
 from . import astc, bptc, etc, fxt1, s3tc
 from .srgb import srgb8_to_linear
 
-__all__ = ["block_decoder", "decode_blocks"]
-
 Array = npt.NDArray[Any]
 Decoder = Callable[[npt.NDArray[np.uint8]], Array]
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from ..formats import Channel, Format
 
-__all__ = ["pack_depth", "pack_stencil", "unpack_depth", "unpack_stencil"]
-
 Array = npt.NDArray[Any]
 
 

@@ -23,8 +23,6 @@ from .fxt1 import full_range
 from .s3tc import expand565
 from .srgb import linear_to_srgb8
 
-__all__ = ["block_codes", "can_encode", "encode_blocks"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 Encoder = Callable[[Array], Bytes]

@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DECODERS", "full_range"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 

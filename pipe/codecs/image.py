@@ -15,8 +15,6 @@ from .depth import pack_depth, pack_stencil
 from .encode import block_codes, encode_blocks
 from .plain import pack_planes, pack_texel, texel_layout, unpack_planes
 
-__all__ = ["clear_texel", "pack", "texel_bytes", "texel_layout", "texels", "unpack"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 

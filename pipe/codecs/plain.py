@@ -21,8 +21,6 @@ from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
-__all__ = ["EVERY_PLANE", "pack_planes", "pack_texel", "texel_layout", "unpack_planes"]
-
 Array = npt.NDArray[Any]
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

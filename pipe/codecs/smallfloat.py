@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SPECIAL_CODECS"]
-
 Array = npt.NDArray[Any]
 F32 = np.float32
 U32 = np.uint32

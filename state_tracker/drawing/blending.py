@@ -21,8 +21,6 @@ from gallette.state_tracker.entry_points.registry import entry
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["BUFFERS", "EVERY_BUFFER", "Blend", "blend_state", "check_advanced_blending"]
-
 FACTORS: dict[int, BlendFactor] = {
     GL.ZERO: BlendFactor.ZERO,
     GL.ONE: BlendFactor.ONE,

@@ -10,8 +10,6 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clamps", "clamps_fragments", "queried_color"]
-
 
 def clamps(ctx: Context, clamp: int) -> bool:
     """Whether a value of glClampColor clamps; GL_FIXED_ONLY: unless some colour buffer holds

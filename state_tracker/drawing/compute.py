@@ -15,8 +15,6 @@ from gallette.state_tracker.entry_points.registry import entry
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MAX_GROUPS"]
-
 MAX_GROUPS = 65535
 """Workgroups along one axis."""
 

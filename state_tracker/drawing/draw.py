@@ -43,18 +43,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.vertices.buffers import BufferObject
 
-__all__ = [
-    "INDEX_TYPES",
-    "check_mode",
-    "draw",
-    "draw_captured",
-    "draw_indexed",
-    "draw_several",
-    "index_range",
-    "output_mode",
-    "restart_index",
-]
-
 Ints = npt.NDArray[np.int64]
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)

@@ -21,11 +21,6 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "FragmentState",
-    "depth_stencil_alpha_state",
-]
-
 
 class FragmentState:
     """All state between the fragment shader and the framebuffer."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 State = TypeVar("State", RasterizerState, DepthStencilAlphaState)
 
-__all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
-
 
 @lazy_dataclass(frozen=True)
 class LoweringKey:

@@ -23,8 +23,6 @@ from gallette.state_tracker.parameters import profiles_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["RasterState", "rasterizer_state"]
-
 POLYGON_MODES: dict[int, PolygonMode] = {
     GL.FILL: PolygonMode.FILL,
     GL.LINE: PolygonMode.LINE,

@@ -16,8 +16,6 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Stencil", "check_compare", "face_state"]
-
 STENCIL_OPS: dict[int, StencilOp] = {
     GL.KEEP: StencilOp.KEEP,
     GL.ZERO: StencilOp.ZERO,

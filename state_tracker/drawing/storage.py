@@ -20,8 +20,6 @@ from gallette.state_tracker.vertices.buffers import IndexedBinding
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bind_images", "bind_storage", "image_view"]
-
 
 def _range(point: IndexedBinding) -> ShaderBuffer | None:
     """A binding point as a buffer range; None if no buffer is bound."""

@@ -44,8 +44,6 @@ from gallette.state_tracker.texturing.textures import TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["StateCache", "sampled_view", "validate", "view_and_sampler"]
-
 
 MOST_STATES = 1024
 """Limit of cached state objects of one kind; when it is exceeded, all are deleted and

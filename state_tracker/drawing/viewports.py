@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.registry import entry, register
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["scissor_state", "scissor_states", "to_window", "viewport_states"]
-
 
 def viewport_states(ctx: Context) -> list[ViewportState]:
     """Pipe viewports: scale and translate."""

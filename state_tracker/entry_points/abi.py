@@ -33,8 +33,6 @@ from gallette.state_tracker.stream.calls import keeps_state
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CallTable", "address", "failed", "known"]
-
 _BACK_FROM_C = 0.01  # seconds: much longer than returning from a callback takes
 
 _POINTERS: list[Any] = []  # an address that was handed out may be used for ever

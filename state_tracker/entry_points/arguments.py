@@ -11,8 +11,6 @@ from typing import Any
 
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 
-__all__ = ["checked_count", "misfit"]
-
 _REAL = ("float", "double", "clampf", "clampd")
 _TEXT = (str, bytes, bytearray, memoryview)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-__all__ = ["c_string"]
-
 _KEPT: dict[str, Any] = {}
 
 

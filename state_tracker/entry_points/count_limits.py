@@ -8,8 +8,6 @@ from typing import Final
 
 from .errors import out_of_memory
 
-__all__ = ["MOST_DRAWS", "MOST_NAMES", "MOST_OBJECTS", "check_count"]
-
 MOST_NAMES: Final = 1 << 22
 """Names, lists or strings of one call: a table of billions would fill all memory."""
 

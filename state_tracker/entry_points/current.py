@@ -18,8 +18,6 @@ from gallette.state_tracker.stream import ring
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CALL_TABLES", "current_context", "forget_context", "set_current", "threads_of"]
-
 CALL_TABLES: dict[int, dict[str, Callable[..., Any]]] = {}
 _CONTEXTS: dict[int, Context] = {}
 

@@ -35,8 +35,6 @@ from gallette.state_tracker.without_compatibility import NO_PRIMITIVES
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["OMITTED", "bind_method", "converter", "default_of"]
-
 
 class _Omitted:
     """Stands for an output that a Python caller omitted, in functions that store themselves."""

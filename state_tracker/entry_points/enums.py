@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["GL", "Enums"]
-
 # Names of small or overloaded values by group; other values are found by value alone.
 GROUPS: dict[str, str] = {
     "boolean": "FALSE TRUE",

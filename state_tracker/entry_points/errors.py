@@ -10,15 +10,6 @@ from typing import NoReturn
 
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = [
-    "GLError",
-    "invalid_enum",
-    "invalid_framebuffer",
-    "invalid_operation",
-    "invalid_value",
-    "out_of_memory",
-]
-
 
 class GLError(Exception):
     """`code` is the value for glGetError; the message goes to debug output."""

@@ -14,8 +14,6 @@ from gallette.state_tracker.entry_points.errors import invalid_enum
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MISSING", "check_es"]
-
 MISSING = {
     what: frozenset(getattr(GL, name) for name in names.split())
     for what, names in {

@@ -25,8 +25,6 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["CTYPES", "FUNCTIONS", "Function", "Kind", "Param", "method_name"]
-
 DATA = Path(__file__).parent / "data"
 
 # GL's C types. Pointers of all kinds are passed as addresses.

@@ -8,8 +8,6 @@ from functools import cache
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["gl_type", "sampler_target"]
-
 _SCALARS = {
     "float": "FLOAT",
     "double": "DOUBLE",

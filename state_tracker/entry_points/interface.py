@@ -10,8 +10,6 @@ from typing import Any, Self
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = ["GLInterface"]
-
 
 class GLInterface:
     """Base of `Context` and `NativeContext`; also the context object moderngl accepts."""

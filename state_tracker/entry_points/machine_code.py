@@ -13,8 +13,6 @@ import struct
 import sys
 from collections.abc import Mapping
 
-__all__ = ["Assembler", "placed", "possible", "thread_function"]
-
 _EXECUTABLE = 1 | 4  # PROT_READ | PROT_EXEC
 
 

@@ -19,8 +19,6 @@ from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
-__all__ = ["native_method"]
-
 # An output whose size only GL knows is allocated with this size, pre-filled with a pattern that no
 # query returns in practice; values that still hold the pattern afterwards were not written.
 ROOM = 4096

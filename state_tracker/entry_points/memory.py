@@ -23,25 +23,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
-__all__ = [
-    "LISTENERS",
-    "MemoryListener",
-    "Pointer",
-    "address_of",
-    "advanced",
-    "buffer_offset",
-    "bytes_at",
-    "read_array",
-    "read_bytes",
-    "read_kept",
-    "read_names",
-    "read_pointers",
-    "read_string",
-    "shared_memory",
-    "write_bytes",
-    "wrote_in_place",
-]
-
 # int and None are addresses; all other types are Python memory.
 Pointer = Any
 

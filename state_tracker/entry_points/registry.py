@@ -12,19 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
-
-__all__ = [
-    "derives",
-    "entry",
-    "implementation",
-    "implementations",
-    "implemented",
-    "register",
-    "register_for",
-    "restriction",
-    "restricts",
-]
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -35,9 +24,15 @@ Deriver = Callable[[Function], Callable[..., Any] | None]
 Restriction = Callable[["Context", Function, Callable[..., Any]], Callable[..., Any]]
 
 _IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
-_DERIVERS: dict[str, Deriver] = {}
+_DERIVERS = FunctionTable[str, Deriver]()
+"""By extension: what derives its functions, each on first use."""
+derives = _DERIVERS.entry
 _DERIVED: dict[str, Callable[..., Any] | None] = {}
-_RESTRICTIONS: dict[str, Restriction] = {}
+_RESTRICTIONS = FunctionTable[str, Restriction]()
+"""By profile: what wraps the methods of its contexts, because the profile allows less than the
+implementations do.
+"""
+restricts = _RESTRICTIONS.entry
 
 
 def register(method: str, function: Callable[..., Any]) -> None:
@@ -80,30 +75,6 @@ def entry(function: F) -> F:
     return function
 
 
-def derives(extension: str) -> Callable[[Deriver], Deriver]:
-    """Decorator: register a function that derives the functions of an extension, each on
-    first use.
-    """
-
-    def wrap(deriver: Deriver) -> Deriver:
-        _DERIVERS[extension] = deriver
-        return deriver
-
-    return wrap
-
-
-def restricts(profile: str) -> Callable[[Restriction], Restriction]:
-    """Decorator: register a function that wraps the methods of a profile's contexts, because the
-    profile allows less than the implementations do.
-    """
-
-    def wrap(restriction: Restriction) -> Restriction:
-        _RESTRICTIONS[profile] = restriction
-        return restriction
-
-    return wrap
-
-
 def restriction(profile: str) -> Restriction | None:
     """The wrapper of the methods of a profile's contexts."""
     return _RESTRICTIONS.get(profile)
@@ -112,9 +83,10 @@ def restriction(profile: str) -> Restriction | None:
 def implementation(function: Function) -> Callable[..., Any] | None:
     """The implementation of an entry point, directly or under its core name."""
     found = _IMPLEMENTATIONS.get(function.method)
-    if found is None and function.extension in _DERIVERS:
+    derive = _DERIVERS.get(function.extension or "")
+    if found is None and derive is not None:
         if function.method not in _DERIVED:
-            _DERIVED[function.method] = _DERIVERS[function.extension](function)
+            _DERIVED[function.method] = derive(function)
         found = _DERIVED[function.method]
     if found is None:
         core = FUNCTIONS.alias(function)

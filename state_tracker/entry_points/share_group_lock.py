@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.share import ShareGroup
 
-__all__ = ["guarded", "wait_for_calls"]
-
 _LOOKING_AGAIN = 0.0002  # seconds
 _LONGEST = 10.0
 """Seconds: no draw takes as long (its work is limited), but an application's callback may not

@@ -11,8 +11,6 @@ from collections.abc import Set
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = ["answers", "is_there"]
-
 _FIXED_POINT = "GL_NV_ES1_1_compatibility"  # OpenGL ES 1.1 for desktop contexts
 
 

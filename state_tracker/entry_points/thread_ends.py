@@ -13,8 +13,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["at_thread_end", "expect_end"]
-
 Hook = Callable[[], object]
 
 H = TypeVar("H", bound=Hook)

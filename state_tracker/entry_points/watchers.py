@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.window import Drawable
 
-__all__ = [
-    "READERS",
-    "WATCHERS",
-    "Reader",
-    "Watcher",
-    "colors_read",
-    "frame_done",
-    "unwatched",
-    "watcher",
-]
-
 
 class Watcher(Protocol):
     """The events of a process's OpenGL that are reported to a watcher."""

@@ -22,8 +22,6 @@ from gallette.state_tracker.entry_points.memory import address_of
 from gallette.state_tracker.native.egl import EglContext, EglSurface
 from gallette.state_tracker.pixel_data.pixels import PackState, image_size
 
-__all__ = ["NativeContext"]
-
 
 class NativeContext(GLInterface):
     """A context of the native GL; `driver` names a Mesa driver, "" is the machine's choice."""

@@ -15,8 +15,6 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["Display", "EglContext", "EglSurface", "egl", "open_display"]
-
 SURFACELESS_MESA, PLATFORM_DEVICE = 0x31DD, 0x313F
 OPENGL_API, OPENGL_ES_API = 0x30A2, 0x30A0
 SURFACE_TYPE, PBUFFER_BIT, RENDERABLE_TYPE, NONE = 0x3033, 0x0001, 0x3040, 0x3038

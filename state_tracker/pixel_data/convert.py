@@ -24,8 +24,6 @@ from gallette.state_tracker.pixel_data.pixels import (
 )
 from gallette.state_tracker.texturing.texture_formats import linear_format
 
-__all__ = ["decode_client", "encode_client", "from_pipe", "pack_values", "to_pipe"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 

@@ -55,8 +55,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 # EXT_framebuffer_multisample_blit_scaled: samples are resolved where sizes differ, too.
 _SCALED_RESOLVES = (GL.SCALED_RESOLVE_FASTEST_EXT, GL.SCALED_RESOLVE_NICEST_EXT)
 

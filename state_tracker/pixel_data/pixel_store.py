@@ -41,17 +41,6 @@ from gallette.state_tracker.pixel_data.pixels import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "block_layout",
-    "check_pair",
-    "client_image",
-    "present",
-    "read_blocks",
-    "read_client",
-    "write_client",
-    "write_laid_out",
-]
-
 Bytes = npt.NDArray[np.uint8]
 
 _LEGACY = frozenset(

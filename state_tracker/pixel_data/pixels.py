@@ -9,16 +9,6 @@ from __future__ import annotations
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = [
-    "COMPONENTS",
-    "PACKED_TYPES",
-    "PLAIN_TYPES",
-    "PackState",
-    "image_layout",
-    "image_size",
-    "pixel_bytes",
-]
-
 # The channels of each client format, in memory order. Letters as in `gallette.pipe.formats`.
 COMPONENTS: dict[int, str] = {
     GL.RED: "R",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.pixel_data.pixels import PackState
     from gallette.state_tracker.targets.framebuffers import Framebuffer
 
-__all__ = ["PlainRead", "byte_order", "in_order", "read_again", "remember"]
-
 Bytes = npt.NDArray[np.uint8]
 Order = tuple[Channel | int, ...]
 _FEW = 10

@@ -56,16 +56,6 @@ from gallette.state_tracker.texturing.ycbcr import is_words, read_words
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "changes_values",
-    "check_images",
-    "image_parameter",
-    "read_box",
-    "read_image",
-    "read_source",
-    "transferred",
-]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 

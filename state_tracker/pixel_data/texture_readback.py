@@ -38,8 +38,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 Triple = tuple[int, int, int]
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["PROVIDERS", "Bytes", "Field", "Getter", "Place", "Places", "Value", "fill", "places"]
-
 Value = npt.NDArray[np.float64] | tuple[float, ...] | float
 Bytes = npt.NDArray[np.uint8]
 Cells = npt.NDArray[Any]

@@ -12,8 +12,6 @@ import functools
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_cached, link_cached
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["load_compiler"]
-
 _SOURCES = {
     Stage.VERTEX: """
 #version 330

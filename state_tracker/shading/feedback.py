@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["FeedbackObject", "FeedbackState", "size_and_type", "stream_output"]
-
 
 _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 INVALID_INDEX = 0xFFFFFFFF
 _STAGES: dict[str, Stage] = {
     "VERTEX": Stage.VERTEX,

@@ -24,8 +24,6 @@ from gallette.state_tracker.entry_points.registry import entry
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["include_lookup"]
-
 
 # GLSL characters without those that end a name in a directive; no empty path components.
 _NAME = re.compile(r"(/[\w .+\-*%\[\](){}^|&~=!:;,?#]+)+", re.ASCII)

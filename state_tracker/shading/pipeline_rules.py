@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import Varying
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["problem_of"]
-
 _OF_VERTEX = re.compile(r"(\w+)\[\d+](.*)")
 _ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 

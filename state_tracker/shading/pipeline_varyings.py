@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import Varying
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["Moves", "input_moves"]
-
 Moves = tuple[tuple[int, int], ...]
 """(slot an input was assigned, slot it is written to)."""
 

@@ -24,8 +24,6 @@ from gallette.state_tracker.shading.sampler_units import sampler_conflict
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Pipeline", "PipelineState"]
-
 BITS: dict[int, int] = {
     GL.VERTEX_SHADER_BIT: GL.VERTEX_SHADER,
     GL.FRAGMENT_SHADER_BIT: GL.FRAGMENT_SHADER,

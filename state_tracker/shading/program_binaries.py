@@ -31,8 +31,6 @@ from gallette.state_tracker.shading.shader_sources import ShaderSource, number, 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Binary", "binary_of"]
-
 FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
 _LONGEST = 1 << 26

@@ -21,8 +21,6 @@ from gallette.state_tracker.shading.sampler_units import sampler_conflict
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 # -- shaders ---------------------------------------------------------------------------------------
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.link.feedback import StreamVarying
     from gallette.state_tracker.context import Context
 
-__all__ = ["find_uniform", "get_programiv", "uniform_name"]
-
 INVALID_INDEX = 0xFFFFFFFF
 _SUBSCRIPT = re.compile(r"^(.*)\[(\d+)\]$")
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.interface_queries import Resource
 
-__all__ = ["STAGES", "ProgramObject", "ProgramState", "ShaderObject"]
-
 STAGES: dict[int, Stage] = {
     GL.VERTEX_SHADER: Stage.VERTEX,
     GL.TESS_CONTROL_SHADER: Stage.TESS_CTRL,

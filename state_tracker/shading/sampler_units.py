@@ -14,8 +14,6 @@ from gallette.state_tracker.entry_points.gl_types import sampler_target
 if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["sampler_conflict"]
-
 
 def sampler_conflict(executables: Iterable[Executable]) -> str:
     """Why these programs' samplers cannot be used together; "" if they can."""

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Includes", "ShaderSource", "noting", "number", "text"]
-
 Includes = dict[str, str | None]
 """The text found for each `#include`, by its path and the including file."""
 

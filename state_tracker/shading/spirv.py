@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gallette.compiler.spirv.module import Module
     from gallette.state_tracker.context import Context
 
-__all__ = ["SpirvState", "link_binaries"]
-
 
 @lazy_dataclass()
 class SpirvState:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Stage
     from gallette.state_tracker.context import Context
 
-__all__ = ["SubroutineChoices"]
-
 INVALID_INDEX = 0xFFFFFFFF
 _ARRAY_STRIDE = 16  # elements of an array in the default block
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
 
-__all__ = ["NO_UNIT", "Slot", "UniformStorage", "element_count", "numeric_kind"]
-
 _KINDS: dict[Base, str] = {
     Base.FLOAT: "f",
     Base.DOUBLE: "d",

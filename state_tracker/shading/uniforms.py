@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.uniform_storage import Slot
 
-__all__ = ["in_use", "linked"]
-
 # suffix, GL type, struct letter, end of the name
 _TYPES = (
     ("f", "float", "f", ""),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.stream.stream import Stream
 
-__all__ = ["Analysis"]
-
 _ROLE = {role: number for number, role in enumerate(Role)}
 _ROLES = np.array([_ROLE[call.role] for call in CALLS])
 _ENTRIES = np.array([call.role not in (Role.STATE, Role.UNIFORM) for call in CALLS])

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from .states import Settings
 
-__all__ = ["Batch"]
-
 _BEGIN, _SAMPLES = NUMBERS["BeginQuery"], int(GL.SAMPLES_PASSED)
 
 

@@ -24,24 +24,6 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 if TYPE_CHECKING:
     from gallette.state_tracker.stream.states import States
 
-__all__ = [
-    "CALLS",
-    "COMMAND_BYTES",
-    "HASHED_WORDS",
-    "MOST_DRAW_BUFFERS",
-    "NUMBERS",
-    "PAYLOAD",
-    "Call",
-    "Family",
-    "Ints",
-    "Role",
-    "by_first",
-    "distinct",
-    "keeps_state",
-    "slot_of",
-    "whole",
-]
-
 Ints = npt.NDArray[np.int64]
 
 COMMAND_BYTES = 128

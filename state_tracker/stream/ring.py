@@ -16,18 +16,6 @@ from gallette.state_tracker.entry_points import machine_code
 from .calls import COMMAND_BYTES, NUMBERS
 from .stubs import MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
 
-__all__ = [
-    "PENDING",
-    "Recorder",
-    "drop",
-    "flush",
-    "forget",
-    "own",
-    "rows_are_plain",
-    "stub_address",
-    "words",
-]
-
 _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.stream.stream import Stream
 
-__all__ = ["Hashes", "Numbers", "Settings", "States", "kind_of", "values_of"]
-
 Bools = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint8]

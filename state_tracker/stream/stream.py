@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from .states import Settings
 
-__all__ = ["Stream"]
-
 FEW = 4
 """Up to this many draws are faster one by one, unless some kinds are known."""
 

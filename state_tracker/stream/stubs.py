@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.machine_code import Assembler
 
 from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Family, Role
 
-__all__ = ["MOST_WRITTEN", "PLAIN_ROWS", "WORDS", "Word", "stub"]
-
 MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
 

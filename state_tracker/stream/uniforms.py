@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.shading.uniform_storage import Slot, UniformStorage
 
-__all__ = ["Uniforms"]
-
 _LOCATIONS = 1 << 24
 Bytes = npt.NDArray[np.uint8]
 

@@ -26,8 +26,6 @@ from gallette.state_tracker.entry_points.registry import entry, register
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clear", "clear_call", "clears"]
-
 
 @entry
 def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: float) -> None:

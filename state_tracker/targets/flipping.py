@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.framebuffers import Framebuffer
 
-__all__ = ["flipping", "touches"]
-
 _TOUCHING = re.compile(
     r"(Multi(Mode)?)?Draw(Arrays|Elements|RangeElements|Pixels|TransformFeedback|Tex)\w*"
     r"|Clear|Clear(Buffer|NamedFramebuffer)(i|ui|f|fi)v?|Blit(Named)?Framebuffer\w*"

@@ -28,8 +28,6 @@ from gallette.state_tracker.texturing.textures import TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bound_framebuffer", "by_name"]
-
 _WINDOW_BUFFERS = frozenset(
     getattr(GL, n)
     for n in ("FRONT", "BACK", "LEFT", "RIGHT", "FRONT_LEFT", "FRONT_RIGHT", "BACK_LEFT",

@@ -24,8 +24,6 @@ from gallette.state_tracker.texturing.texture_formats import sample_count
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 _DEFAULTS: dict[int, int] = {
     GL.FRAMEBUFFER_DEFAULT_WIDTH: 0,
     GL.FRAMEBUFFER_DEFAULT_HEIGHT: 1,

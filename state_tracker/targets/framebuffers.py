@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.pixel_data.plain_reads import PlainRead
 
-__all__ = ["Attachment", "Framebuffer", "FramebufferBindings", "WindowFramebuffer"]
-
 DEPTH, STENCIL = "depth", "stencil"
 
 

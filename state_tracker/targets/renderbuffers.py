@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gallette.pipe.formats import Channel
     from gallette.state_tracker.context import Context
 
-__all__ = ["Renderbuffer", "RenderbufferState", "channel_bits", "channel_of"]
-
 
 class Renderbuffer(GLObject):
     """A two-dimensional image to render to."""

@@ -19,8 +19,6 @@ from gallette.state_tracker.targets.framebuffers import Framebuffer
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 SUBPIXEL_BITS = 8
 
 

@@ -19,8 +19,6 @@ from gallette.state_tracker.texturing.texture_formats import (
     sample_count,
 )
 
-__all__ = ["Drawable"]
-
 
 class Drawable:
     """Colour, depth and stencil images of one size; None for missing ones."""

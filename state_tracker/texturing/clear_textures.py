@@ -26,8 +26,6 @@ from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 Triple = tuple[int, int, int]
 
 

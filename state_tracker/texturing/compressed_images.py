@@ -38,8 +38,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 def _byte_count(format: Format, extent: tuple[int, int, int]) -> int:
     return format.rows(extent[1]) * format.row_bytes(extent[0]) * extent[2]

@@ -20,24 +20,6 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.functions import DATA
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 
-__all__ = [
-    "ETC",
-    "EsFormat",
-    "check_es_compressing",
-    "check_es_copy",
-    "check_es_image",
-    "check_es_read",
-    "check_es_update",
-    "compresses_in_es",
-    "effective_format",
-    "es_format",
-    "half_float",
-    "makes_es_mipmaps",
-    "own_pair",
-    "renders_in_es",
-    "stores_in_es",
-]
-
 
 @lazy_dataclass(frozen=True)
 class EsFormat:

@@ -26,8 +26,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Source"]
-
 Source = tuple[Resource, int, int, InternalFormat]
 
 

@@ -10,8 +10,6 @@ from gallette.pipe.formats import ASTC_FOOTPRINTS
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 
-__all__ = ["IMAGE_FORMATS", "image_class", "may_copy", "view_class"]
-
 _VIEW_CLASSES = """
 128_BITS RGBA32F RGBA32UI RGBA32I
 96_BITS RGB32F RGB32UI RGB32I

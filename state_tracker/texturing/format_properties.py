@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gallette.pipe.formats import Format
     from gallette.state_tracker.context import Context
 
-__all__ = ["Facts", "facts"]
-
 _KINDS: dict[str, int] = {
     "UNORM": GL.UNSIGNED_NORMALIZED,
     "SNORM": GL.SIGNED_NORMALIZED,

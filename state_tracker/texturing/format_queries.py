@@ -18,8 +18,6 @@ from gallette.state_tracker.texturing.texture_targets import DESKTOP_TARGETS
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["VALUES", "Facts"]
-
 _NONE = int(GL.NONE)
 _PACKED: dict[str, int] = {
     "RGB10_A2": GL.UNSIGNED_INT_2_10_10_10_REV,

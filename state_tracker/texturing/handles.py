@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.texturing.texture_objects import SamplerObject
     from gallette.state_tracker.texturing.textures import TextureObject
 
-__all__ = ["HandleTable", "ImageHandle", "Places", "TextureHandle"]
-
 UNIT_SERIAL = 0xFFFFFFFF
 """The high word of handles that stand for units."""
 

@@ -23,16 +23,6 @@ from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "check_target",
-    "image_format",
-    "internal_format",
-    "is_of_another_profile",
-    "multisample_format",
-    "renderable_format",
-    "texel_format",
-]
-
 
 def is_of_another_profile(ctx: Context, info: InternalFormat) -> bool:
     return (info.compat_only and ctx.is_core) or (info.is_ycbcr and ctx.profile == "es")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.textures import TextureObject
 
-__all__ = ["ImageUnit"]
-
 
 class ImageUnit:
     """The binding of one image unit."""

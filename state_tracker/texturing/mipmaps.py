@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gallette.pipe.formats import Format
     from gallette.state_tracker.context import Context
 
-__all__ = ["generate", "has_mipmaps", "makes_mipmaps"]
-
 _TARGETS = frozenset(
     (
         GL.TEXTURE_1D,

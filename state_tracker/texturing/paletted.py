@@ -20,8 +20,6 @@ from gallette.state_tracker.texturing.teximage import tex_image
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["PALETTES", "paletted_image"]
-
 # Bits of an index; format, type and bytes of an entry.
 _ENTRIES = (
     ("RGB8", GL.RGB, GL.UNSIGNED_BYTE, 3),

@@ -17,8 +17,6 @@ from gallette.state_tracker.setters import Check, check_of
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MIPMAP_FILTERS", "SamplerParams"]
-
 WRAPS: dict[int, Wrap] = {
     GL.REPEAT: Wrap.REPEAT,
     GL.CLAMP: Wrap.CLAMP,

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.share import ShareGroup
 
-__all__ = ["store_pixels", "texture_write"]
-
 Bytes = npt.NDArray[np.uint8]
 
 

@@ -18,8 +18,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 def _range(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int

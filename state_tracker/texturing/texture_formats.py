@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
     from gallette.pipe.interface import Screen
 
-__all__ = [
-    "INTERNAL_FORMATS",
-    "InternalFormat",
-    "choose_format",
-    "encoded_format",
-    "format_of_size",
-    "linear_format",
-    "sample_count",
-]
-
 # GL name | base | pipe formats, best first. An upper-case base name lists the channels.
 _TABLE = """
 1 L L8_UNORM

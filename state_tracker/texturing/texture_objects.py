@@ -39,8 +39,6 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["SamplerObject"]
-
 
 class SamplerObject(GLObject):
     """A sampler object: parameters that override a texture's own."""

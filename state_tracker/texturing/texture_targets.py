@@ -13,16 +13,6 @@ from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_val
 if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
 
-__all__ = [
-    "CUBE_FACES",
-    "DESKTOP_TARGETS",
-    "TARGETS",
-    "TargetInfo",
-    "check_level",
-    "image_target",
-    "texture_target",
-]
-
 Triple = tuple[int, int, int]
 
 CUBE_FACES: tuple[int, ...] = tuple(GL.TEXTURE_CUBE_MAP_POSITIVE_X + i for i in range(6))

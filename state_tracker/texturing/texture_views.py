@@ -27,8 +27,6 @@ from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 # Which targets may view which: they have equal memory layouts.
 _FAMILIES: tuple[tuple[int, ...], ...] = (
     (GL.TEXTURE_1D, GL.TEXTURE_1D_ARRAY),

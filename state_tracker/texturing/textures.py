@@ -41,8 +41,6 @@ from gallette.state_tracker.vertices.buffers import BufferObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["TexImage", "TextureObject", "make_image"]
-
 SWIZZLES: dict[int, Swizzle] = {
     GL.RED: Swizzle.X,
     GL.GREEN: Swizzle.Y,

@@ -21,8 +21,6 @@ from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["TextureState", "TextureUnit", "current"]
-
 _BLACK = {
     Base.FLOAT: ("R8G8B8A8_UNORM", 255),
     Base.INT: ("R8G8B8A8_SINT", 1),

@@ -23,8 +23,6 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 
-__all__ = ["check_words", "is_words", "read_words", "rgb", "store_words"]
-
 Words = npt.NDArray[np.uint16]
 Bytes = npt.NDArray[np.uint8]
 

@@ -43,16 +43,6 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "bind_buffer",
-    "bind_indexed",
-    "bound",
-    "by_name",
-    "check_block",
-    "check_range",
-    "sub_data",
-]
-
 
 def _unbind(ctx: Context, buffer: BufferObject) -> None:
     buffer.unmap()

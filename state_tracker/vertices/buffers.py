@@ -27,8 +27,6 @@ from gallette.state_tracker.objects import GLObject, NameTable, swap
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["BufferObject", "BufferState", "IndexedBinding"]
-
 # Binding points, with the query of the bound buffer, if there is one.
 TARGETS: dict[int, str] = {
     GL.ARRAY_BUFFER: "ARRAY_BUFFER_BINDING",
@@ -126,20 +124,8 @@ class BufferObject(GLObject):
         if self.resource is None or self.size != size or self.resource.desc.memory:
             resource = None
             if size:
-                desc = ResourceDesc(
-                    Target.BUFFER,
-                    format_named("R8_UINT"),
-                    size,
-                    bind=ANY_BIND,
-                    usage=USAGES.get(usage, Usage.DEFAULT),
-                    label=self.label or f"buffer {self.name}",
-                )
-                resource = self.group.screen.resource_create(desc)  # on failure nothing changes
-            self.unmap()
-            self._drop()
-            self.resource, self.size = resource, size
-            self.group.mark(HOLDERS)
-            self.group.epoch += 1
+                resource = self._created(size, USAGES.get(usage, Usage.DEFAULT))
+            self._replace(resource, size)
         self.unmap()
         self.usage = usage
         if size and data is not None:
@@ -150,20 +136,22 @@ class BufferObject(GLObject):
 
         `keep` is kept alive as long as the storage: arrays passed by Python callers.
         """
+        self._replace(self._created(size, Usage.STAGING, address), size)
+        self.usage, self.keep = usage, keep
+
+    def _created(self, size: int, usage: Usage, memory: int = 0) -> Resource:
+        """New storage; on failure nothing changes."""
+        label = self.label or f"buffer {self.name}"
         desc = ResourceDesc(
-            Target.BUFFER,
-            format_named("R8_UINT"),
-            size,
-            bind=ANY_BIND,
-            usage=Usage.STAGING,
-            label=self.label or f"buffer {self.name}",
-            memory=address,
-        )
-        resource = self.group.screen.resource_create(desc)  # on failure nothing changes
+            Target.BUFFER, format_named("R8_UINT"), size,
+            bind=ANY_BIND, usage=usage, label=label, memory=memory,
+        )  # fmt: skip
+        return self.group.screen.resource_create(desc)
+
+    def _replace(self, resource: Resource | None, size: int) -> None:
         self.unmap()
         self._drop()
-        self.resource, self.size, self.usage = resource, size, usage
-        self.keep = keep
+        self.resource, self.size = resource, size
         self.group.mark(HOLDERS)
         self.group.epoch += 1
 

@@ -22,8 +22,6 @@ from gallette.state_tracker.vertices.vertex_arrays import generic
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["set_current", "unpack_word"]
-
 
 def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = "float") -> None:
     """Set the value of an attribute without an array, padded with (0, 0, 0, 1)."""

@@ -44,8 +44,6 @@ from gallette.state_tracker.vertices.vertex_formats import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding", "bound_array"]
-
 SLOTS = len(VertAttrib)
 GENERIC0 = int(VertAttrib.GENERIC0)
 

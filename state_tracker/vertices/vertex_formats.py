@@ -10,8 +10,6 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.vertices.vertex_arrays import Attrib
 
-__all__ = ["FLOAT_TYPES", "INTEGER_TYPES", "PACKED", "element_bytes", "vertex_format"]
-
 # Bits per component and the letters of the numeric kinds: integer, normalised, scaled.
 _PLAIN: dict[int, tuple[int, str, str, str]] = {
     GL.BYTE: (8, "SINT", "SNORM", "SSCALED"),

@@ -31,8 +31,6 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes, vertex
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["VertexInput", "elements_read", "upload"]
-
 GENERIC0 = int(VertAttrib.GENERIC0)
 _CURRENT: dict[str, tuple[Format, str]] = {
     "float": (FORMATS["R32G32B32A32_FLOAT"], "<f4"),

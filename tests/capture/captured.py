@@ -11,8 +11,6 @@ from gallette.capture import open_capture, recording
 from gallette.capture.story import Capture
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["SHIFTS", "captured", "other_names", "pixels"]
-
 Draw = Callable[[Any], None]
 
 

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from gallette.state_tracker import GL, create_context
-from tests.state_tracker.helpers import compiled
-
-__all__ = ["Scene"]
+from tests.state_tracker.helpers import linked
 
 HEAD = "#version 430 compatibility\n"
 VERTEX = (
@@ -74,14 +72,9 @@ class Scene:
         gl = self.gl = create_context(driver, profile="compat", version=(4, 5), size=(16, 16))
         self.programs: dict[str, int] = {}
         for name, (kind, _, text) in _STAGES.items():
-            made = self.programs[name] = gl.create_program()
-            gl.program_parameteri(made, GL.PROGRAM_SEPARABLE, 1)
-            gl.attach_shader(made, compiled(gl, kind, text))
-            if kind == GL.VERTEX_SHADER:
-                varyings = ["gl_Position"]
-                gl.transform_feedback_varyings(made, 1, varyings, GL.INTERLEAVED_ATTRIBS)
-            gl.link_program(made)
-            assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
+            captured = ["gl_Position"] if kind == GL.VERTEX_SHADER else []
+            made = linked(gl, {kind: text}, captured, separable=True, used=False)
+            self.programs[name] = made
         (self.pipeline,) = gl.gen_program_pipelines(1)
         gl.bind_program_pipeline(self.pipeline)
         self.buffers = list(gl.gen_buffers(5))

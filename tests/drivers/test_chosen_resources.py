@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.drivers.common.draw.test_splitting import link as linked
+from tests.state_tracker.helpers import linked
 
 LANES, COUNT, WORDS = 32, 4, 8
 SOURCE = """#version 430
@@ -119,7 +119,7 @@ def test_every_invocation_chooses(driver: str) -> None:
     choice, answers = gl.gen_buffers(2)
     wrong = []
     for task, code in TASKS.items():
-        linked(gl, (GL.COMPUTE_SHADER, SOURCE.replace("%s", code)))
+        linked(gl, compute=SOURCE.replace("%s", code))
         for choose, which in CHOICES.items():
             gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, choice)
             gl.buffer_data(GL.SHADER_STORAGE_BUFFER, which.nbytes, which, GL.STATIC_DRAW)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 CONSTANTS = ("3", "8", "100", "-1", "-100", "0x7fffffff", "1 << 31", "0x10000000")
 KINDS = {
@@ -262,12 +262,7 @@ def test_an_index_out_of_range_is_no_error(name: str, driver: str) -> None:
     gl = create_context(driver, profile="compat", version=(4, 5), size=(4, 4))
     bind_memory(gl)
     for indices in (CONSTANTS, ("moving",)):
-        program = gl.create_program()
-        for kind, stage in stages.items():
-            gl.attach_shader(program, compiled(gl, KINDS[kind], stage.source(indices)))
-        gl.link_program(program)
-        assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-        gl.use_program(program)
+        program = linked(gl, {KINDS[kind]: stage.source(indices) for kind, stage in stages.items()})
         gl.uniform1i(gl.get_uniform_location(program, "moving"), 1000)
         if "compute" in stages:
             gl.dispatch_compute(1, 1, 1)

@@ -16,6 +16,7 @@ import pytest
 
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
+from tests.state_tracker.helpers import linked
 
 DRIVERS = ["numpipe", "jit"]
 LONGEST = (1 << 31) - 64
@@ -30,19 +31,9 @@ def gl(request: pytest.FixtureRequest) -> Iterator[Any]:
     context.release()
 
 
-def linked(gl: Any, **sources: str) -> int:
+def in_450(gl: Any, **sources: str) -> int:
     """A program of shaders by stage, in use."""
-    program = int(gl.create_program())
-    for stage, source in sources.items():
-        shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
-        gl.shader_source(shader, f"#version 450\n{source}")
-        gl.compile_shader(shader)
-        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS) == [1], gl.get_shader_info_log(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS) == [1], gl.get_program_info_log(program)
-    gl.use_program(program)
-    return program
+    return linked(gl, **{stage: f"#version 450\n{source}" for stage, source in sources.items()})
 
 
 def storage(gl: Any, target: int, size: int) -> int:
@@ -99,7 +90,7 @@ def test_texels_of_a_compressed_texture_that_take_too_much_are_out_of_memory(gl:
     gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
     gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.COMPRESSED_RGB_BPTC_SIGNED_FLOAT, 1 << 14, 1 << 14)
     assert gl.get_error() == 0
-    linked(
+    in_450(
         gl,
         vertex="void main() { gl_Position = vec4(gl_VertexID * 2 - 1, gl_VertexID & 1, 0, 1); }",
         fragment="uniform sampler2D t; out vec4 c; void main() { c = texture(t, vec2(0.5)); }",
@@ -124,7 +115,7 @@ def test_texels_at_the_end_of_a_large_texture(gl: Any) -> None:
     gl.bind_image_texture(0, gl.get_integerv(GL.TEXTURE_BINDING_2D_ARRAY)[0], 0, True, 0,
                           GL.READ_WRITE, GL.R8UI)  # fmt: skip
     storage(gl, GL.SHADER_STORAGE_BUFFER, 64)
-    linked(
+    in_450(
         gl,
         compute="""layout(local_size_x = 1) in;
             layout(binding = 0, r8ui) uniform uimage2DArray image;
@@ -141,7 +132,7 @@ def test_texels_at_the_end_of_a_large_texture(gl: Any) -> None:
         gl.uniform3i(0, *place)
         gl.dispatch_compute(1, 1, 1)
         assert words(gl, 0, 2) == [77 + place[2], 0], place
-    linked(
+    in_450(
         gl,
         compute="""layout(local_size_x = 1) in;
             uniform usampler2DArray texture_;
@@ -162,7 +153,7 @@ def test_texels_at_the_end_of_a_large_texture(gl: Any) -> None:
 
 def test_words_at_the_end_of_a_large_buffer_and_past_it(gl: Any) -> None:
     storage(gl, GL.SHADER_STORAGE_BUFFER, LONGEST)
-    linked(
+    in_450(
         gl,
         compute="""layout(local_size_x = 1) in;
             layout(std430, binding = 0) buffer Words { uint found[]; };
@@ -194,7 +185,7 @@ def test_vertices_at_the_end_of_a_large_buffer_and_past_it(gl: Any, stride: int)
     indices = gl.gen_buffers(1)[0]
     gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, indices)
     gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, 16, struct.pack("4I", *numbers), GL.STATIC_DRAW)
-    linked(
+    in_450(
         gl,
         vertex="""layout(location = 0) in float value;
             out float got;
@@ -229,7 +220,7 @@ def test_a_sample_that_is_not_there_reads_as_zero(gl: Any) -> None:
     gl.clear_color(1.0, 0.0, 0.0, 0.0)
     gl.clear(GL.COLOR_BUFFER_BIT)
     storage(gl, GL.SHADER_STORAGE_BUFFER, 64)
-    linked(
+    in_450(
         gl,
         compute="""layout(local_size_x = 4) in;
             uniform sampler2DMS texture_;

@@ -15,25 +15,13 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 DRIVERS = ("jit", "simd", "tiler")
 WIDTH, HEIGHT = 128, 80
 VERTICES = 1536
 
 Array = npt.NDArray[Any]
-
-
-def linked(gl: Any, captured: tuple[str, ...], **texts: str) -> int:
-    name = int(gl.create_program())
-    for stage, text in texts.items():
-        gl.attach_shader(name, compiled(gl, getattr(GL, f"{stage}_SHADER"), text))
-    if captured:
-        gl.transform_feedback_varyings(name, captured, GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
-    return name
 
 
 # -- fragments -------------------------------------------------------------------------------------
@@ -128,7 +116,7 @@ def fragments(driver: str, name: str) -> list[Array]:
     before, body = BODIES[name]
     buffers, image = _bound(gl, np.random.default_rng(5))
     text = FRAGMENT.replace("BEFORE", before).replace("BODY", body)
-    program = linked(gl, (), VERTEX=FRAGMENT_VERTEX, FRAGMENT=text)
+    program = linked(gl, vertex=FRAGMENT_VERTEX, fragment=text)
     for k in range(2):
         block = gl.get_uniform_block_index(program, f"Block[{k}]")
         if block != GL.INVALID_INDEX:
@@ -222,7 +210,7 @@ def captured(driver: str, mode: int, count: int, words: int, **texts: str) -> tu
     """Words captured of a draw, and how many primitives were."""
     gl = create_context(driver, version=(4, 5), profile="core", size=(8, 8))
     _bound(gl, np.random.default_rng(6))
-    linked(gl, ("result",), **texts)
+    linked(gl, captured=["result"], **texts)
     (buffer,), (query,) = gl.gen_buffers(1), gl.gen_queries(1)
     gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, buffer)
     gl.buffer_data(

@@ -22,6 +22,7 @@ from gallette.drivers.machines.simd import compile as simd_compile
 from gallette.drivers.machines.simulator.threads import MachineHangError
 from gallette.drivers.machines.tiler import compile as tiler_compile
 from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import linked
 
 
 @dataclass(frozen=True)
@@ -113,20 +114,6 @@ ENDLESS = "int i = 2; while (i != 1) i = (i + int(s)) & 1022; c = vec4(i);"
 BARRIER = """#version 430
 layout(local_size_x = 32) in;
 void main() { if (gl_LocalInvocationIndex < 16u) barrier(); }"""
-
-
-def linked(gl: GLInterface, **sources: str) -> int:
-    made = gl.create_program()
-    for stage, source in sources.items():
-        shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
-        gl.shader_source(shader, source)
-        gl.compile_shader(shader)
-        gl.attach_shader(made, shader)
-        gl.delete_shader(shader)
-    gl.link_program(made)
-    assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
-    gl.use_program(made)
-    return int(made)
 
 
 def loop_for_ever(gl: GLInterface) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, create_context
+from tests.state_tracker.helpers import linked
 
 LIMITS = {
     "MAX_SAMPLES": 16,
@@ -43,16 +44,7 @@ def test_what_it_claims() -> None:
 @pytest.mark.parametrize("shaders", [SHADERS, {"COMPUTE": COMPUTE}], ids=["drawing", "computing"])
 def test_programs_of_every_stage_run_and_do_nothing(shaders: dict[str, str]) -> None:
     gl = create_context("noop", size=(4, 4))
-    program = gl.create_program()
-    for stage, source in shaders.items():
-        shader = gl.create_shader(getattr(GL, f"{stage}_SHADER"))
-        gl.shader_source(shader, source)
-        gl.compile_shader(shader)
-        assert not gl.get_shader_info_log(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    linked(gl, **shaders)
     gl.bind_vertex_array(*gl.gen_vertex_arrays(1))
     if "COMPUTE" in shaders:
         gl.dispatch_compute(1, 1, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled
+from tests.state_tracker.helpers import linked
 
 PATCHES, WRITERS = 7, 3
 VERTEX = "#version 430\nvoid main() { gl_Position = vec4(float(gl_VertexID)); }"
@@ -118,14 +117,7 @@ def captured(driver: str, stages: dict[int, str]) -> Any:
         pytest.importorskip("llvmlite")
     options: dict[str, Any] = {"version": (4, 3), "size": (4, 4)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
-    program = gl.create_program()
-    for kind, source in stages.items():
-        gl.attach_shader(program, compiled(gl, kind, source))
-    names = (ctypes.c_char_p * 4)(b"a", b"b", b"c", b"d")
-    gl.transform_feedback_varyings(program, 4, ctypes.addressof(names), GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    linked(gl, stages, ["a", "b", "c", "d"])
     gl.bind_vertex_array(*gl.gen_vertex_arrays(1))
     gl.enable(GL.RASTERIZER_DISCARD)
     gl.patch_parameteri(GL.PATCH_VERTICES, 4)

@@ -13,7 +13,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled, errors, pixels
+from tests.state_tracker.helpers import errors, linked, pixels
 
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
 SIZE, POINT = 32, 8
@@ -71,12 +71,7 @@ def picture(driver: str, name: str, filled: bool = True) -> Any:
     options: dict[str, Any] = {"version": (4, 5), "profile": "compat", "size": (SIZE, SIZE)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
     stages, mode, _ = CASES[name]
-    program = gl.create_program()
-    for stage, text in {"VERTEX": PLAIN, **stages, "FRAGMENT": FRAGMENT}.items():
-        gl.attach_shader(program, compiled(gl, getattr(GL, f"{stage}_SHADER"), text))
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    linked(gl, VERTEX=PLAIN, **stages, FRAGMENT=FRAGMENT)
     for capability in (GL.PROGRAM_POINT_SIZE, GL.POINT_SPRITE):
         gl.enable(capability)
     gl.tex_envi(GL.POINT_SPRITE, GL.COORD_REPLACE, True)
@@ -119,12 +114,7 @@ def test_coordinates_within_points(name: str, filled: bool) -> None:
 
 def test_patches_may_be_given_one_vertex_at_a_time() -> None:
     gl = create_context("numpipe", version=(4, 5), profile="compat", size=(SIZE, SIZE))
-    stages = {"VERTEX": PLAIN, **CASES["evaluated triangles"][0], "FRAGMENT": FRAGMENT}
-    program = gl.create_program()
-    for stage, text in stages.items():
-        gl.attach_shader(program, compiled(gl, getattr(GL, f"{stage}_SHADER"), text))
-    gl.link_program(program)
-    gl.use_program(program)
+    linked(gl, VERTEX=PLAIN, **CASES["evaluated triangles"][0], FRAGMENT=FRAGMENT)
     gl.begin(GL.PATCHES)
     assert errors(gl) == []
     gl.release()

@@ -84,7 +84,7 @@ REFUSED: list[tuple[Callable[[Builder], Def], str, str]] = [
     (_moved_pointer, "has no code for 'ptr_as_array' derefs",
      "has no code for 'ptr_as_array' derefs"),
     (_of_two_sizes, "local 'mixed' mixes component sizes",
-     "has no code for the local 'mixed' that mixes sizes of components"),
+     "local 'mixed' mixes component sizes"),
     (_global, "no code for the intrinsic '?load_global", "no code for the intrinsic 'load_global'"),
 ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from tests.scenes_once import OF_THE_TEXTURE_UNIT, numpipe_scenes
 
 SLOW = ("deep_zoom",)
 """600 rounds of doubles made of integers take as long as all others together. Doubles are in
-tests/tiler/test_chunks, and `gallette diff deep_zoom --driver tiler` draws it."""
+tests/drivers/test_random_lane_shaders, and `gallette diff deep_zoom --driver tiler` draws it."""
 
 
 @pytest.mark.parametrize(("half_colors", "most", "first"), [("never", 1, 0), ("auto", 2, 1)])

@@ -9,7 +9,7 @@ import pytest
 
 import gallette
 from gallette.state_tracker import GL
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 SOURCE = """#version 430
 #extension GL_ARB_gpu_shader_int64 : require
@@ -36,10 +36,7 @@ void main() {
 @pytest.mark.parametrize("groups", [1, 2, 5])
 def test_workgroups_do_not_share_memory(driver: str, groups: int) -> None:
     gl: Any = gallette.create_context(driver, version=(4, 5))
-    program = gl.create_program()
-    gl.attach_shader(program, compiled(gl, GL.COMPUTE_SHADER, SOURCE))
-    gl.link_program(program)
-    gl.use_program(program)
+    linked(gl, compute=SOURCE)
     (buffer,) = gl.gen_buffers(1)
     gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, buffer)
     size = 12 * groups

@@ -10,8 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-__all__ = ["Machine"]
-
 SP = ZERO = 31
 LINK = 30
 _WORD, _LOW = (1 << 64) - 1, (1 << 32) - 1

@@ -8,8 +8,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["can_serve", "on", "x_server"]
-
 
 def can_serve() -> bool:
     return shutil.which("Xvfb") is not None

@@ -8,8 +8,6 @@ import time
 from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.reduce import without_runs
 
-__all__ = ["FUZZER", "Toy"]
-
 
 class Toy(Fuzzer[list[int]]):
     """Case N is the numbers up to N; 7, 11 and 13 together, 40, 50 and 60 do harm."""

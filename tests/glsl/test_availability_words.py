@@ -25,7 +25,7 @@ GLSL = Path(availability.__file__).parent
 
 def rows() -> Iterator[str]:
     """The availabilities in tables."""
-    yield from (getattr(availability, name) for name in availability.__all__)
+    yield from (words for name, words in vars(availability).items() if name.isupper())
     yield from TYPE_AVAILABILITY.values()
     for table in (keywords._RESERVED, keywords._STATEMENTS, qualifiers.KEYWORDS):
         yield from table.values()

@@ -12,6 +12,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 HEAD = "#version 440\n"
 PLAIN = {
@@ -119,19 +120,12 @@ def test_an_array_without_a_size_has_room_for_what_any_shader_of_the_stage_reads
     options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
     for first, second in ((6, 3), (3, 6), (4, 4), (0, 2)):
-        program = gl.create_program()
         source = (
             f"vertex: {declaration} float f();"
             f"void main() {{ gl_Position = vec4({element.format(first)} + f()); }}\n"
             f"vertex: {declaration} float f() {{ return {element.format(second)}; }}"
         )
-        for stage, text in shaders(source):
-            shader = gl.create_shader(KINDS[stage])
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            gl.attach_shader(program, shader)
-        gl.link_program(program)
-        assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+        program = linked(gl, [(KINDS[stage], text) for stage, text in shaders(source)], used=False)
         index = gl.get_program_resource_index(program, GL.UNIFORM, resource)
         size = gl.get_program_resourceiv(program, GL.UNIFORM, index, 1, [GL.ARRAY_SIZE])
         assert size == [max(first, second) + 1]

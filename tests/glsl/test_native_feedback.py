@@ -13,6 +13,7 @@ from gallette.compiler.glsl import LinkedProgram, LinkOptions, compile_shader, l
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 pytestmark = pytest.mark.native
 
@@ -49,20 +50,7 @@ def ours(source: str, names: list[str]) -> LinkedProgram:
 
 
 def native(gl: Any, source: str, names: list[str]) -> int:
-    program = gl.create_program()
-    name = gl.create_shader(GL.VERTEX_SHADER)
-    gl.shader_source(name, source)
-    gl.compile_shader(name)
-    assert gl.get_shaderiv(name, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(name) + source
-    gl.attach_shader(program, name)
-    if names:
-        strings = (ctypes.c_char_p * len(names))(*(n.encode() for n in names))
-        gl.transform_feedback_varyings(
-            program, len(names), ctypes.addressof(strings), GL.INTERLEAVED_ATTRIBS
-        )
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program) + source
-    return int(program)
+    return linked(gl, captured=names, vertex=source, used=False)
 
 
 def query(gl: Any, program: int, name: str) -> list[int]:

@@ -23,6 +23,7 @@ from gallette.compiler.glsl import (
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 pytestmark = pytest.mark.native
 
@@ -89,16 +90,7 @@ def gl() -> Iterator[Any]:
 
 
 def native_program(gl: Any, source: str) -> int:
-    program = gl.create_program()
-    for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, source)):
-        name = gl.create_shader(kind)
-        gl.shader_source(name, text)
-        gl.compile_shader(name)
-        assert gl.get_shaderiv(name, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(name) + text
-        gl.attach_shader(program, name)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    return int(program)
+    return linked(gl, vertex=VERTEX, fragment=source, used=False)
 
 
 PROPERTIES = (GL.OFFSET, GL.ARRAY_STRIDE, GL.MATRIX_STRIDE, GL.IS_ROW_MAJOR, GL.ARRAY_SIZE)

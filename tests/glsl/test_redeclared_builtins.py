@@ -14,6 +14,7 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.link.limits import Limits
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 HEADS = {
     "vertex": "",
@@ -126,16 +127,7 @@ def drawn(gl: GLInterface, qualifier: str, first: str, second: str) -> list[int]
         (GL.FRAGMENT_SHADER, f"{declared[0]}void part(); void main() {{ part(); }}"),
         (GL.FRAGMENT_SHADER, f"{declared[1]}void part() {{ gl_FragColor = gl_Color; }}"),
     )
-    program = gl.create_program()
-    for kind, text in parts:
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, head + text)
-        gl.compile_shader(shader)
-        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    linked(gl, [(kind, head + text) for kind, text in parts])
     gl.clear(GL.COLOR_BUFFER_BIT)
     gl.begin(GL.TRIANGLES)
     for color, w, x, y in (((1, 0, 0), 1, -1, -1), ((0, 1, 0), 3, 3, -3), ((0, 0, 1), 1, -1, 1)):

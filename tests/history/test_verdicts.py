@@ -21,6 +21,7 @@ from gallette.history.records import Stored
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.cases import Case, each
+from tests.state_tracker.helpers import linked
 from tests.state_tracker.negative_suite import value
 
 Draw = Callable[[Any], None]
@@ -48,12 +49,7 @@ def triangle(gl: Any, z: float = 0.0, order: str = "012", size: float = 3.0) -> 
 
 def shader(gl: Any, text: str) -> None:
     """Use a fragment shader alone."""
-    made, part = gl.create_program(), gl.create_shader(GL.FRAGMENT_SHADER)
-    gl.shader_source(part, "#version 330\n" + text)
-    gl.compile_shader(part)
-    gl.attach_shader(made, part)
-    gl.link_program(made)
-    gl.use_program(made)
+    linked(gl, fragment="#version 330\n" + text)
 
 
 def target(gl: Any, internal: int) -> None:

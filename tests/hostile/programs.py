@@ -7,22 +7,14 @@ from typing import Any
 import numpy as np
 
 from gallette.state_tracker import GL, GLInterface
-from tests.state_tracker.helpers import compiled
-
-__all__ = ["compute", "linked", "storage", "words"]
+from tests.state_tracker import helpers
 
 
 def linked(gl: GLInterface, **sources: str) -> int:
     """A program of sources by stage (`VERTEX`, `GEOMETRY`, ...), in use."""
-    name = gl.create_program()
-    for stage, source in sources.items():
-        shader = compiled(gl, getattr(GL, f"{stage}_SHADER"), f"#version 460\n{source}")
-        gl.attach_shader(name, shader)
-        gl.delete_shader(shader)
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
-    return int(name)
+    return helpers.linked(
+        gl, **{stage: f"#version 460\n{source}" for stage, source in sources.items()}
+    )
 
 
 def storage(gl: GLInterface, binding: int, size: int) -> int:

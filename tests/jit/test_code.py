@@ -21,8 +21,7 @@ from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.program import ShaderBudgetError
-from gallette.drivers.common.work import Work
+from gallette.drivers.common.work import ShaderBudgetError, Work
 from gallette.drivers.jit.explain import explained
 from gallette.drivers.jit.llvm import codegen, compile_thread, engine
 from gallette.drivers.jit.program import compile_program
@@ -210,7 +209,7 @@ def test_derefs_keep_memories_apart() -> None:
     from gallette.drivers.jit.shader.chunk_emit import emit_chunk
 
     counts = [
-        memory_accesses(engine.explain(emit_chunk(shader, one_block=one).text)[0])
+        memory_accesses(codegen.explain(emit_chunk(shader, one_block=one).text)[0])
         for one in (False, True)
     ]
     assert counts[0][0] < counts[1][0] and counts[0][1] < counts[1][1]

@@ -17,6 +17,7 @@ from gallette.drivers.jit.shader.plan_code import DONE, LARGE, LISTS, STOPPED, T
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import abi, machine_code
 from tests.state_tracker.gl_programs import Program, programs_of
+from tests.state_tracker.helpers import linked
 from tests.state_tracker.stream.worlds import Through, switch_off
 from tests.state_tracker.test_gl_programs import FOLDER, answers
 
@@ -57,14 +58,7 @@ class Stage:
 
     def use(self, fragment: str) -> None:
         gl = self.gl
-        program = gl.create_program()
-        for kind, source in ((GL.VERTEX_SHADER, PLACED), (GL.FRAGMENT_SHADER, fragment)):
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, source)
-            gl.compile_shader(shader)
-            gl.attach_shader(program, shader)
-        gl.link_program(program)
-        gl.use_program(program)
+        program = linked(gl, vertex=PLACED, fragment=fragment)
         self.places = {n: gl.get_uniform_location(program, n) for n in ("place", "tint")}
 
     def buffer(self, data: Any, target: int = GL.ARRAY_BUFFER) -> int:

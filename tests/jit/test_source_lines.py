@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from gallette.drivers.jit.explain import stages_of
-from gallette.drivers.jit.llvm.engine import explain
+from gallette.drivers.jit.llvm.codegen import explain
 from gallette.inspector.examples import FRAGMENT, VERTEX
 from gallette.inspector.programs import way_of
 

@@ -20,6 +20,7 @@ from gallette.drivers.jit.llvm.engine import machine
 from gallette.drivers.jit.shader.chunk_emit import emit_chunk
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
+from tests.state_tracker.helpers import linked
 
 pytest.importorskip("llvmlite")
 
@@ -139,13 +140,7 @@ def contexts() -> Iterator[dict[str, Any]]:
 
 def found(gl: Any, source: str, size: int) -> list[int]:
     gl.make_current()
-    shader, program = gl.create_shader(GL.COMPUTE_SHADER), gl.create_program()
-    gl.shader_source(shader, source)
-    gl.compile_shader(shader)
-    gl.attach_shader(program, shader)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS) == [1], gl.get_program_info_log(program)
-    gl.use_program(program)
+    linked(gl, compute=source)
     given = np.random.default_rng(5).integers(0, 64, 16).astype(np.int32)
     for binding, data in ((0, np.zeros(8 * GROUPS * size, np.int32)), (1, given)):
         gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, binding, gl.gen_buffers(1)[0])

@@ -9,8 +9,6 @@ import numpy as np
 
 from gallette.compute import Local
 
-__all__ = ["CHECKS", "ONE_BUFFER"]
-
 Check = Callable[[Any, np.random.Generator], None]
 CHECKS: dict[str, Check] = {}
 ONE_BUFFER = ("blelloch", "radix", "odd_even", "generic_swap", "nested", "hash")

@@ -21,8 +21,6 @@ import numpy as np
 
 from gallette.drivers.machines.isa.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS
 
-__all__ = ["Effect", "Lots", "Verdict", "compared", "is_lasting", "sees_memory"]
-
 
 @dataclass(slots=True)
 class Effect:

@@ -15,8 +15,6 @@ from tests.machines import simd, tiler
 from tests.machines.effects import Verdict
 from tests.simd.divergent_programs import DivergentShader, divergent_shader
 
-__all__ = ["MACHINES", "Checked", "checked_program", "judged", "program"]
-
 MACHINES = ("simd", "tiler")
 _WIDE = 8
 """The tiler computes 64 bits by long sequences: only every so many of its programs has some."""

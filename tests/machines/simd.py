@@ -28,8 +28,6 @@ from gallette.drivers.machines.simd.isa.instruction import Instruction, Region
 from gallette.drivers.machines.simd.isa.table import ISA
 from tests.machines.effects import Effect, Lots, Verdict, compared, is_lasting, sees_memory
 
-__all__ = ["Thread", "checked", "reference"]
-
 Array = npt.NDArray[Any]
 U = np.uint64
 BYTES = 32

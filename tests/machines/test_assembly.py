@@ -93,14 +93,19 @@ LINES_OF_THE_TILER: dict[str, dict[str, Any]] = {
         "op": "cmps.f.lt", "dst": Operand("p", 2),
         "srcs": (Operand("r", 0), Operand("c", 1, neg=True, rep=True)),
     },
+    "cmps.s.lt p0.y, r3.z, #0xffffffff": {
+        "op": "cmps.s.lt", "dst": Operand("p", 1),
+        "srcs": (Operand("r", 14), Operand("i", 0, bits=2**32 - 1)),
+    },
+    "cov.fh hr3.w, r1.y": {"op": "cov.fh", "dst": Operand("h", 15), "srcs": (Operand("r", 5),)},
     "br !p0.y, @12": {"op": "br", "pred": 1, "inverse": True, "target": 12},
     "brdead p0.w, @3": {"op": "brdead", "pred": 3, "target": 3},
     "kill p0.z": {"op": "kill", "pred": 2},
     "jump @7": {"op": "jump", "target": 7},
     "(sy)end": {"op": "end", "sy": True},
     "(rpt5)nop": {"op": "nop", "repeat": 5},
-    "(sy)sam r4.x, r8.x, desc=0x30021 len=3 res=4": {
-        "op": "sam", "sy": True, "dst": Operand("r", 16), "srcs": (Operand("r", 32),),
+    "(sy)(ss)sam r4.x, r8.x, desc=0x30021 len=3 res=4": {
+        "op": "sam", "sy": True, "ss": True, "dst": Operand("r", 16), "srcs": (Operand("r", 32),),
         "message": Message("sampler", 0x30021, 3, 4),
     },
     "rt null, r1.x, desc=0x1 len=4 res=0": {

@@ -12,6 +12,7 @@ from gallette.drivers.machines.backend.colouring import colour, victims
 from gallette.lessons.register_pressure import blur_of
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
+from tests.state_tracker.helpers import linked
 
 SIZE = 24, 16
 _VERTEX = """#version 330
@@ -52,16 +53,7 @@ def drawn(driver: str, fragment: str, **options: Any) -> tuple[np.ndarray, int]:
     """The picture in 32-bit floats, and how many values of the fragment shader were spilled."""
     gl = Context(driver, profile="compat", size=(8, 8), **options)
     try:
-        program = gl.create_program()
-        for kind, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, fragment.strip())):
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            assert gl.get_shaderiv(shader, GL.COMPILE_STATUS), gl.get_shader_info_log(shader)
-            gl.attach_shader(program, shader)
-            gl.delete_shader(shader)
-        gl.link_program(program)
-        gl.use_program(program)
+        program = linked(gl, vertex=_VERTEX, fragment=fragment.strip())
         target, image = gl.gen_textures(2)
         (frame,) = gl.gen_framebuffers(1)
         gl.bind_texture(GL.TEXTURE_2D, target)

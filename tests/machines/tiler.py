@@ -22,8 +22,6 @@ from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
 from gallette.drivers.machines.tiler.isa.table import ISA
 from tests.machines.effects import Effect, Lots, Verdict, compared, is_lasting, sees_memory
 
-__all__ = ["Channel", "checked", "reference"]
-
 Half: TypeAlias = tuple[int, int]
 """A symbol, and which half of it (2: it is a half itself)."""
 NOTHING: Half = (0, 0)

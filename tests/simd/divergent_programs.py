@@ -12,8 +12,6 @@ from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from tests.numpipe.shader.random_lane_shaders import RandomShader
 
-__all__ = ["divergent_shader", "scalar"]
-
 
 class DivergentShader(RandomShader):
     """Adds headers and wide values."""

@@ -14,6 +14,7 @@ from gallette.drivers.machines.backend.cleanup import cleaned
 from gallette.drivers.machines.backend.colouring import colour
 from gallette.drivers.machines.backend.liveness import interference
 from gallette.drivers.machines.backend.schedule import schedule
+from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.types import TYPES, RegType
 from gallette.drivers.machines.program import Counters, MachineProgram
 from gallette.drivers.machines.selection.arithmetic import FORMULAS
@@ -22,7 +23,7 @@ from gallette.drivers.machines.simd.backend.select import Selector
 from gallette.drivers.machines.simd.backend.select_alu import PATTERNS
 from gallette.drivers.machines.simd.backend.timing import PIPE
 from gallette.drivers.machines.simd.compile import BackendOptions, compile_shader
-from gallette.drivers.machines.simd.isa.instruction import Instruction, Message, Region, immediate
+from gallette.drivers.machines.simd.isa.instruction import Instruction, Region, immediate
 from gallette.drivers.machines.simd.isa.opcodes import CONDITIONS
 from gallette.drivers.machines.simd.isa.table import ISA
 from gallette.lessons.register_pressure import chosen_width, shader_of

@@ -21,8 +21,6 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
-__all__ = ["Array", "assert_same", "computed", "module", "read"]
-
 Array = npt.NDArray[Any]
 _SCALARS = {f"u{bits}": f"OpTypeInt {bits} 0" for bits in (8, 16, 32, 64)}
 _SCALARS |= {f"i{bits}": f"OpTypeInt {bits} 1" for bits in (8, 16, 32, 64)}

@@ -24,8 +24,6 @@ from gallette.pipe.state import VertexBuffer
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw
 
-__all__ = ["Bound", "Watch", "by_slot", "plain"]
-
 MOST = 25
 """draws that are looked at, of each context"""
 Bound = dict[tuple[Any, ...], Any]

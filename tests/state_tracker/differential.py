@@ -16,8 +16,6 @@ from gallette.state_tracker import create_context
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
 
-__all__ = ["Scenes", "answers", "same"]
-
 T = TypeVar("T")
 VERSIONS = {"core": (4, 5), "compat": (4, 5), "es": (3, 2)}
 

@@ -23,8 +23,6 @@ import numpy as np
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 
-__all__ = ["everything", "grown", "live_objects"]
-
 SIDE = 4
 STAGES = {
     GL.VERTEX_SHADER: """#version 430 compatibility

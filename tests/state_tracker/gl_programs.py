@@ -27,8 +27,6 @@ from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import compiled, errors, quad
 from tests.state_tracker.negative_suite import ARRAYS, value
 
-__all__ = ["Program", "ProgramError", "programs_of", "run"]
-
 _HEADER = re.compile(r"\[(.+)\] (core|compat|es) (\d)\.(\d) (\d+)x(\d+)((?: \w+)*)")
 _STAGES = ("vertex", "fragment", "geometry", "tess_control", "tess_evaluation", "compute")
 _KINDS = {"shader": (*_STAGES, "assembly"), "data": tuple(ARRAYS)}

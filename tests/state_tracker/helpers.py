@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,43 @@ def compiled(gl: GLInterface, kind: int, source: str) -> int:
     return int(shader)
 
 
-def program(gl: GLInterface, vertex: str = PLAIN_VS, fragment: str = COLOR_FS) -> int:
-    """A linked program in use."""
-    name = gl.create_program()
-    for kind, source in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
+def linked(
+    gl: Any,
+    shaders: Mapping[int, str] | Iterable[tuple[int, str]] = (),
+    captured: Sequence[str] = (),
+    *,
+    attributes: Sequence[str] = (),
+    separable: bool = False,
+    used: bool = True,
+    **by_stage: str,
+) -> int:
+    """A program of shaders, given by kind or by stage (`vertex=...`), that linked; in use, if that
+    is not declined. `captured`: what transform feedback writes into one buffer; `attributes`: what
+    has the first locations.
+    """
+    name = int(gl.create_program())
+    kinds = {getattr(GL, f"{stage.upper()}_SHADER"): text for stage, text in by_stage.items()}
+    given = shaders.items() if isinstance(shaders, Mapping) else shaders
+    for kind, source in (*given, *kinds.items()):
         shader = compiled(gl, kind, source)
         gl.attach_shader(name, shader)
         gl.delete_shader(shader)
+    for location, attribute in enumerate(attributes):
+        gl.bind_attrib_location(name, location, attribute)
+    if captured:
+        gl.transform_feedback_varyings(name, len(captured), list(captured), GL.INTERLEAVED_ATTRIBS)
+    if separable:
+        gl.program_parameteri(name, GL.PROGRAM_SEPARABLE, 1)
     gl.link_program(name)
     assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
-    return int(name)
+    if used:
+        gl.use_program(name)
+    return name
+
+
+def program(gl: GLInterface, vertex: str = PLAIN_VS, fragment: str = COLOR_FS) -> int:
+    """A linked program in use."""
+    return linked(gl, vertex=vertex, fragment=fragment)
 
 
 def quad(gl: GLInterface, name: int, attribute: str = "position") -> int:

@@ -18,8 +18,6 @@ from typing import Any
 
 from gallette.state_tracker.topics import TOPICS
 
-__all__ = ["PROGRAM", "answers", "without"]
-
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import json, sys

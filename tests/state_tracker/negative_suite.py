@@ -21,8 +21,6 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Param
 
-__all__ = ["ARRAYS", "Case", "cases", "prepare", "run", "topics", "value"]
-
 ARRAYS = {
     "i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "c": "i1", "h": "f2", "s2": "i2",
     "w": "u2", "q": "i8", "U": "u8",

@@ -11,8 +11,6 @@ from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
 
-__all__ = ["compare"]
-
 
 def compare(
     drawing: Callable[[Any], None],

@@ -15,8 +15,6 @@ import numpy as np
 from gallette.state_tracker import GL
 from tests.state_tracker.negative_suite import value
 
-__all__ = ["SIZE", "Row", "draw", "make", "picture", "rows", "wipe"]
-
 SIZE = 32
 Call = tuple[str, tuple[Any, ...]]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
+from tests.state_tracker.helpers import errors, linked, pixels, program, quad
 
 SIZE = 16
 HEAD = "#version 430\n#extension GL_ARB_bindless_texture : require\n"
@@ -311,10 +311,9 @@ def test_images(gl: GLInterface) -> None:
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
     handle = gl.get_image_handle_arb(name, 0, 0, 0, GL.R32UI)
     gl.make_image_handle_resident_arb(handle, GL.READ_WRITE)
-    shader = compiled(
+    made = linked(
         gl,
-        GL.COMPUTE_SHADER,
-        HEAD + "#extension GL_ARB_shader_image_size : enable\n"
+        compute=HEAD + "#extension GL_ARB_shader_image_size : enable\n"
         "layout(local_size_x = 8, local_size_y = 8) in;\n"
         "layout(r32ui, bindless_image) uniform uimage2D set;\nuniform uvec2 words;\n"
         "void main() { ivec2 at = ivec2(gl_GlobalInvocationID.xy);\n"
@@ -323,11 +322,6 @@ def test_images(gl: GLInterface) -> None:
         "imageStore(other, at, uvec4(old * 2u + uint(imageSize(other).x)));\n"
         "imageAtomicAdd(set, at, 1u); }\n",
     )
-    made = gl.create_program()
-    gl.attach_shader(made, shader)
-    gl.link_program(made)
-    assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
-    gl.use_program(made)
     gl.uniform_handleui64_arb(gl.get_uniform_location(made, "set"), handle)
     at = gl.get_uniform_location(made, "words")
     gl.uniform2ui(at, handle & 0xFFFFFFFF, handle >> 32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,8 +13,7 @@ import pytest
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.native.context import NativeContext
 from tests.conftest import native_context
-
-from .helpers import compiled
+from tests.state_tracker.helpers import linked
 
 SIZES = {
     "float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat2": 4, "mat3x2": 6, "mat2x3": 6,
@@ -76,16 +74,7 @@ class Outputs:
 
 def captured(gl: Any, source: str, names: list[str]) -> bytes:
     """The buffer after one point."""
-    program = gl.create_program()
-    gl.attach_shader(program, compiled(gl, GL.VERTEX_SHADER, source))
-    if names:
-        strings = (ctypes.c_char_p * len(names))(*(n.encode() for n in names))
-        gl.transform_feedback_varyings(
-            program, len(names), ctypes.addressof(strings), GL.INTERLEAVED_ATTRIBS
-        )
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    program = linked(gl, captured=names, vertex=source)
     gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, gl.gen_buffers(1)[0])
     gl.buffer_data(GL.TRANSFORM_FEEDBACK_BUFFER, ROOM, bytes(ROOM), GL.STATIC_READ)
     gl.begin_transform_feedback(GL.POINTS)

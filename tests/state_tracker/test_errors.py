@@ -9,7 +9,7 @@ import pytest
 from gallette.compiler.errors import MisuseError
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
-from tests.state_tracker.helpers import compiled, errors, program
+from tests.state_tracker.helpers import errors, linked, program
 
 E, OP = "GL_INVALID_ENUM", "GL_INVALID_OPERATION"
 
@@ -100,10 +100,7 @@ def test_a_runaway_shader_resets_the_context_for_c_programs_too(
         value[0] = uint(i);
     }
     """
-    name = ours.create_program()
-    ours.attach_shader(name, compiled(ours, GL.COMPUTE_SHADER, kernel))
-    ours.link_program(name)
-    ours.use_program(name)
+    name = linked(ours, compute=kernel)
     ours.uniform1i(ours.get_uniform_location(name, "stop"), 1)
     through_pointer(ours, "glDispatchCompute", "III", 1, 1, 1)
     assert errors(ours) == ["GL_CONTEXT_LOST"]

@@ -15,7 +15,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled
+from tests.state_tracker.helpers import linked
 
 COMMON = """#version 450
 struct Item { vec3 at; float w[2]; };
@@ -124,23 +124,17 @@ def shaders_of(name: str) -> dict[int, str]:
     return {getattr(GL, f"{k}_SHADER"): "#version 450\n" + text for k, text in pairs} or TEXTS
 
 
-def linked(gl: GLInterface, name: str) -> int:
-    program, texts = gl.create_program(), shaders_of(name)
-    for kind, text in texts.items():
-        gl.attach_shader(program, compiled(gl, kind, text))
-    if texts is TEXTS:
-        gl.transform_feedback_varyings(program, len(VARYINGS), VARYINGS, GL.INTERLEAVED_ATTRIBS)
-    gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, len(texts) == 1)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    return int(program)
+def program_of(gl: GLInterface, name: str) -> int:
+    texts = shaders_of(name)
+    varyings = VARYINGS if texts is TEXTS else ()
+    return linked(gl, texts, varyings, separable=len(texts) == 1, used=False)
 
 
 class Asked:
     """What one GL says of the program."""
 
     def __init__(self, gl: GLInterface, name: str = "") -> None:
-        self.gl, self.program = gl, linked(gl, name)
+        self.gl, self.program = gl, program_of(gl, name)
 
     def name(self, interface: int, index: int) -> Any:
         """A resource's name, or what stands for it."""

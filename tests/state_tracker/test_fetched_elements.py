@@ -12,7 +12,7 @@ import pytest
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.memory import LISTENERS
-from tests.state_tracker.helpers import errors, pixels
+from tests.state_tracker.helpers import errors, linked, pixels
 
 STRIDE = 16
 ROWS = 70_000  # so many are there, but calls that name few must read few
@@ -65,14 +65,7 @@ def arrays(gl: Any) -> list[Any]:
          "void main() { gl_Position = gl_Vertex + vec4(a, 0); }"),
         (GL.FRAGMENT_SHADER, "#version 430 compatibility\nvoid main() {}"),
     )  # fmt: skip
-    program = gl.create_program()
-    for kind, source in sources:
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, source)
-        gl.compile_shader(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    gl.use_program(program)
+    linked(gl, sources)
     assert errors(gl) == []
     return made
 
@@ -232,13 +225,7 @@ def test_draws_of_captured_vertices_read_as_many_of_each_array(
     gl: Any, arrays: list[Any], heard: Reads
 ) -> None:
     source = "#version 430 compatibility\nout vec4 kept; void main() { kept = vec4(1); }"
-    program = gl.create_program()
-    shader = gl.create_shader(GL.VERTEX_SHADER)
-    gl.shader_source(shader, source)
-    gl.compile_shader(shader)
-    gl.attach_shader(program, shader)
-    gl.transform_feedback_varyings(program, 1, ["kept"], GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(program)
+    program = linked(gl, captured=["kept"], vertex=source, used=False)
     (before,) = gl.get_integerv(GL.CURRENT_PROGRAM)
     gl.use_program(program)
     gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, 1)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import linked
 
-from .helpers import compiled, errors
+from .helpers import errors
 
 DRIVERS = ["numpipe", "jit", "simd", "tiler"]
 
@@ -79,11 +80,7 @@ def run(gl: GLInterface, shape: Shape, body: str) -> None:
                 * (all.x + {size[0]} * (all.y + {size[1]} * all.z));
             {body}
         }}"""
-    name = gl.create_program()
-    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, source))
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
+    name = linked(gl, compute=source)
     gl.dispatch_compute(1, 1, size[2] * (shape.samples or 1))
     gl.memory_barrier(GL.ALL_BARRIER_BITS)
     assert errors(gl) == []

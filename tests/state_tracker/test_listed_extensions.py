@@ -12,6 +12,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 from .helpers import compiled, errors
 
@@ -235,12 +236,8 @@ def coverage(gl: GLInterface, layout: str) -> Bytes:
     gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
     gl.enable(GL.DEPTH_TEST)
     for red, depth in (("0.0", (2.3, -0.9)), ("float(gl_SampleMaskIn[0]) / 15.0", (0.0, 0.0))):
-        program = gl.create_program()
         fragment = f"#version 430\n{layout}\nout vec4 color; void main() {{ color = vec4({red}); }}"
-        for kind, source in ((GL.VERTEX_SHADER, SLOPE), (GL.FRAGMENT_SHADER, fragment)):
-            gl.attach_shader(program, compiled(gl, kind, source))
-        gl.link_program(program)
-        gl.use_program(program)
+        program = linked(gl, vertex=SLOPE, fragment=fragment)
         gl.uniform2f(gl.get_uniform_location(program, "depth"), *depth)
         gl.draw_arrays(GL.TRIANGLES, 0, 3)
     gl.use_program(0)

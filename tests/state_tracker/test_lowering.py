@@ -15,7 +15,7 @@ from gallette.pipe.loader import create_screen
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker import context as context_module
 from tests.state_tracker.gl_programs import Program, programs_of
-from tests.state_tracker.helpers import compiled
+from tests.state_tracker.helpers import linked
 from tests.state_tracker.test_gl_programs import FOLDER, answers
 
 LOWERED = [f.name for f in dataclasses.fields(Caps) if f.name.startswith("lower_")]
@@ -46,11 +46,7 @@ def test_lowered_scenes_look_the_same(program: Program, monkeypatch: pytest.Monk
 def test_a_shader_is_cloned_only_for_a_key_that_lowers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context_module, "create_screen", lowering_screen)
     gl: GLInterface = create_context("noop", profile="compat", version=(2, 1), size=(8, 8))
-    name = gl.create_program()
-    fragment = "void main() { gl_FragColor = gl_Color; }\n"
-    gl.attach_shader(name, compiled(gl, GL.FRAGMENT_SHADER, fragment))
-    gl.link_program(name)
-    gl.use_program(name)
+    linked(gl, fragment="void main() { gl_FragColor = gl_Color; }\n")
     before = COUNTERS.cloned
     gl.rectf(-1.0, -1.0, 1.0, 1.0)
     gl.flush()

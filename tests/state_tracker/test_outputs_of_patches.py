@@ -10,7 +10,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 HEAD = """#version 450
 uniform int k;
@@ -126,12 +126,7 @@ def textures(gl: Any) -> None:
 
 
 def colours(gl: Any, texts: dict[int, str]) -> list[bytes]:
-    name = gl.create_program()
-    for kind, text in texts.items():
-        gl.attach_shader(name, compiled(gl, kind, text))
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
+    name = linked(gl, texts)
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     gl.patch_parameteri(GL.PATCH_VERTICES, 3)
     found = []

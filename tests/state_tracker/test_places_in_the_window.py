@@ -12,7 +12,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled
+from tests.state_tracker.helpers import linked
 
 VERTEX = """#version 330
 in vec4 at;
@@ -116,13 +116,8 @@ def drawn(
     width: float = 1.0,
 ) -> npt.NDArray[np.float32]:
     """What each primitive leaves in a picture of its own."""
-    name = gl.create_program()
-    for stage, text in [*STAGES[stages], (GL.FRAGMENT_SHADER, FRAGMENT)]:
-        gl.attach_shader(name, compiled(gl, stage, text))
-    for number, attribute in enumerate(("at", "place")):
-        gl.bind_attrib_location(name, number, attribute)
-    gl.link_program(name)
-    gl.use_program(name)
+    shaders = [*STAGES[stages], (GL.FRAGMENT_SHADER, FRAGMENT)]
+    linked(gl, shaders, attributes=["at", "place"])
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
     gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import PLAIN_VS, compiled, errors, pixels, program, quad
+from tests.state_tracker.helpers import PLAIN_VS, compiled, errors, linked, pixels, program, quad
 
 BLOCKS_FS = """#version 330
 layout(std140) uniform Block {
@@ -118,9 +118,7 @@ void main()
 
 def test_buffer_variables_have_properties_of_their_array(gl: GLInterface) -> None:
     """Of an array of structures or arrays the first element is listed, and how many there are."""
-    name = gl.create_program()
-    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, BUFFERS_CS))
-    gl.link_program(name)
+    name = linked(gl, compute=BUFFERS_CS, used=False)
     props = [GL.OFFSET, GL.ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_STRIDE]
     for member, expected in {
         "A.f": [0, 1, 1, 0],

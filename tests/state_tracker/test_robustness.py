@@ -16,7 +16,7 @@ from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import validate
 from tests.interrupts import hear_interrupts
-from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
+from tests.state_tracker.helpers import errors, linked, pixels, program, quad
 
 OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
 DRIVERS = "numpipe", "jit", "simd", "tiler"
@@ -246,11 +246,7 @@ def test_a_loop_ends_at_the_time_limit(
     driver: str, body: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gl = Context(driver, version=(4, 3), budget=1 << 60, time_limit=0.1)
-    name = gl.create_program()
-    source = SPINS.replace("BODY", BODIES[body])
-    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, source))
-    gl.link_program(name)
-    gl.use_program(name)
+    name = linked(gl, compute=SPINS.replace("BODY", BODIES[body]))
     gl.uniform1i(gl.get_uniform_location(name, "stop"), 1)
     gl.dispatch_compute(1, 1, 1)
     gl.finish()

@@ -15,7 +15,7 @@ import pytest
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.native.context import NativeContext
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled, errors, pixels, program
+from tests.state_tracker.helpers import errors, linked, pixels, program
 
 FULL = """#version 450
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }"""
@@ -44,12 +44,7 @@ def buffer(gl: Any, target: int, data: Any) -> int:
 
 def capturing(gl: Any, text: str, names: list[str], room: int = 256) -> int:
     """A vertex shader whose outputs go into a buffer."""
-    name = gl.create_program()
-    gl.attach_shader(name, compiled(gl, GL.VERTEX_SHADER, "#version 450\n" + text))
-    gl.transform_feedback_varyings(name, len(names), names, GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
+    name = linked(gl, captured=names, vertex="#version 450\n" + text)
     gl.enable(GL.RASTERIZER_DISCARD)
     gl.bind_buffer_base(
         GL.TRANSFORM_FEEDBACK_BUFFER, 0, buffer(gl, GL.TRANSFORM_FEEDBACK_BUFFER, bytes(room))
@@ -203,10 +198,7 @@ def test_a_condition_discards_dispatches(gl: Any, mode: str, how: str) -> None:
     (query,) = gl.gen_queries(1)
     gl.begin_query(GL.SAMPLES_PASSED, query)
     gl.end_query(GL.SAMPLES_PASSED)
-    name = gl.create_program()
-    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, COUNT))
-    gl.link_program(name)
-    gl.use_program(name)
+    linked(gl, compute=COUNT)
     counter = buffer(gl, GL.SHADER_STORAGE_BUFFER, bytes(4))
     gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, counter)
     buffer(gl, GL.DISPATCH_INDIRECT_BUFFER, np.ones(3, np.uint32))

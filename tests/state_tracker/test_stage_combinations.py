@@ -14,7 +14,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 KINDS = {
     "V": ("VERTEX", "void main() { gl_Position = vec4(0); }"),
@@ -80,17 +80,13 @@ ROWS: dict[str, tuple[str, str, str]] = {
 BITS = {"V": 1, "F": 2, "G": 4, "C": 8, "E": 16, "K": 32}
 
 
-def linked(gl: Any, es: bool, letters: str) -> int:
-    name = gl.create_program()
-    gl.program_parameteri(name, GL.PROGRAM_SEPARABLE, True)
+def program_of(gl: Any, es: bool, letters: str) -> int:
+    head = "#version 320 es\nprecision highp float;\n" if es else "#version 450\n"
+    texts = {}
     for letter in letters:
         kind, text = KINDS[letter]
-        head = "#version 320 es\nprecision highp float;\n" if es else "#version 450\n"
-        text = head + ("" if es else BLOCKS.get(letter, "")) + text
-        gl.attach_shader(name, compiled(gl, getattr(GL, f"{kind}_SHADER"), text))
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    return int(name)
+        texts[kind] = head + ("" if es else BLOCKS.get(letter, "")) + text
+    return linked(gl, separable=True, used=False, **texts)
 
 
 def answers(gl: Any, es: bool, row: str) -> list[str]:
@@ -102,7 +98,7 @@ def answers(gl: Any, es: bool, row: str) -> list[str]:
     programs = []
     for word in row.split():
         letters, _, some = word.partition(">")
-        programs.append(linked(gl, es, letters))
+        programs.append(program_of(gl, es, letters))
         gl.use_program_stages(pipeline, sum(BITS[x] for x in some or letters), programs[-1])
     gl.validate_program_pipeline(pipeline)
     valid = "-+"[gl.get_program_pipelineiv(pipeline, GL.VALIDATE_STATUS)[0]]

@@ -14,7 +14,7 @@ import pytest
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.native.context import NativeContext
-from tests.state_tracker.helpers import compiled, errors
+from tests.state_tracker.helpers import errors, linked
 
 HEAD = "#version 430\n"
 VERTEX = f"""{HEAD}out gl_PerVertex {{ vec4 gl_Position; }};
@@ -95,17 +95,9 @@ def programs(gl: Any) -> dict[str, int]:
     """P and Q of both stages, V and F of one each for pipelines."""
     found = {}
     for name, stages in (("P", "VF"), ("Q", "VF"), ("V", "V"), ("F", "F")):
-        found[name] = gl.create_program()
-        gl.program_parameteri(found[name], GL.PROGRAM_SEPARABLE, 1)
-        for stage in stages:
-            kind, text = (
-                (GL.VERTEX_SHADER, VERTEX) if stage == "V" else (GL.FRAGMENT_SHADER, FRAGMENT)
-            )
-            gl.attach_shader(found[name], compiled(gl, kind, text))
-        gl.link_program(found[name])
-        assert gl.get_programiv(found[name], GL.LINK_STATUS)[0], gl.get_program_info_log(
-            found[name]
-        )
+        texts = {"V": {"vertex": VERTEX}, "F": {"fragment": FRAGMENT},
+                 "VF": {"vertex": VERTEX, "fragment": FRAGMENT}}[stages]  # fmt: skip
+        found[name] = linked(gl, separable=True, used=False, **texts)
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from gallette.state_tracker import GL
 from tests.conftest import native_context
+from tests.state_tracker.helpers import linked
 
 VERTEX = """#version 430
 void main() { gl_Position = vec4(ivec2(gl_VertexID & 1, gl_VertexID >> 1) * 4 - 1, 0.0, 1.0); }
@@ -29,15 +30,7 @@ PLACES = ("before", "pick[0]", "pick[1]", "after")
 
 
 def program(gl: Any, fragment: str = FRAGMENT) -> int:
-    made: int = gl.create_program()
-    for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, fragment)):
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-        gl.attach_shader(made, shader)
-        gl.delete_shader(shader)
-    gl.link_program(made)
-    return made
+    return linked(gl, vertex=VERTEX, fragment=fragment, used=False)
 
 
 def pictures(gl: Any) -> list[list[int]]:

@@ -12,8 +12,6 @@ from gallette.drivers.machines.tiler.backend.code import Code
 from gallette.drivers.machines.tiler.compile import Compiled
 from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
-__all__ = ["clashes", "early_reads", "missing_waits"]
-
 
 def _next(code: list[Instruction]) -> list[list[int]]:
     """By instruction, those that may come after it; labels are instructions here."""

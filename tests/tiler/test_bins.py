@@ -11,6 +11,7 @@ from gallette.drivers.machines.tiler.bins import Grid
 from gallette.lessons.binning import drawn, traffic
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
+from tests.state_tracker.helpers import linked
 
 
 def test_a_grid_has_the_fewest_tiles_that_fit() -> None:
@@ -121,15 +122,7 @@ def _picture(mode: Any, data: np.ndarray, state: Any, options: dict[str, Any]) -
 
 
 def _program(gl: Any) -> int:
-    program = gl.create_program()
-    for kind, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, _FRAGMENT)):
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-        gl.attach_shader(program, shader)
-        gl.delete_shader(shader)
-    gl.link_program(program)
-    return int(program)
+    return linked(gl, vertex=_VERTEX, fragment=_FRAGMENT, used=False)
 
 
 def test_a_clear_alone_is_no_pass_and_is_seen() -> None:

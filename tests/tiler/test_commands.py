@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gallette.cli import main
 from gallette.drivers.machines.tiler.isa.opcodes import OPCODES
-from gallette.drivers.machines.tiler.isa.table import ISA
 from gallette.explaining import explain_file
 
 SHADER = """#version 330
@@ -38,50 +35,12 @@ def test_what_is_disassembled_can_be_assembled(tmp_path: Path, capsys) -> None:
     assert [line.rstrip() for line in again] == [line for line in first if line]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "(sy)(ss)(sat)(rpt2)add.f r0.x, (r)r1.x, (neg)(abs)c2.y",
-        "mov r47.w, #0xdeadbeef",
-        "cmps.s.lt p0.y, r3.z, #0xffffffff",
-        "mad.f r1.x, (neg)r2.x, c127.w, (r)r3.x",
-        "cov.fh hr3.w, r1.y",
-        "br !p0.x, @12",
-        "brdead p0.z, @900",
-        "kill p0.x",
-        "(ss)sam r4.x, r8.x, desc=0x30021 len=3 res=4",
-        "rt null, r0.x, desc=0xf04 len=4 res=0",
-        "end",
-    ],
-)
-def test_text_and_words_say_the_same(line: str) -> None:
-    instr = ISA.read_line(line)
-    assert ISA.line(instr) == line
-    word = ISA.encode(instr)
-    assert word < 1 << 64
-    assert ISA.line(ISA.decode(word)) == line
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("add.f r0.x, r1.x", "add.f lacks the second source"),
-        ("frob r0.x", "there is no instruction 'frob'"),
-        ("(zz)nop", "'(zz)' is no modifier"),
-        ("br r0.x, @1", "'r0.x' is no operand"),
-    ],
-)
-def test_malformed_text_is_reported(tmp_path: Path, capsys, line: str, message: str) -> None:
+def test_malformed_text_is_reported(tmp_path: Path, capsys) -> None:
     text = tmp_path / "bad.s"
-    text.write_text(f"nop\n{line}\n")
+    text.write_text("nop\nadd.f r0.x, r1.x\n")
     assert main(["asm", str(text), "--driver", "tiler"]) == 2
     shown = " ".join(capsys.readouterr().err.split())
-    assert message in shown and "2:1" in shown
-
-
-def test_an_immediate_must_fit() -> None:
-    with pytest.raises(ValueError, match="no immediate of 10 bits"):
-        ISA.encode(ISA.read_line("add.u r0.x, r0.x, #0x200"))
+    assert "add.f lacks the second source" in shown and "2:1" in shown
 
 
 def test_the_table_is_listed(capsys) -> None:

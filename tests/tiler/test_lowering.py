@@ -9,6 +9,7 @@ import pytest
 
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
+from tests.state_tracker.helpers import linked
 
 _VERTEX = """#version 330
 void main() {
@@ -39,22 +40,8 @@ def picture(driver: str, expression: str, **options: Any) -> np.ndarray:
     """48x32 pixels of the expression, in 32-bit floats."""
     gl = Context(driver, profile="compat", size=(8, 8), **options)
     try:
-        program = gl.create_program()
-        texts = (
-            (GL.VERTEX_SHADER, _VERTEX),
-            (
-                GL.FRAGMENT_SHADER,
-                f"{_HEAD}void main() {{ color = {expression}; }}",
-            ),
-        )
-        for kind, text in texts:
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            assert gl.get_shaderiv(shader, GL.COMPILE_STATUS), gl.get_shader_info_log(shader)
-            gl.attach_shader(program, shader)
-            gl.delete_shader(shader)
-        gl.link_program(program)
+        fragment = f"{_HEAD}void main() {{ color = {expression}; }}"
+        program = linked(gl, vertex=_VERTEX, fragment=fragment, used=False)
         (target,), (texture,) = gl.gen_framebuffers(1), gl.gen_textures(1)
         gl.bind_texture(GL.TEXTURE_2D, texture)
         gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA32F, 48, 32, 0, GL.RGBA, GL.FLOAT, None)

@@ -18,8 +18,6 @@ import numpy as np
 import gallette
 from gallette.benchmarks import BENCHMARKS
 
-__all__ = ["SIZE", "recorded", "statistics"]
-
 FILE = Path(__file__).with_suffix(".txt")
 SIZE = 96
 _COUNTED = ("ia_vertices", "ia_primitives", "cs_invocations")

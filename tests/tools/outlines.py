@@ -30,8 +30,6 @@ from gallette.lessons.page import (
     Try,
 )
 
-__all__ = ["outline", "written"]
-
 FILE = Path(__file__).with_suffix(".txt")
 SLOW = ("is_used_once", "gl_on_vulkan")
 """Lessons without an outline: one takes long, one needs a Vulkan device."""

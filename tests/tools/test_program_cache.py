@@ -34,6 +34,7 @@ from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.piglit_subset.execute import run_file
 from gallette.piglit_subset.suite import find_tests
 from gallette.state_tracker import GL, create_context
+from tests.state_tracker.helpers import linked
 
 VERTEX = """#version 330
 struct Light { vec4 color; float power[3]; };
@@ -107,13 +108,7 @@ def test_equal_shaders_of_two_programs_are_one_shader_of_the_driver(
     fragment = "#version 330\nuniform vec4 u; out vec4 c; void main() { c = u; }"
     programs = []
     for red in (0.2, 0.4):
-        programs.append(gl.create_program())
-        for kind, text in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
-            gl.attach_shader(programs[-1], shader := gl.create_shader(kind))
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-        gl.link_program(programs[-1])
-        gl.use_program(programs[-1])
+        programs.append(linked(gl, vertex=vertex, fragment=fragment))
         gl.uniform4f(gl.get_uniform_location(programs[-1], "u"), red, 0.0, 0.0, 1.0)
 
     def drawn(program: int) -> int:

@@ -17,8 +17,6 @@ from typing import Any
 
 from tests.tools.documents import ROOT, blocks
 
-__all__ = ["PAGE", "STEPS", "functions_that_run"]
-
 _SETTINGS = {"GALLETTE_STREAM": "off", "GALLETTE_CACHE": "off", "GALLETTE_DEBUG": ""}
 PAGE = ROOT / "docs" / "reading.md"
 STEPS = ("build", "draw", "draw again", "read")

@@ -16,8 +16,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["Overload", "builtin_names", "overloads"]
-
 
 @lazy_dataclass(frozen=True)
 class Overload:

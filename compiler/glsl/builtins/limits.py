@@ -11,9 +11,6 @@ from gallette.compiler.glsl.availability import (
     TESSELLATION,
 )
 
-__all__ = ["CONSTANTS"]
-
-
 _IMG = "420 ARB_shader_image_load_store"
 _ATOMIC = "420 ARB_shader_atomic_counters"
 _GEOM_ES = "es320 OES_geometry_shader EXT_geometry_shader"

@@ -19,8 +19,6 @@ from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = ["STRUCTS", "BuiltinVariable", "constant", "lookup", "names", "per_vertex_fields"]
-
 
 @lazy_dataclass(frozen=True)
 class BuiltinVariable:

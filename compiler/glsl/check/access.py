@@ -18,8 +18,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["length_call"]
-
 _SWIZZLES = ("xyzw", "rgba", "stpq")
 
 

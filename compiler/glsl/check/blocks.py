@@ -25,8 +25,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import STD140, STD430, align, size_align
 from gallette.compiler.nir.ir.types import Base, Field, Type
 
-__all__ = ["block_declaration"]
-
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
     quals = read_qualifiers(c, node.quals, "block")

@@ -10,8 +10,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.nir.ir.types import IVEC2, Base
 
-__all__ = ["check_special", "check_texture_offset"]
-
 _COMPUTED_OFFSETS = "400 es320 ARB_gpu_shader5 EXT_gpu_shader5 OES_gpu_shader5"
 
 

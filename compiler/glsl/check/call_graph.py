@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 
-__all__ = ["find_recursion"]
-
 
 def find_recursion(functions: list[hir.Function]) -> tuple[hir.Function, int, int] | None:
     """A call that is part of a cycle, if there is one."""

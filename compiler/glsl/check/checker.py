@@ -17,8 +17,6 @@ from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.link.limits import Limits
 
-__all__ = ["RULES", "check"]
-
 RULES = (access, calls, expressions, lvalues, statements)
 """modules that register the rules of their nodes on import"""
 

@@ -12,8 +12,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["constructor", "make_constructed"]
-
 _LITERALS = {Base.FLOAT: "float", Base.INT: "int", Base.UINT: "uint", Base.BOOL: "bool"}
 
 

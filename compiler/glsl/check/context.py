@@ -8,8 +8,9 @@ The rules are functions `rule(c, node)` in the other modules of this package, wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
 from gallette.compiler.glsl.check import hir
@@ -23,16 +24,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
-
-__all__ = [
-    "Checker",
-    "Folding",
-    "FunctionSet",
-    "Symbol",
-    "checks",
-    "checks_statement",
-    "constant_value",
-]
 
 
 @lazy_dataclass(eq=False)
@@ -104,30 +95,9 @@ def constant_value(expr: hir.Expr) -> hir.Value | None:
 
 ExprRule = Callable[["Checker", Any], hir.Expr]
 StmtRule = Callable[["Checker", Any], list[hir.Stmt]]
-_EXPRESSIONS: dict[type[s.Expr], ExprRule] = {}
-_STATEMENTS: dict[type[s.Stmt], StmtRule] = {}
-E = TypeVar("E", bound=ExprRule)
-S = TypeVar("S", bound=StmtRule)
-
-
-def checks(*kinds: type[s.Expr]) -> Callable[[E], E]:
-    """Register the rule for some kinds of expression."""
-
-    def register(rule: E) -> E:
-        _EXPRESSIONS.update(dict.fromkeys(kinds, rule))
-        return rule
-
-    return register
-
-
-def checks_statement(*kinds: type[s.Stmt]) -> Callable[[S], S]:
-    """Register the rule for some kinds of statement."""
-
-    def register(rule: S) -> S:
-        _STATEMENTS.update(dict.fromkeys(kinds, rule))
-        return rule
-
-    return register
+_EXPRESSIONS = FunctionTable[type[s.Expr], ExprRule]()
+_STATEMENTS = FunctionTable[type[s.Stmt], StmtRule]()
+checks, checks_statement = _EXPRESSIONS.entry, _STATEMENTS.entry
 
 
 class Folding(Protocol):

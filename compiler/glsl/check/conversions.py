@@ -9,8 +9,6 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["can_convert", "construction", "is_better_conversion", "operator_type", "shape_with"]
-
 _TO_FLOAT = "120 EXT_shader_implicit_conversions"
 _TO_UINT = (
     "400 ARB_gpu_shader5 desktop+MESA_shader_integer_functions EXT_shader_implicit_conversions "

@@ -15,8 +15,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["check_declaration", "per_vertex_array", "rules"]
-
 
 @lazy_dataclass(frozen=True)
 class Rule:

@@ -17,8 +17,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__: list[str] = []
-
 _LITERALS = {
     "int": t.INT,
     "uint": t.UINT,

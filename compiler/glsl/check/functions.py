@@ -13,8 +13,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["function_decl", "parameter"]
-
 
 def function_decl(c: Checker, node: s.FunctionDecl) -> None:
     if not c.at_global_scope and node.body is not None:

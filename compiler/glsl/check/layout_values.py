@@ -8,18 +8,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.qualifiers import IMAGE_FORMATS, ONE_WORD
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = [
-    "check_atomic_counter",
-    "check_captured",
-    "check_component",
-    "check_image",
-    "check_layout_use",
-    "default_counter_offset",
-    "inherit_defaults",
-    "merge_xfb_stride",
-]
-
-
 _ONE_WAY = ("readonly", "writeonly")
 
 

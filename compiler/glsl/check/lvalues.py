@@ -12,8 +12,6 @@ from gallette.compiler.glsl.check.conversions import (
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["check_lvalue", "memory_of", "step_expr", "warn_uninitialized"]
-
 _BITWISE = frozenset(("&", "|", "^", "<<", ">>", "%", "~"))
 
 

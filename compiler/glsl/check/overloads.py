@@ -12,8 +12,6 @@ from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["choose_overload", "matches", "no_match"]
-
 _Params = Sequence[tuple[str, Type]]
 
 

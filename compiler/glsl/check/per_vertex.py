@@ -16,8 +16,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field
 
-__all__ = ["redeclare_per_vertex", "size_per_vertex"]
-
 
 def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> None:
     """Redeclare the built-in block with fewer members."""

@@ -9,8 +9,6 @@ from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.qualifiers import LAYOUTS, WORDS, Qualifier, fitting, purpose, spoken
 
-__all__ = ["read_qualifiers"]
-
 _MEMORY = frozenset(("coherent", "volatile", "restrict", "readonly", "writeonly"))
 _AUXILIARY = frozenset(("centroid", "sample", "patch"))
 _ONE_OF = {

@@ -16,15 +16,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = [
-    "REDECLARATIONS",
-    "check_in_and_out",
-    "check_limit",
-    "redeclare_builtin",
-    "redeclare_variable",
-    "requalify",
-]
-
 
 @lazy_dataclass(frozen=True)
 class Redeclaration:

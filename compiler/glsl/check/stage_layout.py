@@ -16,8 +16,6 @@ from gallette.compiler.glsl.qualifiers import (
     fitting,
 )
 
-__all__ = ["default_layout"]
-
 
 def default_layout(c: Checker, node: s.Declaration) -> None:
     """Check `layout(...) in;` and similar declarations."""

@@ -14,8 +14,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base
 
-__all__: list[str] = []
-
 
 @checks_statement(s.ExprStmt)
 def expression_statement(c: Checker, node: s.ExprStmt) -> list[hir.Stmt]:

@@ -14,17 +14,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Field, Type
 from gallette.compiler.work_limits import too_large
 
-__all__ = [
-    "array_of",
-    "check_inner_sizes",
-    "check_precision",
-    "check_size",
-    "precision_statement",
-    "read_initializer",
-    "resolve_type",
-    "sizes_match",
-]
-
 
 def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
     if ref.struct is not None:

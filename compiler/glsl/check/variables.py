@@ -34,8 +34,6 @@ from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["declare", "declare_variable"]
-
 
 def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     """Check a declaration statement; returns the code that initializes locals."""

@@ -13,8 +13,6 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.lvalues import memory_of
 
-__all__ = ["check_write_only"]
-
 
 def check_write_only(c: Checker) -> None:
     blocks = [b for b in c.shader.blocks if b.quals.storage == "buffer"]

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = ["declared_blocks", "sized_block"]
-
 
 def declared_blocks(
     storage: str, units: list[StageUnit], variables: dict[Stage, StageVariables], log: LinkLog

@@ -6,8 +6,6 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.stage_interface import StagePair
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["check_builtin_varyings"]
-
 
 def check_builtin_varyings(interface: StagePair) -> None:
     """Check that both stages redeclare built-in varyings alike."""

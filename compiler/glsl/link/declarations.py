@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 
-__all__ = ["Declarations"]
-
 
 class Declarations:
     """Copies of one shader's declarations, made on first use.

@@ -21,8 +21,6 @@ from gallette.compiler.nir.link.feedback import (
     targets,
 )
 
-__all__ = ["link_feedback"]
-
 
 def _labels(variable: InterfaceVariable) -> tuple[list[str], int]:
     """The names of an output: `v`, `Block.member`, or for an array of blocks `Block[0].member` and

@@ -38,8 +38,6 @@ from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["link"]
-
 _STAGES = tuple(Stage)
 _VERTEX, _GEOMETRY, _FRAGMENT = Stage.VERTEX, Stage.GEOMETRY, Stage.FRAGMENT
 

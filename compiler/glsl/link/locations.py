@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
-
 _IN, _OUT = Mode.SHADER_IN, Mode.SHADER_OUT
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 

@@ -14,8 +14,6 @@ from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.types import stored_type
 
-__all__ = ["lower_stage"]
-
 
 def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> Shader:
     """Lower the joined shaders of a stage; the caller owns the only reference."""

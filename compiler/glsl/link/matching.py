@@ -24,8 +24,6 @@ from gallette.compiler.link.slots import Interface, assign_slots, check_overlaps
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["link_stages"]
-
 
 def link_stages(
     producer: StageUnit | None,

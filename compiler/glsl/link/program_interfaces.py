@@ -19,8 +19,6 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["builtin_resources", "declared_resources"]
-
 
 def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
     """The resources of a declared input or output."""

@@ -12,8 +12,6 @@ from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.link.log import LinkLog
 
-__all__ = ["reach"]
-
 _EFFECTS = (hir.Assign, hir.Step, hir.Call, hir.SubroutineCall)
 
 

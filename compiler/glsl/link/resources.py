@@ -25,8 +25,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.layout import explicit_type
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["ResourceLinker"]
-
 _UNIFORM = Mode.UNIFORM
 
 

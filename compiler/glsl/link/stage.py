@@ -17,8 +17,6 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["StageUnit", "join_stage", "merge_types"]
-
 
 def merge_types(a: Type, b: Type) -> Type | None:
     """The combined type of two declarations, which may leave array sizes open; None if

@@ -15,14 +15,6 @@ from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = [
-    "InterfaceVariable",
-    "StageInterface",
-    "StagePair",
-    "interface_variables",
-    "is_per_vertex",
-]
-
 
 @lazy_dataclass(eq=False, kw_only=True)
 class InterfaceVariable(Port):

@@ -13,9 +13,6 @@ from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 
-__all__ = ["check_program", "check_stage"]
-
-
 _PER_VERTEX = frozenset(("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance"))
 _COMPUTE, _TESS_CTRL, _TESS_EVAL = Stage.COMPUTE, Stage.TESS_CTRL, Stage.TESS_EVAL
 

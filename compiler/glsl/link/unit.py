@@ -11,8 +11,6 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["StageUnit"]
-
 
 @lazy_dataclass(eq=False)
 class StageUnit:

@@ -21,8 +21,6 @@ from gallette.compiler.nir.ir import Def, FunctionImpl, Mode, Parameter, Variabl
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir import types as t
 
-__all__ = ["CallLowering"]
-
 
 class CallLowering(MemoryLowering):
     """Lowers calls; bodies of called functions are lowered after their callers."""

@@ -25,8 +25,6 @@ from gallette.compiler.nir.ir import (
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type, stored_type
 
-__all__ = ["Frame", "Lowering", "StageFacts", "StageVariables"]
-
 
 @lazy_dataclass()
 class StageVariables:

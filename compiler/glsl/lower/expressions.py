@@ -13,8 +13,6 @@ from gallette.compiler.nir.ir import IDENTITY, Def, Deref, Mode
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["ExpressionLowering"]
-
 
 class ExpressionLowering(PlaceLowering):
     """Values, places and operators."""

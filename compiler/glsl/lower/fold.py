@@ -26,8 +26,6 @@ from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.opcodes import Opcode
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["binary", "builtin", "convert", "equal", "unary"]
-
 _UNFOLDABLE = ("noise",)
 """prefixes of functions that never form a constant expression"""
 _DERIVATIVES = ("dFd", "fwidth")
@@ -225,7 +223,7 @@ def _convert(source: Type, target: Type, bits: Bits) -> Bits:
 def _convert_plan(source: Type, target: Type) -> _Plan:
     def build(b: Builder, args: list[lowered.Value]) -> lowered.Value:
         columns = args[0] if isinstance(args[0], list) else [args[0]]
-        return [operators.convert(b, column, source, target) for column in columns]
+        return [lowered.convert(b, column, source, target) for column in columns]
 
     return _plan(build, [source])
 

@@ -16,8 +16,6 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["FORMULAS", "is_numeric", "ldexp", "lower_math"]
-
 ROOMS = (matrices,)
 """modules that register their rows on import"""
 FORMULAS = Formulas.beside(__file__, "formulas.txt")

@@ -9,8 +9,6 @@ from gallette.compiler.glsl.lower.math_table import row
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 
-__all__ = ["outer_product", "transposed"]
-
 
 @row("matrixCompMult")
 def _matrix_comp_mult(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:

@@ -13,8 +13,6 @@ from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import FLOAT, Base, Dim
 
-__all__ = ["MemoryLowering"]
-
 _ATOMIC = {
     "Add": ("fadd", "iadd", "iadd"),
     "Min": ("fmin", "imin", "umin"),

@@ -18,18 +18,6 @@ from gallette.compiler.nir.ir import IDENTITY, Def, Deref
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = [
-    "binary",
-    "construct",
-    "convert",
-    "equal",
-    "loaded",
-    "map2",
-    "negate",
-    "step",
-    "transform",
-]
-
 _FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _INT = {
     "+": "iadd",

@@ -12,8 +12,6 @@ from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["Place", "PlaceLowering"]
-
 
 @lazy_dataclass()
 class Place:

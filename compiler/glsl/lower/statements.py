@@ -10,9 +10,6 @@ from gallette.compiler.glsl.lower.values import store
 from gallette.compiler.nir.ir import Def, Variable
 from gallette.compiler.nir.ir import types as t
 
-__all__ = ["StatementLowering"]
-
-
 _MOST_LEFT = 64
 """The number of discards lowered to jumps, each of which nests the following code in an else. For
 further discards, the following code runs with all pixels discarded.

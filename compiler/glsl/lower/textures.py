@@ -18,8 +18,6 @@ from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim, Type
 
-__all__ = ["TextureLowering"]
-
 _NAME = re.compile(
     r"(texture|shadow|texelFetch|texture4)"
     r"(?:1DArray|2DArray|2DRect|Cube|Buffer|1D|2D|3D)?"

@@ -14,8 +14,6 @@ from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir.bits import floats_bits
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]
-
 Value = Any
 """Def | list[Value] | Deref"""
 

@@ -8,8 +8,6 @@ from gallette.compiler.glsl.parse.macros import Expander
 from gallette.compiler.glsl.parse.pp_expression import evaluate
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["Conditions"]
-
 
 @lazy_dataclass()
 class _Condition:

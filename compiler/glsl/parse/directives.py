@@ -9,8 +9,6 @@ from gallette.compiler.glsl.parse.macros import Expander, Macro
 from gallette.compiler.glsl.parse.pp_expression import evaluate
 from gallette.compiler.glsl.parse.settings import Settings, builtin_macros, is_supported
 
-__all__ = ["Directives"]
-
 
 class Directives:
     """The state set by directives; `do_NAME` processes the directive NAME."""

@@ -14,8 +14,6 @@ from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.lexer import Token, number_value
 from gallette.compiler.work_limits import MOST_NESTED
 
-__all__ = ["MAX_NESTING", "ExpressionParser"]
-
 MAX_NESTING = 128
 """The nesting limit of parentheses, blocks and operators, which bounds every later recursion. C
 requires that 127 blocks and 63 parentheses be accepted."""

@@ -16,8 +16,6 @@ from gallette.compiler.glsl.parse.lexer import PLAIN_PIECE, Token, lex_piece
 from gallette.compiler.glsl.qualifiers import KEYWORDS
 from gallette.compiler.glsl.typenames import TYPE_AVAILABILITY
 
-__all__ = ["classify", "plain_words"]
-
 _STATEMENTS = {
     "break": "*",
     "continue": "*",

@@ -13,8 +13,6 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["PIECE", "PLAIN_PIECE", "Token", "lex_piece", "number_value", "tokenize"]
-
 Token = tuple[str, str, int]
 
 # Every character is part of a piece, so a piece begins where the previous one ends. Blanks belong

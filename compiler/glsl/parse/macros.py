@@ -12,8 +12,6 @@ from gallette.compiler.glsl.parse.lexer import Token, tokenize
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["Expander", "Macro"]
-
 EXPANSION_BASE = 100_000
 EXPANSION_PER_CHARACTER = 2
 MAX_ARGUMENT_DEPTH = 100

@@ -16,8 +16,6 @@ from gallette.compiler.glsl.parse.expressions import ExpressionParser
 from gallette.compiler.glsl.parse.keywords import classify
 from gallette.compiler.glsl.parse.lexer import Token
 
-__all__ = ["parse"]
-
 _ENDS = frozenset(("}", "eof"))
 _UNQUALIFIED = s.Qualifiers(0, 0)
 """shared by all declarations without qualifiers, whose location is never read"""

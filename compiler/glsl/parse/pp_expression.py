@@ -11,8 +11,6 @@ from __future__ import annotations
 from gallette.compiler.glsl.diagnostics import Abort, Log
 from gallette.compiler.glsl.parse.lexer import Token, number_value
 
-__all__ = ["evaluate"]
-
 _LEVELS = {
     "||": 1,
     "&&": 2,

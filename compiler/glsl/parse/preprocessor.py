@@ -17,8 +17,6 @@ from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.work_limits import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 
-__all__ = ["Preprocessed", "preprocess"]
-
 MAX_INCLUDE_DEPTH = 64
 _DIRECTIVES = [
     "define",

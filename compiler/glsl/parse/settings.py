@@ -10,8 +10,6 @@ from gallette.compiler.glsl.language import ES_MINIMUM, EXTENSIONS, Language
 from gallette.compiler.glsl.parse.macros import Macro
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Dialect", "Settings", "builtin_macros", "is_supported"]
-
 
 @lru_cache(maxsize=16)
 def _without_prefix(names: frozenset[str]) -> frozenset[str]:

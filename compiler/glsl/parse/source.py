@@ -15,8 +15,6 @@ from typing import Any
 from gallette.compiler.errors import Span
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["SourceMap"]
-
 _SPLICE = re.compile(r"\\(?:\r\n|\n|\r)")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["AlgebraicOptions", "RuleGroup", "RuleText", "UsedOnce"]
-
 RuleText: TypeAlias = tuple[Any, ...]
 
 

@@ -29,19 +29,6 @@ from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PRE
 from gallette.compiler.nir.algebraic.values import Number
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
-__all__ = [
-    "Const",
-    "Expr",
-    "Pattern",
-    "Rule",
-    "RuleError",
-    "Var",
-    "compile_rule",
-    "depth",
-    "literal",
-    "operations",
-]
-
 _OP = re.compile(r"(~?)(\w+?)(?:@(\d+))?(?:\(([\w,]+)\))?$")
 _VAR = re.compile(r"(#?)([a-z]\w*?)(?:@(\d+))?(?:\(([\w,]+)\))?(?:\.([xyzw]+))?$")
 

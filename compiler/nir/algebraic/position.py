@@ -18,8 +18,6 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 
-__all__ = ["position_values"]
-
 _STORES = ("store_deref", "copy_deref")
 
 

@@ -15,8 +15,6 @@ from gallette.compiler.nir.algebraic.values import as_float, as_int
 from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["PREDICATES", "USE_COUNT_PREDICATES", "Predicate"]
-
 Swizzle: TypeAlias = tuple[int, ...]
 Predicate: TypeAlias = Callable[[Def, Swizzle], bool]
 PREDICATES: dict[str, Predicate] = {}

@@ -15,8 +15,6 @@ from gallette.compiler.nir.algebraic import (
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "rule_groups", "switched_on", "table"]
-
 PHASES = ("main", "late")
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["Number", "as_float", "as_int", "raw_bits"]
-
 Number = bool | int | float
 
 

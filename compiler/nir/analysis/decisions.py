@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["deciding_uniforms"]
-
 _CONDITIONAL = frozenset(("discard_if", "demote_if"))
 _LONGEST = 64  # the most instructions in a condition
 

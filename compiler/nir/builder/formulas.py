@@ -32,8 +32,6 @@ from gallette.compiler.nir.builder.core import Builder
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["BuilderMaker", "Formulas", "Maker"]
-
 
 class Maker(Protocol):
     """The methods of a code builder that formulas need, with values of any type."""

@@ -36,8 +36,6 @@ from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def, Src
 
-__all__ = ["Environment", "ExecutionBudgetError", "Result", "interpret"]
-
 # The number of instructions after which a run counts as endless.
 DEFAULT_BUDGET = 200_000
 # GLSL has no recursion; a chain of calls this long indicates one.

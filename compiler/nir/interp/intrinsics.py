@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.nir.interp.environment import Array
-from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
+from gallette.compiler.nir.interp.memory import VERTEX_STRIDE, narrow, slot_count, widen
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.compiler.nir.ir.tables import TABLES
 from gallette.compiler.nir.ir.types import Dim
@@ -23,16 +24,8 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir.instrs import Intrinsic
 
 Action = Callable[["Interpreter", "Intrinsic"], Any]
-INTRINSIC_ACTIONS: dict[str, Action] = {}
-
-
-def _does(*names: str) -> Callable[[Action], Action]:
-    def enter(action: Action) -> Action:
-        for name in names:
-            INTRINSIC_ACTIONS[name] = action
-        return action
-
-    return enter
+INTRINSIC_ACTIONS = FunctionTable[str, Action]()
+_does = INTRINSIC_ACTIONS.entry
 
 
 def _int(run: Interpreter, instr: Intrinsic, source: str) -> Array:
@@ -454,6 +447,3 @@ def _read_lane(run: Interpreter, instr: Intrinsic) -> Any:
         return np.repeat(value[:, np.flatnonzero(run.active)[:1]], run.lanes, axis=1)
     lane = np.clip(_int(run, instr, "lane"), 0, run.lanes - 1)
     return value[:, lane]
-
-
-__all__ = ["INTRINSIC_ACTIONS", "Pointer", "combine", "image_places", "memory_place"]

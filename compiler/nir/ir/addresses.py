@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Mode
 
-__all__ = ["FORMATS", "AddressFormat", "AddressModel"]
-
 
 @lazy_dataclass(frozen=True)
 class AddressFormat:

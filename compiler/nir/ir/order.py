@@ -5,8 +5,6 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Instr
 
-__all__ = ["BlockOrder"]
-
 _LEAST = 1e-6
 """The least difference between the numbers of two instructions, to keep floats distinct."""
 

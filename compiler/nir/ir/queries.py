@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from gallette.compiler.nir.ir.cf import (
@@ -88,6 +88,19 @@ def can_speculate(instr: Instr) -> bool:
     if isinstance(instr, Intrinsic):
         return instr.info.is_pure
     return isinstance(instr, (LoadConst, Undef, Deref))
+
+
+def only_accessed_by(deref: Deref, intrinsics: Collection[str], forms: Collection[str]) -> bool:
+    """Whether all that uses a deref is derefs of these forms, as their parent, and these
+    intrinsics, as what they access.
+    """
+    for src in deref.result.uses:
+        user = src.parent
+        if not isinstance(user, Deref | Intrinsic) or user.srcs[0] is not src:
+            return False
+        if user.form not in forms if isinstance(user, Deref) else user.name not in intrinsics:
+            return False
+    return True
 
 
 def deref_key(deref: Deref) -> tuple[Variable, tuple[int, ...]] | None:

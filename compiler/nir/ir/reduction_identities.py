@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["identity"]
-
 _LARGEST = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
 
 

@@ -8,7 +8,5 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["TABLES"]
-
 TABLES: dict[str, Callable[[], npt.NDArray[np.generic[Any]]]] = {}
 """Functions that return a table of numbers of 32 bits, made when it is first needed."""

@@ -8,8 +8,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.types import VOID, Type
 
-__all__ = ["StreamOutput", "StreamVarying", "Target", "captured", "targets"]
-
 
 @lazy_dataclass(frozen=True)
 class StreamVarying:

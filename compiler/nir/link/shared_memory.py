@@ -9,8 +9,6 @@ from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 
-__all__ = ["check_shared_memory"]
-
 
 def check_shared_memory(shader: Shader, most: int) -> None:
     """Raise an error that names the limit if the shared variables in use exceed it."""

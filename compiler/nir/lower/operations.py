@@ -11,8 +11,6 @@ from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["Build", "lower_operations"]
-
 Build: TypeAlias = Callable[[Builder, Sequence[Def]], Def]
 """(builder, sources) -> result"""
 

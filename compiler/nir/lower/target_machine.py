@@ -19,8 +19,6 @@ from collections.abc import Iterable
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["FUNCTIONS", "Machine"]
-
 FIRST: tuple[str, ...] = ("frcp_8bit", "frsq_8bit", "fsin_reduced", "fcos_reduced")
 """opcodes that only the lowering generates"""
 LOWERED: tuple[str, ...] = (

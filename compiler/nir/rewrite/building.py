@@ -15,8 +15,6 @@ from gallette.compiler.nir.rewrite.matching import Binding, Match, Swizzle
 if TYPE_CHECKING:
     from gallette.compiler.nir.rewrite.rewriter import Rewriter
 
-__all__ = ["apply_match"]
-
 
 def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
     """Replace the matched operation by a rule's replacement."""

@@ -8,8 +8,6 @@ from typing import Any
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.values import Src
 
-__all__ = ["EXPRESSION_KEYS", "expression_key"]
-
 
 def expression_key(instr: Instr) -> Hashable | None:
     """A key that equal expressions share; None for instructions that are never equal.

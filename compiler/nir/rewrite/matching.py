@@ -40,8 +40,6 @@ from gallette.compiler.nir.rewrite.structural import (
     use_undefined,
 )
 
-__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "Way", "find_match"]
-
 Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
 Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]] | tuple[StructuralRule, None]"

@@ -19,8 +19,6 @@ from gallette.compiler.nir.rewrite.rewriter import Rewriter, candidates
 from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-__all__ = ["algebraic", "algebraic_late", "rewrite_impl", "rule_set", "simplify"]
-
 _CHOICES = ("always", "never", "not_position")
 _DEFAULT = AlgebraicOptions()
 _KEPT = Metadata.CONTROL_FLOW | Metadata.KINDS

@@ -36,8 +36,6 @@ from gallette.compiler.nir.rewrite.structural import (
     StructuralRule,
 )
 
-__all__ = ["REWRITES", "Protection", "Rewriter"]
-
 REWRITES = 64
 """changes per instruction: no sensible table comes near it, but a cycle of rules must not hang"""
 

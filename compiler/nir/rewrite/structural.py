@@ -22,18 +22,6 @@ from gallette.compiler.nir.ir.values import Def, Src
 if TYPE_CHECKING:
     from gallette.compiler.nir.rewrite.rewriter import Rewriter
 
-__all__ = [
-    "EQUAL_EXPRESSIONS",
-    "OTHER_RULES",
-    "STRUCTURAL_RULES",
-    "UNUSED",
-    "StructuralRule",
-    "copy_to_users",
-    "fold_constants",
-    "read_through_copy",
-    "use_undefined",
-]
-
 
 @lazy_dataclass(frozen=True)
 class StructuralRule:

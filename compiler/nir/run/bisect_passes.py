@@ -16,7 +16,8 @@ from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, PassRecord, get_pass, run_pass
@@ -25,8 +26,6 @@ from gallette.compiler.nir.text.difference import diff_lines
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.reduce import reduce_text
-
-__all__ = ["Judge", "bisect", "reduce_shader"]
 
 
 @dataclass

@@ -15,8 +15,6 @@ from gallette.compiler.nir.rewrite.matching import RuleSet
 from gallette.compiler.nir.rewrite.passes import rewrite_impl
 from gallette.compiler.nir.run.pass_runner import PASSES, nir_pass
 
-__all__ = ["load_passes"]
-
 
 def load_passes(path: str) -> list[str]:
     """Load a file; returns the names of its passes.

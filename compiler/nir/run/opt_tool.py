@@ -15,7 +15,7 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.interp.interpreter import Environment
+from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.bisect_passes import Judge, bisect, reduce_shader
@@ -24,8 +24,6 @@ from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
 from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
-
-__all__ = ["run"]
 
 
 def _list_passes() -> None:

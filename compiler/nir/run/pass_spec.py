@@ -19,8 +19,6 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, get_pass, run_pass
 from gallette.compiler.nir.text.lexer import Tokens
 
-__all__ = ["Step", "parse_passes"]
-
 
 @lazy_dataclass(frozen=True)
 class Step:

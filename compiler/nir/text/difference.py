@@ -13,8 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["diff_lines", "stable"]
-
 _NAME = re.compile(r"%\d+|\bb\d+\b")
 _DEFINED = re.compile(r"(%\d+) =|\bblock (b\d+):")
 

@@ -24,8 +24,6 @@ from gallette.compiler.nir.ir.ownership import disown
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import deserialize, serialize
 
-__all__ = ["LazyShader", "digest_of", "reading"]
-
 
 class _Kept:
     """The bytes, shared by all clones, and the code in its state when they were created or first

@@ -15,7 +15,6 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, get_type_hints
 
-from gallette.compiler.errors import InputError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -25,8 +24,6 @@ from gallette.compiler.nir.ir.slots import SLOT_ENUMS
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
-
-__all__ = ["InputError", "parse"]
 
 _MAX_DIMENSIONS = 64
 

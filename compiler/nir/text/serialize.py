@@ -14,8 +14,6 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["FORMAT_VERSION", "deserialize", "serialize"]
-
 MAGIC = b"GNIR"
 FORMAT_VERSION = 1
 _HEADER = len(MAGIC) + 2 + 4

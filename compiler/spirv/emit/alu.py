@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.bits import float_bits
 from gallette.compiler.nir.ir.instrs import Alu
@@ -18,10 +19,9 @@ from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.emit.values import Value, Values
 from gallette.compiler.spirv.module import SpirvError
 
-__all__ = ["emit_alu", "supported_opcodes"]
-
 _FORMULAS = Formulas.beside(__file__, "formulas.txt", ("all", "any", "pair"))
-_COMPOSED: dict[str, Callable[[_Ops], Value]] = {}
+_COMPOSED = FunctionTable[str, Callable[["_Ops"], Value]]()
+_composed = _COMPOSED.entry
 _SHIFTS = frozenset({"ishl", "ishr", "ushr"})
 _CONTRACTED = frozenset({"OpFAdd", "OpFSub", "OpFMul", "OpFDiv", "OpDot", "OpFNegate"})
 
@@ -157,14 +157,6 @@ def supported_opcodes() -> set[str]:
         for name in OPCODES
         if name in tables.OPCODES or name in _COMPOSED or _formula(name) in _FORMULAS
     }
-
-
-def _composed(*names: str) -> Callable[[Callable[[_Ops], Value]], Callable[[_Ops], Value]]:
-    def register(function: Callable[[_Ops], Value]) -> Callable[[_Ops], Value]:
-        _COMPOSED.update(dict.fromkeys(names, function))
-        return function
-
-    return register
 
 
 def _masked(o: _Ops, count: Value, bits: int) -> Value:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from gallette.compiler.spirv.grammar import Enumerant, grammar, opcode, value_of
 from gallette.compiler.spirv.module import Instruction, Module, words_of
 
-__all__ = ["ModuleBuilder"]
-
 VERSION = 0x00010500
 # Instructions before everything else, in the order that the specification requires.
 _SECTIONS = (

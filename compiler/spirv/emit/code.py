@@ -35,8 +35,6 @@ from gallette.compiler.spirv.grammar import opcode, value_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.slots import SYSTEM_BUILTINS
 
-__all__ = ["Code"]
-
 
 class Code:
     """Emits one function."""

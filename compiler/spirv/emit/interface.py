@@ -32,8 +32,6 @@ from gallette.compiler.spirv.slots import (
     slot_text,
 )
 
-__all__ = ["Interface", "Place"]
-
 _ACCESS = {
     Access.COHERENT: "Coherent",
     Access.VOLATILE: "Volatile",

@@ -15,8 +15,6 @@ from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.slots import ATOMIC_COUNTERS, ATOMIC_SET
 
-__all__ = ["Memory"]
-
 SCOPES = {"device": 1, "workgroup": 2, "subgroup": 3, "invocation": 4, "none": 4}
 
 

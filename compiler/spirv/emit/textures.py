@@ -11,8 +11,6 @@ from gallette.compiler.spirv.emit.values import Value
 from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import SpirvError
 
-__all__ = ["Textures"]
-
 _OPERANDS = ("Bias", "Lod", "Grad", "ConstOffset", "Offset", "ConstOffsets", "Sample", "MinLod")
 
 

@@ -10,8 +10,6 @@ from gallette.compiler.nir.ir.types import Base, Dim, Field, Type
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.grammar import value_of
 
-__all__ = ["FORMATS", "Types", "scalar_kind"]
-
 _DIMS = {
     Dim.D1: "1D",
     Dim.D2: "2D",

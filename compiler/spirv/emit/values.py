@@ -15,8 +15,6 @@ from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.types import Types
 from gallette.compiler.spirv.module import SpirvError
 
-__all__ = ["Value", "Values"]
-
 
 class Value(NamedTuple):
     """An id and its type."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.glsl.lower.math import FORMULAS
 from gallette.compiler.glsl.lower.matrices import outer_product, transposed
 from gallette.compiler.glsl.lower.operators import transform
@@ -23,21 +24,13 @@ from gallette.compiler.spirv.read.pointers import Value, element_of, select_tree
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["ARITHMETIC", "does"]
-
 Handler = Callable[["FunctionReader", Instruction], None]
-ARITHMETIC: dict[int, Handler] = {}
+ARITHMETIC = FunctionTable[int, Handler]()
 
 
 def does(*names: str) -> Callable[[Handler], Handler]:
-    """Register a handler of instructions."""
-
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            ARITHMETIC[opcode(name)] = handler
-        return handler
-
-    return register
+    """Decorator: this is the handler of these instructions."""
+    return ARITHMETIC.entry(*map(opcode, names))
 
 
 def _row(name: str, nir: str) -> None:

@@ -14,8 +14,6 @@ from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.irreducible import add_header
 from gallette.compiler.spirv.read.model import FunctionCode, successors
 
-__all__ = ["ENDS", "MAX_DEPTH", "Graph"]
-
 MAX_DEPTH = 120
 ENDS = ("OpKill", "OpTerminateInvocation", "OpUnreachable")
 """the terminators with which an invocation ends"""

@@ -18,8 +18,6 @@ from gallette.compiler.spirv.read.kernel_pointers import cast, deref_at, element
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__: list[str] = []
-
 _OPS = {name: nir for nir, name in tables.REDUCTIONS.items()}
 _OPS |= {name.replace("Bitwise", "Logical"): nir for name, nir in _OPS.items()}
 _SCANS = {name: nir for nir, name in tables.SCANS.items()}

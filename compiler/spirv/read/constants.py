@@ -12,8 +12,6 @@ from gallette.compiler.spirv.read.model import Constant, Data, SpvType, by_name
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
 
-__all__ = ["CONSTANTS", "MAX_ELEMENTS", "zero"]
-
 MAX_ELEMENTS = 1 << 16
 _SAMPLER = SpvType("sampler", UINT)
 

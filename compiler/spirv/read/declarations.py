@@ -26,8 +26,6 @@ from gallette.compiler.spirv.read.model import (
 from gallette.compiler.spirv.read.names import DECORATIONS, ENTRIES
 from gallette.compiler.spirv.read.type_rules import TYPES
 
-__all__ = ["HANDLERS", "Declarations"]
-
 
 class Declarations:
     """All declarations outside of functions, and the positions of functions."""

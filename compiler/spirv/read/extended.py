@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.glsl.lower.math import FORMULAS, ldexp, lower_math
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.instrs import Deref
@@ -28,8 +29,6 @@ from gallette.compiler.spirv.read.pointers import (
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
-
-__all__ = ["glsl_std_450"]
 
 # Functions that are one opcode, whatever the sign of their types.
 _OPCODES = {name: nir for nir, name in tables.OPCODES.items() if not name.startswith("Op")}
@@ -51,7 +50,8 @@ class _Call:
 
 
 Handler = Callable[["FunctionReader", str, Instruction, tuple[int, ...]], Value]
-_SPECIAL: dict[str, Handler] = {}
+_SPECIAL = FunctionTable[str, Handler]()
+_does = _SPECIAL.entry
 
 
 def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
@@ -90,15 +90,6 @@ def math_results(
     results = lower_math(r.b, call, values)
     assert results is not None, name
     return results
-
-
-def _does(*names: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            _SPECIAL[name] = handler
-        return handler
-
-    return register
 
 
 @_does("UClamp", "SClamp")

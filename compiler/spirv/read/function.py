@@ -37,8 +37,6 @@ from gallette.compiler.spirv.read.variables import Variables
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.translate import ModuleReader
 
-__all__ = ["FunctionReader"]
-
 # Exceptions of handlers when the kinds of operands cannot be combined.
 _MISFITS = (
     ArithmeticError,

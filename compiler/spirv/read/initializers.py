@@ -7,8 +7,6 @@ from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import Constant, Data, SpvType
 from gallette.compiler.spirv.read.pointers import Place, RootPlace, SplitBlock
 
-__all__ = ["initialise"]
-
 _MODES = Mode.SHADER_OUT | Mode.SHADER_TEMP | Mode.UNIFORM
 
 

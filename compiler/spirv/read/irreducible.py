@@ -23,8 +23,6 @@ from gallette.compiler.spirv.read.model import (
     targets,
 )
 
-__all__ = ["add_header"]
-
 _NUMBER = -1  # type id of an entry's number
 _PHI, _BRANCH, _SWITCH = opcode("OpPhi"), opcode("OpBranch"), opcode("OpSwitch")
 

@@ -8,8 +8,6 @@ from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.read.model import SpvType
 from gallette.compiler.spirv.read.pointers import Builtin, Place, Value
 
-__all__ = ["kernel_builtin"]
-
 
 def _size(b: Builder) -> Def:
     return b.intrinsic("load_workgroup_size")

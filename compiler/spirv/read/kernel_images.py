@@ -18,8 +18,6 @@ from gallette.compiler.spirv.read.pointers import handle
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["ADDRESSING", "sample"]
-
 ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 _FORMULAS = Formulas.beside(__file__, "kernel_images.txt")
 

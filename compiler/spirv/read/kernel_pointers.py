@@ -18,8 +18,6 @@ from gallette.compiler.spirv.read.pointers import DerefPlace, RootPlace, Value
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["address_of", "cast", "deref_at", "element"]
-
 
 def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:
     return b.deref_cast(address, modes, *_in_memory(type.nir))

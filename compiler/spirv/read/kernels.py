@@ -24,8 +24,6 @@ from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader, reads
 
-__all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
-
 MODES = {
     "CrossWorkgroup": Mode.GLOBAL,
     "Workgroup": Mode.SHARED,

@@ -10,18 +10,6 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
 
-__all__ = [
-    "Block",
-    "Constant",
-    "Data",
-    "EntryPoint",
-    "FunctionCode",
-    "SpvType",
-    "by_name",
-    "successors",
-    "targets",
-]
-
 Data: TypeAlias = "tuple[Any, ...]"
 
 

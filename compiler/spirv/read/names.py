@@ -11,8 +11,6 @@ from gallette.compiler.spirv.read.model import EntryPoint, by_name
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
 
-__all__ = ["DECORATIONS", "ENTRIES"]
-
 
 def _name(d: Declarations, i: Instruction) -> None:
     d.names[i.words[0]] = text_of(i.words, 1)[0]

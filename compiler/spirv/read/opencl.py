@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.glsl.lower.math import FORMULAS
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import Mode
@@ -17,8 +18,6 @@ from gallette.compiler.spirv.read.printing import printf
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
-
-__all__ = ["opencl_std"]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -55,8 +54,9 @@ _PRECISIONS = ("native_", "half_", "fast_")
 """variants that may be less exact, but are the same here"""
 _NEAREST = 0  # FPRoundingMode RTE
 _Handler = Callable[["FunctionReader", Instruction, str], "Def | None"]
-_SPECIAL: dict[str, _Handler] = {}
+_SPECIAL = FunctionTable[str, _Handler]()
 """by name: a function of the reader and the instruction, whose arguments begin at word 4"""
+_does = _SPECIAL.entry
 
 
 def opencl_std(r: FunctionReader, i: Instruction) -> None:
@@ -89,14 +89,6 @@ def opencl_std(r: FunctionReader, i: Instruction) -> None:
         if name == "popcount" and value.bit_size != bits:
             value = r.b.alu(f"u2u{bits}", value)
         r.values[w[1]] = value
-
-
-def _does(*names: str) -> Callable[[_Handler], _Handler]:
-    def register(function: _Handler) -> _Handler:
-        _SPECIAL.update(dict.fromkeys(names, function))
-        return function
-
-    return register
 
 
 @_does("printf")

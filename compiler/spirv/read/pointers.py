@@ -22,8 +22,6 @@ from gallette.compiler.spirv.read.model import SpvType
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["Handle", "Index", "Place", "Value", "handle", "load_tree"]
-
 Index: TypeAlias = "int | Def"
 Value: TypeAlias = Any
 """Def, tuple of values, Place or Handle"""

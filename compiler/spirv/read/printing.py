@@ -24,8 +24,6 @@ from gallette.compiler.spirv.read.pointers import Place
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["HEADER", "Printf", "formats", "printf", "text_of"]
-
 HEADER = 4
 """bytes before the records: the counter of bytes, whose initial value this is"""
 MAX_TEXT = 1 << 16

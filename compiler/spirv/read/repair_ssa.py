@@ -18,8 +18,6 @@ from gallette.compiler.nir.ir.types import Base, vec
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
-__all__ = ["repair_dominance"]
-
 _BASES = {1: Base.BOOL, 8: Base.UINT8, 16: Base.UINT16, 32: Base.UINT, 64: Base.UINT64}
 
 

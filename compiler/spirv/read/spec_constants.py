@@ -20,8 +20,6 @@ from gallette.compiler.spirv.read.model import Constant, Data, FunctionCode, Spv
 from gallette.compiler.spirv.read.pointers import Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 
-__all__ = ["evaluate_operation"]
-
 _RESULT = 0  # the id of the scratch result: no real id is zero
 
 

@@ -37,8 +37,6 @@ from gallette.compiler.spirv.read.repair_ssa import repair_dominance
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
-__all__ = ["Structure"]
-
 _KILLED = 0
 """stands for a block where control arrives after a discard"""
 _Cursor: TypeAlias = "tuple[cf.Block, Instr | None]"

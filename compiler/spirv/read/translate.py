@@ -6,10 +6,11 @@ phis. `pipeline.FRONT_END` and later passes bring it into the form that drivers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
@@ -30,8 +31,6 @@ from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
-
-__all__ = ["ModuleReader", "entry_points", "read_entry", "reads", "spirv_to_nir"]
 
 R = TypeVar("R", bound="ModuleReader")
 
@@ -200,17 +199,9 @@ def _workgroup_size(m: ModuleReader) -> tuple[int, int, int]:
     return (int(size[0]), int(size[1]), int(size[2]))
 
 
-_READERS: dict[str, type[ModuleReader]] = {}
-
-
-def reads(model: str) -> Callable[[type[R]], type[R]]:
-    """Decorator: entry points of this execution model have a reader of their own."""
-
-    def register(reader: type[R]) -> type[R]:
-        _READERS[model] = reader
-        return reader
-
-    return register
+_READERS = FunctionTable[str, type[ModuleReader]]()
+"""Readers of entry points of certain execution models."""
+reads = _READERS.entry
 
 
 def entry_points(module: Module | Declarations) -> list[tuple[Stage, str]]:

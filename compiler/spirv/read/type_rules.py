@@ -14,8 +14,6 @@ from gallette.compiler.work_limits import too_large
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
 
-__all__ = ["TYPES"]
-
 _INTS = {
     (8, 1): Base.INT8,
     (8, 0): Base.UINT8,

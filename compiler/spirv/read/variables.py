@@ -35,8 +35,6 @@ from gallette.compiler.spirv.slots import (
     slot_from_text,
 )
 
-__all__ = ["Variables"]
-
 _BUILTIN_SLOTS = {name: slot for slot, name in VARYING_BUILTINS.items()}
 _FRAGMENT_OUTPUTS = {
     "FragDepth": FragResult.DEPTH,

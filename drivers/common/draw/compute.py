@@ -22,8 +22,6 @@ from gallette.pipe.state import ComputeInfo
 
 from .draw_states import DrawStates
 
-__all__ = ["GroupLanes", "launch"]
-
 U32 = np.uint32
 
 MOST_SHARED = 1 << 26

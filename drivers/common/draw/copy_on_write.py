@@ -30,10 +30,8 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box, DrawInfo
 
 from .merging import PendingDraw
-from .snapshot import Snapshot
-from .snapshot_copies import Begun, SnapshotWithCopies, Stream, buffer_of, stream_of
-
-__all__ = ["CopyOnWrite"]
+from .snapshot import Begun, Snapshot
+from .snapshot_copies import SnapshotWithCopies, Stream, buffer_of, stream_of
 
 LARGEST = 1 << 20
 """Bytes of a buffer that is copied: that takes less time than to flush a batch."""

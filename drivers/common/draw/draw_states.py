@@ -17,8 +17,6 @@ from .geometry import OUTPUT_MODES
 from .programs import ConstantTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
-__all__ = ["DrawStates"]
-
 _NO_FRAGMENTS = FragmentShader()
 _MOST_FIXED = 256
 

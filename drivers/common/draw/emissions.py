@@ -19,8 +19,6 @@ from gallette.drivers.common.lanes import Value
 if TYPE_CHECKING:
     from gallette.drivers.common.program import BoundProgram, Emission, Outputs, Program
 
-__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry"]
-
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 

@@ -28,8 +28,6 @@ from .pixel_order import Group, can_order_pixels, draw_in_pixel_order
 from .snapshot import Constants, Snapshot, row_of
 from .splitting import end_to_end, parts
 
-__all__ = ["Execution", "Failures", "add_group", "draw_group", "draw_many", "draw_one"]
-
 
 class Failures:
     """Lets the other draws continue when one fails, and raises the first error at the end."""

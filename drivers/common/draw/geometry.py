@@ -21,8 +21,6 @@ from gallette.pipe.enums import Primitive
 from .splitting import Primitives, lanes_at_once
 from .state import DrawState
 
-__all__ = ["OUTPUT_MODES", "emitted_primitives"]
-
 OUTPUT_MODES = {
     "points": Primitive.POINTS,
     "line_strip": Primitive.LINE_STRIP,

@@ -34,14 +34,6 @@ from .snapshot import Constants, Snapshot, row_of
 from .splitting import CALL_VALUES, LISTS, lanes_at_once
 from .state import DrawState
 
-__all__ = [
-    "MergedDraws",
-    "PendingDraw",
-    "call_key",
-    "merge",
-    "never_merged",
-]
-
 PendingDraw = tuple[Snapshot, DrawInfo, Constants]
 """A pending draw: its snapshot, its call, its constants."""
 

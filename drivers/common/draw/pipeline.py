@@ -27,8 +27,6 @@ from .splitting import Primitives, parts, without_excess
 from .state import DrawState
 from .tessellation import tessellated_primitives
 
-__all__ = ["batch_of", "draw", "rasterize_part", "run", "run_part"]
-
 
 def draw(states: DrawStates, info: DrawInfo, done: int = 0) -> None:
     """Execute a draw call, of which some parts may be `done`. Infinities and NaNs are legitimate in

@@ -33,15 +33,6 @@ from .pipeline import rasterize_part
 from .splitting import Primitives
 from .state import DrawState
 
-__all__ = [
-    "CoverageSink",
-    "Covered",
-    "Group",
-    "can_order_pixels",
-    "draw_in_pixel_order",
-    "rows_covered",
-]
-
 Ints = npt.NDArray[np.int64]
 
 

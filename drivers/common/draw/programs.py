@@ -29,15 +29,6 @@ from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import SamplerState, StreamOutputInfo
 
-__all__ = [
-    "ConstantTables",
-    "Joiner",
-    "Selection",
-    "inlined",
-    "sampler_masks",
-    "select",
-]
-
 ConstantTables = Mapping[int, npt.NDArray[np.uint8]]
 """Constant blocks of many draws by their number, a row each: those with something bound that
 differ between draws, and block 0.

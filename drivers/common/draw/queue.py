@@ -37,8 +37,6 @@ from .pipeline import draw
 from .snapshot import CommandLists, Constants, Plan, PreparedDraw, Row, Snapshot
 from .snapshot_cache import SnapshotCache
 
-__all__ = ["MERGED_STAGES", "DrawQueue"]
-
 SMALL = 1 << 14
 """Draws of more vertices than this do not become pending."""
 
@@ -279,7 +277,7 @@ class DrawQueue:
                 info, start = draw.info, starts[number]
                 instance = info.start_instance if instances is None else instances[number]
                 if start != info.start or instance != info.start_instance:
-                    info = draw.call(start, instance)
+                    info = draw.begun.at(info, start, instance)
                 if info.index_buffer is not None:
                     self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
@@ -347,7 +345,7 @@ class DrawQueue:
                     continue
                 info = draw.info
                 if instances is not None and instances[number] != info.start_instance:
-                    info = draw.call(info.start, instances[number])
+                    info = draw.begun.at(info, info.start, instances[number])
                 if not self._repeated(plan, info, pieces[number], int(starts[number])):
                     break
                 number += 1

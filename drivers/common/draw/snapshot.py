@@ -40,17 +40,6 @@ from .state import DrawState
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
 
-__all__ = [
-    "BETWEEN",
-    "CommandLists",
-    "Constants",
-    "Plan",
-    "PreparedDraw",
-    "Row",
-    "Snapshot",
-    "row_of",
-]
-
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
 
@@ -379,7 +368,27 @@ class Snapshot:
                 resource.unref()
 
 
-_MOST_STARTS = 4096
+_MOST_CALLS = 4096
+
+
+class Begun:
+    """Calls with other starts, kept: applications repeat the same draws in every frame."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self) -> None:
+        # By identity and start, with the call itself, so that its identity stays its own.
+        self._calls: dict[tuple[int, int, int | None], tuple[DrawInfo, DrawInfo]] = {}
+
+    def at(self, info: DrawInfo, start: int, instance: int | None = None) -> DrawInfo:
+        """The call, starting at that vertex and, if given, that instance."""
+        key = id(info), start, instance
+        found = self._calls.get(key)
+        if found is None:
+            if len(self._calls) >= _MOST_CALLS:
+                self._calls.clear()
+            found = self._calls[key] = info, info.begun_at(start, instance)
+        return found[1]
 
 
 @lazy_dataclass(eq=False)
@@ -390,15 +399,4 @@ class PreparedDraw:
     info: DrawInfo
     target: FramebufferState
     epoch: int  # of the bound state when it was submitted
-    _moved: dict[tuple[int, int], DrawInfo] = field(default_factory=dict)
-
-    def call(self, start: int, instance: int) -> DrawInfo:
-        """The call, starting at that vertex and that instance."""
-        if start == self.info.start and instance == self.info.start_instance:
-            return self.info
-        found = self._moved.get((start, instance))
-        if found is None:
-            if len(self._moved) >= _MOST_STARTS:
-                self._moved.clear()
-            found = self._moved[start, instance] = self.info.begun_at(start, instance)
-        return found
+    begun: Begun = field(default_factory=Begun)

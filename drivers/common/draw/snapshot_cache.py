@@ -24,8 +24,6 @@ from .draw_states import DrawStates
 from .programs import sampler_masks
 from .snapshot import BETWEEN, Snapshot
 
-__all__ = ["SnapshotCache"]
-
 _PARAMETERS = [(name, row.large) for name, row in PARAMETERS.items() if not row.window]
 _MOST = 1024
 _FEW = 64

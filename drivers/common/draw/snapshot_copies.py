@@ -26,12 +26,10 @@ from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .draw_states import DrawStates
 from .programs import Selection
-from .snapshot import Snapshot
+from .snapshot import Begun, Snapshot
 
 if TYPE_CHECKING:
     from .copy_on_write import TextureVersions
-
-__all__ = ["Begun", "SnapshotWithCopies", "Stream", "buffer_of", "stream_of"]
 
 
 class SnapshotWithCopies(Snapshot):
@@ -142,29 +140,6 @@ def buffer_of(contents: bytes, like: ResourceDesc) -> HostResource:
     return HostResource(desc, lambda resource: None, [data.reshape(1, 1, -1)])
 
 
-class Begun:
-    """Calls with another start, kept: applications stream the same draws in every frame."""
-
-    __slots__ = ("_calls",)
-
-    def __init__(self) -> None:
-        # By identity and start, with the call itself, so that its identity stays its own.
-        self._calls: dict[tuple[int, int], tuple[DrawInfo, DrawInfo]] = {}
-
-    def at(self, info: DrawInfo, start: int) -> DrawInfo:
-        """The call, which holds no resource, with another start."""
-        key = id(info), start
-        found = self._calls.get(key)
-        if found is None:
-            if len(self._calls) >= _MOST_CALLS:
-                self._calls.clear()
-            found = self._calls[key] = info, info.begun_at(start)
-        return found[1]
-
-
-_MOST_CALLS = 1 << 12
-
-
 @lazy_dataclass()
 class Stream:
     """Draws with one snapshot that read versions of a buffer."""
@@ -196,7 +171,8 @@ class Stream:
         rows = -(-self.width // self.stride)
         shifts = range(0, self.versions * rows, rows)
         if self.divisor:
-            return [replace(info, start_instance=info.start_instance + by) for by in shifts]
+            instance = info.start_instance
+            return [self.begun.at(info, info.start, instance + by) for by in shifts]
         return [self.begun.at(info, info.start + by) for by in shifts]
 
 

@@ -47,24 +47,6 @@ from .state import DrawState
 
 Bools = npt.NDArray[np.bool_]
 
-__all__ = [
-    "CALL_VALUES",
-    "LEAST_LANES",
-    "LISTS",
-    "MOST_LANES",
-    "WORTHWHILE",
-    "Assembly",
-    "Primitives",
-    "are_plain",
-    "are_whole",
-    "assemblies",
-    "end_to_end",
-    "joined_outputs",
-    "lanes_at_once",
-    "parts",
-    "without_excess",
-]
-
 WORTHWHILE = 1 << 14
 """Vertices past the end of arrays from which on a draw is shortened."""
 

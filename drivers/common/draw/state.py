@@ -49,15 +49,6 @@ from gallette.pipe.state import (
 
 from .programs import Selection
 
-__all__ = [
-    "DrawState",
-    "FixedState",
-    "Recorder",
-    "Witness",
-    "fixed_state",
-    "fragment_engine",
-]
-
 
 class Witness(Protocol):
     """An observer of the fragments of draws; it may run them in its own portions."""

@@ -26,8 +26,6 @@ from gallette.drivers.common.work import LANE
 from .splitting import Primitives, joined_outputs, lanes_at_once
 from .state import DrawState
 
-__all__ = ["DomainPoints", "Patches", "tessellated_primitives"]
-
 Array = npt.NDArray[Any]
 _Varying = Callable[[int, int], Value]
 _ZERO = np.zeros((), np.float32)

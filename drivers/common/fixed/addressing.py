@@ -21,22 +21,6 @@ from gallette.pipe.enums import Wrap
 
 from .routine import Routine, routine
 
-__all__ = [
-    "FOLDED",
-    "Axis",
-    "Taps",
-    "face_derivative",
-    "gather_taps",
-    "is_bordered",
-    "linear_fixed",
-    "linear_taps",
-    "nearest_fixed",
-    "nearest_tap",
-    "project",
-    "seamless_corner",
-    "seamless_taps",
-]
-
 _MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
 _BORDERED = (Wrap.CLAMP_TO_BORDER, Wrap.MIRROR_CLAMP_TO_BORDER)
 FOLDED = (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_REPEAT, Wrap.MIRROR_CLAMP_TO_EDGE)

@@ -19,8 +19,6 @@ from gallette.compiler.nir.ir.tables import TABLES
 
 from .routine import Routine, Step
 
-__all__ = ["evaluate", "is_observed", "observed"]
-
 Array = npt.NDArray[Any]
 
 _CALLS: ContextVar[list[tuple[Routine, list[Array | None]]] | None] = ContextVar(

@@ -15,8 +15,6 @@ from gallette.compiler.nir.ir import Def
 from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.pipe.state import RenderTargetBlend
 
-__all__ = ["DIRECT", "INVERSE", "Colors", "blend", "needs_destination"]
-
 _F = BlendFactor
 INVERSE = {
     _F.INV_SRC_COLOR: _F.SRC_COLOR,

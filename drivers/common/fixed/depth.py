@@ -20,8 +20,6 @@ from .filtering import compare
 from .formats import codes
 from .routine import Routine, routine
 
-__all__ = ["DepthKey", "depth_code", "mask_word", "stencil_test", "tested", "without_masks"]
-
 
 @lazy_dataclass(frozen=True)
 class DepthKey:

@@ -14,17 +14,6 @@ from gallette.pipe.enums import CompareFunc
 
 from .routine import Routine, routine
 
-__all__ = [
-    "array_layer",
-    "clamped",
-    "compare",
-    "compared",
-    "mean_of_others",
-    "mix",
-    "mix_bytes",
-    "unpacked",
-]
-
 
 @cache
 def array_layer(faces: int) -> Routine:

@@ -18,19 +18,6 @@ from gallette.pipe.formats import Channel, Format
 
 from .routine import Routine, routine
 
-__all__ = [
-    "SOURCE",
-    "assembled",
-    "codes",
-    "layout",
-    "pack",
-    "packed",
-    "raw_bits",
-    "unpack",
-    "unpacked",
-    "viewed",
-]
-
 SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
 """The component of a colour that a channel stores."""
 

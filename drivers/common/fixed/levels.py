@@ -19,16 +19,6 @@ from gallette.pipe.enums import MipFilter
 
 from .routine import Routine, routine
 
-__all__ = [
-    "ellipse",
-    "footprint",
-    "limited",
-    "of_derivatives",
-    "queried",
-    "selected",
-    "weighted_texel",
-]
-
 
 def _log2(b: Builder, x: Def) -> Def:
     """Exponent plus mantissa minus one of positive floats; about -127 for zero."""

@@ -19,8 +19,6 @@ from gallette.compiler.nir.ir import Def
 
 from .routine import Routine, routine
 
-__all__ = ["line_coverage", "line_ends", "line_frame"]
-
 
 @cache
 def line_ends(shift: float) -> Routine:

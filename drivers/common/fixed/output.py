@@ -21,8 +21,6 @@ from .blending import Colors, blend, needs_destination
 from .formats import SOURCE, assembled, codes, layout, pack, raw_bits, unpack
 from .routine import Routine, routine
 
-__all__ = ["ColorKey", "merged", "stored"]
-
 
 @lazy_dataclass(frozen=True)
 class ColorKey:

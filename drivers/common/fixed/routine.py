@@ -21,8 +21,6 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Base, vec
 from gallette.compiler.nir.ir.variables import Parameter
 
-__all__ = ["Routine", "Step", "remove_unused", "routine"]
-
 
 @lazy_dataclass(frozen=True)
 class Step:

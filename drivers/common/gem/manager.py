@@ -20,8 +20,6 @@ from .regions import KIB, MIB, GemError, Pool, Region
 from .space import AddressSpace
 from .tables import PageFaultError, PageTables
 
-__all__ = ["ExecObject", "ExecReport", "Manager", "Relocation"]
-
 Bytes = npt.NDArray[np.uint8]
 
 

@@ -12,8 +12,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .regions import GemError, Region, rounded
 
-__all__ = ["BufferObject", "CreateExtension", "MemoryRegions", "Protected", "SetPat", "described"]
-
 Bytes = npt.NDArray[np.uint8]
 PAT_ENTRIES = 4
 

@@ -11,8 +11,6 @@ from .manager import Manager
 from .regions import KIB, Region
 from .tables import DIRECTORY
 
-__all__ = ["address_map", "map_picture"]
-
 _COLORS = {Region.SYSTEM: (86, 150, 214), Region.LOCAL: (226, 146, 66)}
 _RESERVED, _FREE = (222, 214, 200), (255, 255, 255)
 

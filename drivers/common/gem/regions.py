@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["KIB", "MIB", "GemError", "Pool", "Region"]
-
 Bytes = npt.NDArray[np.uint8]
 KIB = 1 << 10
 MIB = 1 << 20

@@ -16,8 +16,6 @@ from .objects import BufferObject
 from .regions import KIB, GemError, Region, rounded
 from .tables import DIRECTORY, LIMIT
 
-__all__ = ["AddressSpace"]
-
 _START = DIRECTORY  # address 0 stays unmapped: null pointers should fault
 
 

@@ -15,8 +15,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .regions import KIB, MIB, Region
 
-__all__ = ["DIRECTORY", "PageFaultError", "PageTables", "Table"]
-
 DIRECTORY = 2 * MIB
 """Bytes that one entry of a directory maps."""
 

@@ -32,16 +32,6 @@ from gallette.pipe.state import BlitInfo, SamplerState, SamplerView
 
 from .resource import HostResource
 
-__all__ = [
-    "LINEAR_SAMPLER",
-    "Span",
-    "blit",
-    "linear_unit",
-    "spans",
-    "texel_grid",
-    "writes_everything",
-]
-
 Array = npt.NDArray[Any]
 _BYTE = FORMATS["R8_UNORM"]
 _AT_ONCE = 1 << 16  # bytes

@@ -18,16 +18,6 @@ from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
 from .resource import surface_texels
 
-__all__ = [
-    "ClearValues",
-    "Texel",
-    "clear",
-    "clear_color",
-    "clear_depth_stencil",
-    "cleared_rect",
-    "cleared_texels",
-]
-
 _Texels = npt.NDArray[Any]
 _COLOR0, _DEPTH_STENCIL = int(ClearFlags.COLOR0), int(ClearFlags.DEPTH | ClearFlags.STENCIL)
 

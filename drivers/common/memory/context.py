@@ -24,9 +24,6 @@ from .blit import blit
 from .mipmap import generate_mipmap
 from .resource import HostResource, copy_region, transfer_map, transfer_unmap
 
-__all__ = ["MemoryContext"]
-
-
 _BLACK = (0.0, 0.0, 0.0, 0.0)
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
-__all__ = ["keep_freed_memory"]
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # mallopt's parameters, from malloc.h
 _LARGEST_MMAP_THRESHOLD = 32 << 20
 _KEPT = 512 << 20

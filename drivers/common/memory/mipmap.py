@@ -22,8 +22,6 @@ from gallette.pipe.state import BlitInfo, Box, SamplerView
 from .blit import LINEAR_SAMPLER, blit, linear_unit, texel_grid
 from .resource import HostResource
 
-__all__ = ["centres", "generate_mipmap"]
-
 Array = npt.NDArray[Any]
 
 

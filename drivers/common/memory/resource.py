@@ -22,25 +22,11 @@ from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Trans
 from gallette.pipe.state import Box, Surface
 
 from .storage import (
-    ResourceError,
     Storage,
     allocate,
     box_window,
-    level_bytes,
 )
 from .storage import copy_region as copy_storage
-
-__all__ = [
-    "HostResource",
-    "ResourceError",
-    "Storage",
-    "copy_region",
-    "create_resource",
-    "level_bytes",
-    "transfer_map",
-    "transfer_unmap",
-    "write_texels",
-]
 
 _MOST_UNITS = 256
 _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)

@@ -13,8 +13,6 @@ from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
 
 from .resource import create_resource
 
-__all__ = ["MemoryScreen"]
-
 
 class MemoryScreen(Screen):
     """A screen with its resources in host memory."""

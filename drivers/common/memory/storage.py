@@ -22,19 +22,6 @@ from gallette.pipe.enums import Target
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import Box
 
-__all__ = [
-    "MAX_RESOURCE_BYTES",
-    "TAIL",
-    "ResourceError",
-    "Storage",
-    "allocate",
-    "box_window",
-    "copy_region",
-    "level_bytes",
-    "level_offsets",
-    "zeroed_memory",
-]
-
 Storage = npt.NDArray[np.uint8]
 
 MAX_RESOURCE_BYTES = 1 << 31

@@ -26,8 +26,6 @@ from gallette.pipe.state import BlendState, Surface
 
 from .unorm8 import Folded, byte_shifts, can_fold, fold, pack_bytes, to_bytes
 
-__all__ = ["ColorTarget", "Prepared"]
-
 Array = npt.NDArray[Any]
 Outputs = Sequence[Array | None]
 

@@ -21,8 +21,6 @@ from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
-__all__ = ["DepthTarget", "References", "compare", "held", "updates_stencil"]
-
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 Bools = npt.NDArray[np.bool_]
@@ -140,11 +138,7 @@ class DepthTarget:
         if self._fills_word:
             self.depth_words[pixel] = codes
             return
-        shift = np.uint32(self._depth.shift)
-        mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
-        words = _at(self.depth_words, pixel) & ~mask
-        words |= codes << shift
-        self.depth_words[pixel] = words
+        self.depth_words[pixel] = self._with_depth(pixel, codes)
 
     def store_extreme(self, pixel: Array, codes: Codes, least: bool) -> None:
         """Store the least (or greatest) code of each pixel, if it is beyond the stored one."""
@@ -155,11 +149,15 @@ class DepthTarget:
             return
         # The other bits of a word are equal for all fragments of a pixel, so whole words can be
         # compared.
-        shift = np.uint32(self._depth.shift)
+        update.at(self.depth_words, pixel, self._with_depth(pixel, codes))
+
+    def _with_depth(self, pixel: Array, codes: Codes) -> Array:
+        """The words of some pixels with these depths."""
+        assert self._depth is not None
         mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
-        words = _at(self.depth_words, pixel) & ~mask
-        words |= codes << shift
-        update.at(self.depth_words, pixel, words)
+        words: Array = _at(self.depth_words, pixel) & ~mask
+        words |= codes << np.uint32(self._depth.shift)
+        return words
 
     # -- stencil ---------------------------------------------------------------------------------
 

@@ -60,13 +60,6 @@ if TYPE_CHECKING:
     from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
-__all__ = [
-    "FragmentEngine",
-    "FragmentRun",
-    "PreparedColors",
-    "Strategy",
-]
-
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

@@ -15,8 +15,6 @@ from gallette.pipe.state import DepthStencilAlphaState
 from .color import ColorTarget
 from .depth import DepthTarget
 
-__all__ = ["FragmentShader", "FragmentState", "SeveralPrograms"]
-
 
 @lazy_dataclass(frozen=True)
 class SeveralPrograms:

@@ -23,8 +23,6 @@ from .depth import DepthTarget, References, compare
 from .fragment_state import FragmentState
 from .order import Scratch, layers, tests_write
 
-__all__ = ["Codes", "FragmentTests"]
-
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 """Depths as the depth buffer encodes them."""

@@ -27,8 +27,6 @@ from .depth import DepthTarget
 if TYPE_CHECKING:
     from .engine import FragmentEngine
 
-__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "visible_pieces"]
-
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]

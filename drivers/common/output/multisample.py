@@ -37,8 +37,6 @@ from .fragment_tests import Codes
 from .order import Scratch, exported_stencil, layers_of, plain_lanes, screened, visible
 from .visibility import UnwrittenSamples
 
-__all__ = ["MultisampleEngine"]
-
 _OPAQUE = np.ones((), np.float32)
 
 Masks = npt.NDArray[MASK]

@@ -31,22 +31,6 @@ from gallette.pipe.state import DepthStencilAlphaState
 from .depth import DepthTarget, compare, updates_stencil
 from .fragment_state import FragmentShader, SeveralPrograms
 
-__all__ = [
-    "OPAQUE_FUNCS",
-    "Scratch",
-    "by_program",
-    "cannot_change_tests",
-    "exported_stencil",
-    "lanes_left",
-    "layers",
-    "layers_of",
-    "plain_lanes",
-    "real_lanes",
-    "screened",
-    "tests_write",
-    "visible",
-]
-
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 Who = npt.NDArray[np.int32]

@@ -25,8 +25,6 @@ from .engine import PIECE, FragmentEngine, PreparedColors
 from .fragment_state import FragmentShader
 from .order import layers_of, screened
 
-__all__ = ["SMOOTH", "SmoothEngine"]
-
 SMOOTH = sample_pattern(16)
 """The samples with which coverage is counted."""
 

@@ -22,8 +22,6 @@ from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.pipe.formats import Format
 from gallette.pipe.state import RenderTargetBlend
 
-__all__ = ["Folded", "byte_shifts", "can_fold", "fold", "pack_bytes", "to_bytes"]
-
 Array = npt.NDArray[Any]
 
 _MAGIC = np.float32(1 << 23)

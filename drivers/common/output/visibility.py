@@ -22,8 +22,6 @@ from gallette.pipe.enums import CompareFunc
 
 from .order import Scratch
 
-__all__ = ["UnwrittenSamples", "VisiblePrimitives"]
-
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

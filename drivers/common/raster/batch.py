@@ -25,8 +25,6 @@ from .spans import Spans
 from .triangles import DepthOffset
 from .viewports import Viewports
 
-__all__ = ["Batch", "FragmentSink", "Polygons", "RasterContext", "ScissorSink"]
-
 Bools = npt.NDArray[np.bool_]
 Rectangles = Callable[[PlaneSource, PrimitiveInfo], Ints]
 """Returns the rectangle of each primitive: first column and row, past the last ones, `[4, n]`."""

@@ -25,20 +25,6 @@ from gallette.drivers.common.vertex.vertices import Ints
 from .samples import MASK, sample_mask
 from .spans import Spans, numbered
 
-__all__ = [
-    "Fragments",
-    "Rows",
-    "expand_pixels",
-    "expand_quads",
-    "expand_samples",
-    "lanes_of_quads",
-    "owned_pixels",
-    "owned_quads",
-    "pieces",
-    "runs_of",
-    "sample_quads",
-]
-
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 

@@ -18,8 +18,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.common.vertex.masks import every, some
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 
-__all__ = ["Plane", "PlaneSource", "fused", "moved_values", "values_at"]
-
 Doubles = npt.NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from .fragments import Fragments, runs_of
 from .interpolate import Plane, PlaneSource, moved_values, values_at
 from .samples import MASK, SamplePattern
 
-__all__ = ["ChunkLanes", "PrimitiveInfo"]
-
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

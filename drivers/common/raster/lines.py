@@ -28,8 +28,6 @@ from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sample_pattern
 from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
 
-__all__ = ["CENTER", "half_width", "lengthened", "parallelograms", "rectangles", "set_up_lines"]
-
 _HALF = np.float32(0.5)
 
 CENTER = sample_pattern(1)

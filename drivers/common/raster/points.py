@@ -15,8 +15,6 @@ from .lanes import PrimitiveInfo
 from .samples import SamplePattern
 from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away, whole
 
-__all__ = ["point_extent", "point_sizes", "rasterized_size", "set_up_points"]
-
 Bools = npt.NDArray[np.bool_]
 
 LARGEST_POINT = 255.0

@@ -50,8 +50,6 @@ from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
 
-__all__ = ["clipped", "rasterize"]
-
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 

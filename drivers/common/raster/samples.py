@@ -15,17 +15,6 @@ import numpy.typing as npt
 from .setup import Edges, Rect
 from .spans import Ints, Spans, bound, columns, rows_of
 
-__all__ = [
-    "COUNTS",
-    "MASK",
-    "STANDARD",
-    "Locations",
-    "SamplePattern",
-    "sample_mask",
-    "sample_pattern",
-    "sampled_spans",
-]
-
 Locations = tuple[tuple[float, float], ...]
 Doubles = npt.NDArray[np.float64]
 

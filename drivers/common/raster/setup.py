@@ -19,21 +19,6 @@ from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
 
-__all__ = [
-    "Box",
-    "Edges",
-    "Rect",
-    "box_of",
-    "conservative_edges",
-    "greatest",
-    "least",
-    "polygon_edges",
-    "snap",
-    "snap_away",
-    "triangle_area",
-    "whole",
-]
-
 Doubles = npt.NDArray[np.float64]
 
 Box = tuple[Doubles, Doubles, Doubles, Doubles]

@@ -19,8 +19,6 @@ from gallette.drivers.common.vertex.masks import counted, ends_of, every, where
 
 from .setup import Edges
 
-__all__ = ["Ints", "Spans", "bound", "columns", "numbered", "rows_of", "slices", "spans_of"]
-
 Ints = npt.NDArray[np.int64]
 
 _LONG = 8

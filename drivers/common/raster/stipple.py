@@ -13,8 +13,6 @@ import numpy.typing as npt
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.pipe.state import RasterizerState
 
-__all__ = ["dashes", "polygon_screen"]
-
 Bools = npt.NDArray[np.bool_]
 
 

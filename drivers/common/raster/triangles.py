@@ -27,15 +27,6 @@ from .setup import (
 )
 from .spans import Spans, slices, spans_of
 
-__all__ = [
-    "MOST_ROWS",
-    "DepthOffset",
-    "Faced",
-    "face_triangles",
-    "offset_depth",
-    "rasterize_triangles",
-]
-
 MOST_ROWS = 1 << 18
 """The number of rows rasterized at a time."""
 

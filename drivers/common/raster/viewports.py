@@ -23,8 +23,6 @@ from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .setup import Rect
 
-__all__ = ["Viewports", "depth_range", "own_vertices", "reprojected"]
-
 Floats = npt.NDArray[np.float32]
 
 

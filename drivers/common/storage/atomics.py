@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["apply_atomic", "compare_and_swap"]
-
 Array = npt.NDArray[Any]
 Combine = Callable[[Array, Array], Array]
 

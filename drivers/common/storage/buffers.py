@@ -17,8 +17,6 @@ from gallette.drivers.common.lanes import by_lane
 
 from .atomics import apply_atomic, compare_and_swap
 
-__all__ = ["buffer_atomic", "buffer_load", "buffer_load_same", "buffer_store"]
-
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 

@@ -22,8 +22,6 @@ from gallette.pipe.state import ImageView, SamplerView
 
 from .atomics import apply_atomic, compare_and_swap
 
-__all__ = ["ImageUnit", "image_unit"]
-
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 

@@ -16,8 +16,6 @@ from gallette.pipe.enums import Target
 
 from .image import Image, Planes
 
-__all__ = ["fetch", "locate", "size_of"]
-
 Array = npt.NDArray[Any]
 I32 = np.int32
 

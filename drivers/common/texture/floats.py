@@ -25,8 +25,6 @@ from .sampling import DecodedFilter, Place
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = ["ChoosingFilter", "FloatFilter"]
-
 Array = npt.NDArray[Any]
 _CORNERS = ((0, 0), (1, 0), (0, 1), (1, 1))
 

@@ -39,8 +39,6 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
-__all__ = ["Image", "PayingCopy", "Planes", "fits_bytes", "image_of_view", "of_level"]
-
 Array = npt.NDArray[Any]
 Planes = list[Array]
 Table = npt.NDArray[np.int32]

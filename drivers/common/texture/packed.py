@@ -36,8 +36,6 @@ from .sampling import Filtering, LevelFilter, Place
 if TYPE_CHECKING:
     from .unit import Unit
 
-__all__ = ["PackedFilter", "Padded", "PaddedFilter", "PaddedLayout", "can_filter_packed"]
-
 Array = npt.NDArray[Any]
 
 _REPEATED = np.array(0x0001_0001_0001_0001, np.uint64)

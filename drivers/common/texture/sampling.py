@@ -30,8 +30,6 @@ from gallette.pipe.state import SamplerState, SamplerView
 
 from .image import Image
 
-__all__ = ["DecodedFilter", "Filtering", "LevelFilter", "Lookup", "Place", "Sampling"]
-
 T = TypeVar("T")
 """A number in all lanes, or one that is equal in all of them."""
 

@@ -29,8 +29,6 @@ from .image import Image, Planes, image_of_view, of_level
 from .packed import PackedFilter, can_filter_packed
 from .sampling import Filtering, Kept, Lookup, Place, Sampling
 
-__all__ = ["Unit", "lane_derivatives", "quad_derivatives"]
-
 Array = npt.NDArray[Any]
 F32 = np.float32
 _AT_ONCE = 1 << 15

@@ -20,8 +20,6 @@ from gallette.pipe.keys import key_passes
 from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
 
-__all__ = ["LoweringOptions", "VariantCompiler"]
-
 Key = TypeVar("Key")
 Code = TypeVar("Code")
 

@@ -28,8 +28,6 @@ from gallette.compiler.nir.text.lazy_shader import LazyShader, digest_of
 from .compiler import VariantCompiler
 from .reads import ShaderReads
 
-__all__ = ["VariantDiskCache"]
-
 Emitted = TypeVar("Emitted")
 
 

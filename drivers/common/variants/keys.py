@@ -8,8 +8,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.variants import standard
 from gallette.pipe.keys import lowered, lowered_by
 
-__all__ = ["FragmentKey", "Inlined", "VariantKey", "VertexKey"]
-
 Inlined: TypeAlias = tuple[tuple[int, int], ...]
 """Uniforms that are constants in a variant: byte offsets in the default block, and raw bits."""
 

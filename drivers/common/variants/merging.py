@@ -15,8 +15,6 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-__all__ = ["can_merge", "constants_per_draw"]
-
 _OBSERVERS = frozenset({"load_primitive_id", "load_base_instance"})
 
 

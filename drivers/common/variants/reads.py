@@ -13,8 +13,6 @@ from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 from gallette.drivers.common.program import LONGEST_BLOCK
 
-__all__ = ["ShaderReads", "instructions"]
-
 _COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
 _KEPT_BY_DEPTH_ONLY = frozenset(
     {

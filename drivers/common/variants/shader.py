@@ -34,8 +34,6 @@ from .keys import Inlined
 from .merging import can_merge
 from .reads import ShaderReads
 
-__all__ = ["ShaderObject", "Variant"]
-
 Key = TypeVar("Key")
 Code = TypeVar("Code")
 

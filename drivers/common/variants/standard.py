@@ -21,8 +21,6 @@ from gallette.pipe.state import (
 
 from .reads import ShaderReads
 
-__all__ = ["FragmentKey", "VertexKey"]
-
 
 @lazy_dataclass(frozen=True)
 class VertexKey:

@@ -25,21 +25,6 @@ from gallette.pipe.enums import Primitive
 
 from .vertices import Ints
 
-__all__ = [
-    "Assembled",
-    "Part",
-    "Runs",
-    "assemble",
-    "assembled_units",
-    "cut_runs",
-    "input_corners",
-    "input_units",
-    "patch_corners",
-    "patch_units",
-    "placed",
-    "polygon_numbers",
-]
-
 ALL_EDGES = 7
 
 Part = tuple[int, int]

@@ -19,8 +19,6 @@ from gallette.pipe.state import RasterizerState
 from .masks import ends_of, every, some, where
 from .vertices import Floats, Ints, VertexSet
 
-__all__ = ["ClipContext", "ClipPlanes", "EdgeMasks", "clip_codes", "clip_lines", "clip_polygons"]
-
 Bools = npt.NDArray[np.bool_]
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]

@@ -27,15 +27,6 @@ from .vertices import Ints
 Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
 """An address, the stride in bytes, the number of rows, and the row of each lane."""
 
-__all__ = [
-    "FetchedVertices",
-    "Gathered",
-    "GatheredVertices",
-    "VertexSource",
-    "is_words",
-    "rows_there",
-]
-
 
 @lazy_dataclass()
 class VertexSource:

@@ -21,8 +21,6 @@ from .assembly import Runs, cut_runs
 from .fetch import VertexSource
 from .vertices import Ints
 
-__all__ = ["IndexStream", "indices_of", "resolved", "restarts", "submitted", "vertex_stream"]
-
 _REMEMBERED = 1024
 """Streams of up to this many vertices without indices are cached."""
 

@@ -16,8 +16,6 @@ from gallette.pipe.state import StreamOutputInfo, StreamOutputTarget
 
 from .vertices import Ints, VertexSet
 
-__all__ = ["capture"]
-
 
 def capture(
     targets: Sequence[StreamOutputTarget | None],

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["MAX_LEVEL", "Domain", "subdivide"]
-
 Coordinates = npt.NDArray[np.float32]
 Connections = npt.NDArray[np.int64]
 _Point = tuple[int, int, int]

@@ -18,8 +18,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.state import ViewportState
 
-__all__ = ["INTEGERS", "Floats", "Ints", "OwnViewports", "VertexSet"]
-
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Components = list[npt.NDArray[Any] | None]

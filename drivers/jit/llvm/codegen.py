@@ -22,8 +22,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .text import has_too_many_variables, is_cut
 
-__all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
-
 
 @lazy_dataclass(frozen=True, eq=False)
 class Machine:

@@ -20,8 +20,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-__all__ = ["LATER", "SOON", "begin", "wait_at_exit", "wait_until_idle"]
-
 Made = TypeVar("Made")
 SOON, LATER = 0, 1
 """Priorities: code that a draw will wait for, and code that only replaces slower code."""

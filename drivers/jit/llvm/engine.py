@@ -25,21 +25,10 @@ from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import Work
 
-from .codegen import Tools, explain, linker, machine, optimised, own_tools
+from .codegen import Tools, linker, machine, own_tools
 from .compile_thread import LATER, SOON, begin, wait_at_exit
 from .stack import LIMIT, call_in_thread, frame_bytes
 from .text import has_too_many_variables, is_cut
-
-__all__ = [
-    "Code",
-    "Function",
-    "compile_module",
-    "explain",
-    "load_engine",
-    "loads",
-    "machine",
-    "optimised",
-]
 
 
 class Code:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["commented", "commented_assembly", "located"]
-
 _MADE_FOR = re.compile(r"^; .*, line (\d+)$")
 _LOCATION = re.compile(r"^!(\d+) = !DILocation\(line: (\d+)", re.M)
 _ATTACHED = re.compile(r",? !dbg !(\d+)")

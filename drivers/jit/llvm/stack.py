@@ -16,8 +16,6 @@ from typing import Any
 
 from gallette.compiler.errors import OutOfMemoryError
 
-__all__ = ["LIMIT", "call_in_thread", "frame_bytes", "raise_interruption"]
-
 LIMIT = 1 << 19
 """A frame size, in bytes, that every thread's stack has room for."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from .values import Operand, V, bits_of, constant_text, type_text
 
-__all__ = ["PIECE", "Builder", "Var", "has_too_many_variables", "is_cut"]
-
 PIECE = 16
 """Lanes gathered or scattered at a time: those of the widest registers."""
 

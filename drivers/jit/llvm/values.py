@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .text import Builder
 
-__all__ = ["FLOATS", "Operand", "V", "bits_of", "constant_text", "type_text"]
-
 FLOATS = {"half": 16, "float": 32, "double": 64}
 _SIZES = {**FLOATS, "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "ptr": 64}
 

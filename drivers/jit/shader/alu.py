@@ -18,8 +18,6 @@ from ..llvm.text import Builder
 from ..llvm.values import V
 from . import maths
 
-__all__ = ["EMITTERS", "emit_alu", "llvm_type"]
-
 Emit = Callable[..., Any]
 EMITTERS: dict[str, Emit] = {}
 _FLOAT_TYPES = {16: "half", 32: "float", 64: "double"}

@@ -12,8 +12,6 @@ from ..llvm.text import Builder
 from ..llvm.values import V
 from .alu import EMITTERS, Emit
 
-__all__: list[str] = []
-
 Values = Sequence[V]
 
 

@@ -19,8 +19,6 @@ from .layout import Words
 from .sampled import sampled
 from .texture_keys import UnitKey
 
-__all__ = ["CallingStage", "CornerSite", "OffsetSite", "TextureSite"]
-
 _WRITING = frozenset({"image_store", "image_atomic", "image_atomic_swap"})
 
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
-from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
+from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.program import interpolation
 
 from ..llvm.values import V
 from .call_out import CallingStage, CornerSite, OffsetSite
@@ -23,8 +24,6 @@ from .intrinsics import choose, store_output
 from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
-
-__all__ = ["ChunkStage", "Input"]
 
 _UNIFORM = frozenset(
     {
@@ -148,12 +147,7 @@ class ChunkStage(CallingStage):
         mode, where, extra = _MODES.get(self.stage, "flat"), "", None
         first = instr["base"] if mode == "attribute" else instr["location"]
         if instr.name == "load_interpolated_input":
-            bary = instr.srcs[0].value.instr
-            assert isinstance(bary, Intrinsic)
-            where = bary.name.removeprefix("load_barycentric_")
-            mode = bary["interp"]
-            if mode == "none":  # a colour without an interpolation qualifier
-                mode = "flat" if self.flat_colors and first in COLOR_SLOTS else "smooth"
+            mode, where, bary = interpolation(instr, self.flat_colors)
             if where in ("at_offset", "at_sample"):
                 extra = [v.as_int() for v in e.values(bary.srcs[0])]
         offset = instr.srcs[-1]

@@ -9,8 +9,8 @@ from typing import Any
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
+from gallette.drivers.jit.llvm.codegen import machine
 
-from ..llvm.engine import machine
 from ..llvm.text import Builder
 from ..llvm.values import V
 from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
@@ -24,9 +24,6 @@ from .layout import Words
 from .locals import declare_locals
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
-
-__all__ = ["ChunkCode", "emit_chunk", "lanes_together"]
-
 
 _LONG = 1 << 10
 """Units of work from which all groups of a chunk may take longer than a few milliseconds."""

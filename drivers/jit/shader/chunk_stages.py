@@ -21,8 +21,6 @@ from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
-__all__ = ["ControlStage", "GeometryRows", "GeometryStage", "strips_of_rows"]
-
 
 class ControlStage(ChunkStage):
     """A group is a patch: invocations read each other's outputs, and share those of the patch."""

@@ -24,8 +24,6 @@ from ..llvm.text import Builder, Var
 from ..llvm.values import V
 from .layout import ClipWords, PlaceWords, Plane
 
-__all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_functions", "clip_planes", "clip_text", "placing_text"]
-
 
 def placing_text(near: bool, far: bool, halfz: bool) -> str:
     """The module with `place`, for the enabled planes besides the four side planes."""

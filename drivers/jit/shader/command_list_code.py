@@ -14,8 +14,6 @@ from ..llvm.values import V
 from .layout import CommandWords, DrawWords, ListWords, MoveWords
 from .plan_code import DONE
 
-__all__ = ["COSTLY", "command_list_text"]
-
 COSTLY: Final = 5
 """How a command ended that was done, but whose fragments are to be paid for (see `plan_code`)."""
 

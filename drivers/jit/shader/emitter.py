@@ -35,8 +35,6 @@ from .layout import Words
 if TYPE_CHECKING:
     from .locals import LocalArray
 
-__all__ = ["Emitter", "Stage"]
-
 _ALIGNED = 64  # bytes
 
 INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}

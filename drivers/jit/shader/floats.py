@@ -15,8 +15,6 @@ from .texture_keys import Description
 if TYPE_CHECKING:
     from .sampling import Sampler
 
-__all__ = ["Floats"]
-
 
 class Floats(DecodedFilter[V]):
     """Filters decoded texels, with any wrap mode and comparison."""

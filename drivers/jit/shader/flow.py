@@ -17,13 +17,11 @@ from gallette.compiler.nir.analysis.divergence import analyse_divergence
 from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Src
 from gallette.compiler.nir.ir.cf import next_block, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Undef
+from gallette.drivers.jit.llvm.codegen import machine
 
-from ..llvm.engine import machine
 from ..llvm.text import Var
 from ..llvm.values import V
 from .emitter import Emitter
-
-__all__ = ["Flow", "LoopState", "emit_body", "weight"]
 
 _WORTH_A_JUMP = 8
 """The number of instructions from which jumping over them is cheaper than running them without

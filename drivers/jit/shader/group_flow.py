@@ -37,8 +37,6 @@ from ..llvm.values import Operand, V, bits_of
 from .emitter import Emitter
 from .flow import Flow, LoopState, weight
 
-__all__ = ["GroupFlow", "is_barrier"]
-
 _OUTSIDE = -1
 """In place of a segment's number: between segments."""
 

@@ -21,8 +21,6 @@ from .sampling import Texture, fetch_at, position, size
 from .texture_keys import Description, ImageKey, TexelsKey, is_known
 from .tile_keys import ImageUnitKey, can_store
 
-__all__ = ["image_unit_key", "on_bound_image"]
-
 
 def image_unit_key(unit: ImageUnit) -> ImageUnitKey | None:
     """The key of a unit; None if there is no code for it."""

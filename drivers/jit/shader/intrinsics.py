@@ -14,8 +14,6 @@ from .alu import llvm_type
 from .emitter import INTRINSICS, Emitter
 from .layout import Words
 
-__all__ = ["choose", "element", "range_of", "read", "store_output"]
-
 _MOST_BLOCKS = 16
 
 

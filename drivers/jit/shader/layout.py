@@ -8,22 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "LONGEST_RANGE",
-    "ClipWords",
-    "CommandWords",
-    "DrawWords",
-    "ListWords",
-    "MoveWords",
-    "PlaceWords",
-    "Plane",
-    "Record",
-    "StreamWords",
-    "TallyWords",
-    "TileWords",
-    "Words",
-]
-
 LONGEST_RANGE: Final = (1 << 31) - 1
 """The bytes of a buffer that compiled code can address with 32-bit offsets; OpenGL
 requires less.

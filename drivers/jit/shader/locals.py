@@ -7,16 +7,13 @@ lane. Loads outside return zero, and stores outside are dropped.
 
 from __future__ import annotations
 
-from gallette.compiler.errors import GalletteError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.ir.types import Type
+from gallette.drivers.common.local_variables import bits_of, place_of, rows_of
 
 from ..llvm.text import Builder
 from ..llvm.values import V, type_text
 from .emitter import INTRINSICS, Emitter
-
-__all__ = ["LocalArray", "declare_locals"]
 
 _BLOCK = 256
 MOST_ON_STACK = 16 << 10
@@ -56,10 +53,7 @@ def declare_locals(e: Emitter) -> None:
 def _declare(e: Emitter, var: Variable) -> None:
     if var in e.arrays:
         return
-    sizes = {leaf.bit_size for leaf in var.type.leaves()}
-    if len(sizes) != 1:
-        raise GalletteError(f"local {var.name!r} mixes component sizes")
-    bits = sizes.pop()
+    bits = bits_of(var)
     t = "i8" if bits == 1 else f"i{bits}"
     rows = rows_of(var.type)
     b = e.b
@@ -86,49 +80,19 @@ def _declare(e: Emitter, var: Variable) -> None:
     )
 
 
-def rows_of(type: Type) -> int:
-    """The number of scalars in a type."""
-    if type.element is not None:
-        return type.length * rows_of(type.element)
-    if type.is_struct:
-        return sum(rows_of(f.type) for f in type.fields)
-    return type.components
-
-
 def _place(e: Emitter, deref: Deref) -> tuple[LocalArray, int, V | None, V | None]:
     """A deref's array, a constant row, a row to add, and the mask of lanes that are inside."""
-    chain = deref.path()
-    var = chain[0].var
-    if var is None:
-        raise GalletteError("jit has no code for derefs that do not start at a variable")
-    b = e.b
-    base = 0
+    place = place_of(deref, e.number)
+    array = e.arrays[place.var]
     moving: V | None = None
-    inside: V | None = None
-    type: Type = var.type
-    for step in chain[1:]:
-        if step.form == "struct":
-            base += sum(rows_of(f.type) for f in type.fields[: step.field])
-            type = type.fields[step.field].type
-            continue
-        if step.form != "array":
-            raise GalletteError(f"jit has no code for {step.form!r} derefs")
-        element = type.indexed()
-        stride, length = rows_of(element), type.indexed_length()
-        src = step.array_index
-        known = e.number(src)
-        type = element
-        if known is not None:
-            base += known * stride
-            if known >= length:
-                inside = b.const("i1", False)
-            continue
-        index = index_of(b, e.value(src).as_int())
+    inside = e.b.const("i1", False) if place.row >= array.rows else None
+    for src, stride, length in place.moving:
+        index = index_of(e.b, e.value(src).as_int())
         ok = index.ult(length)
         inside = ok if inside is None else inside & ok
         part = index * stride
         moving = part if moving is None else moving + part
-    return e.arrays[var], base, moving, inside
+    return array, place.row, moving, inside
 
 
 def index_of(b: Builder, value: V) -> V:

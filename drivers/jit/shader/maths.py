@@ -13,19 +13,6 @@ from collections.abc import Sequence
 from ..llvm.text import Builder
 from ..llvm.values import V, bits_of
 
-__all__ = [
-    "cosine",
-    "exp2",
-    "frexp",
-    "ldexp",
-    "log2",
-    "power",
-    "sine",
-    "some_int",
-    "to_int",
-    "unit",
-]
-
 # 2**f on -0.5..0.5 and log2((1 + s) / (1 - s)) / (2 s) in s**2: minimax fits in float64.
 _EXP2 = (
     1.0,

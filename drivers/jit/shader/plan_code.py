@@ -24,8 +24,6 @@ from .layout import (
     Words,
 )
 
-__all__ = ["DONE", "LARGE", "LISTS", "STOPPED", "THREADS", "plan_text"]
-
 DONE: Final = 0
 LARGE: Final = 1  # more than there is room for: it is to be drawn another way
 LISTS: Final = 2  # longer lists of triangles are wanted

@@ -19,8 +19,6 @@ from ..llvm.values import V
 from .alu import emit_alu
 from .maths import some_int, unit
 
-__all__ = ["element", "inlined"]
-
 _INTEGER = OPCODES["f2i32"]
 _DIVIDE, _FLOAT, _AND = OPCODES["fdiv"], OPCODES["u2f32"], OPCODES["iand"]
 

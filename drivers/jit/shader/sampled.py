@@ -19,8 +19,6 @@ from .layout import Words
 from .sampling import Sampler, can_sample, fetch, gather, levels, size
 from .texture_keys import Missing, TextureKey, UnitKey
 
-__all__ = ["sampled"]
-
 _UNFILTERED = ("txf", "txf_ms", "txs", "query_levels")
 """Operations that use no sampler, even if the instruction names one."""
 

@@ -25,18 +25,6 @@ from .routines import inlined
 from .texels import decode, gather_pair, gather_word
 from .texture_keys import UNBOUNDED, Description, TexelsKey, TextureKey
 
-__all__ = [
-    "Sampler",
-    "Texture",
-    "can_sample",
-    "fetch",
-    "fetch_at",
-    "gather",
-    "levels",
-    "position",
-    "size",
-]
-
 
 def can_sample(key: TextureKey, op: str) -> bool:
     """Whether there is code for this operation."""

@@ -12,7 +12,7 @@ and positions are relative to the pixels' corners.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from gallette.drivers.common.fixed.lines import line_ends
@@ -21,8 +21,6 @@ from ..llvm.text import Builder
 from ..llvm.values import V
 from .layout import Record, TileWords, Words
 from .routines import inlined
-
-__all__ = ["LARGEST", "TILE", "lines_text", "setup_text"]
 
 TILE = 64
 LARGEST = 1 << 22
@@ -58,6 +56,69 @@ def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
     return value.to(t) if t not in ("ptr", "i64") else value
 
 
+class _Primitives:
+    """A function over the primitives of a draw that writes records of the visible ones."""
+
+    def __init__(self, b: Builder, name: str, corners: int) -> None:
+        (ctx,) = b.begin(name, [("ptr", "ctx")])
+        self._b, self._ctx, self._size = b, ctx, corners
+        self._corners, self._provoking = (
+            self.word(TileWords.CORNERS),
+            self.word(TileWords.PROVOKING),
+        )
+        self._identity, self._window = self.word(TileWords.IDENTITY), self.word(TileWords.WINDOW)
+        self._records, self._starts = self.word(TileWords.RECORDS), self.word(TileWords.STARTS)
+        self._vertices = self.word(TileWords.VERTICES, "i64")
+        self._across = self.word(TileWords.ACROSS, "i32")
+        self.target = [self.word(TileWords.TARGET + i, "i32") for i in range(4)]
+        self._kept = b.var("i64", 0, 0)
+
+    def word(self, index: int, t: str = "ptr") -> V:
+        return _word(self._b, self._ctx, index, t)
+
+    def refuse(self) -> None:
+        """The caller draws all primitives another way."""
+        self._b.store(self._b.at(self._ctx, Words.STATUS, "i64"), self._b.const("i64", 2))
+
+    @contextmanager
+    def each(self) -> Iterator[tuple[V, list[V], list[list[V]]]]:
+        """The number of each, its vertices, and their x and y in the window. Ends the function."""
+        b, window = self._b, self._window
+        with b.loop(b.const("i64", 0), self.word(TileWords.TRIANGLES, "i64")) as i:
+            v = [b.load_at(self._corners, i * self._size + k, "i64") for k in range(self._size)]
+            yield (
+                i,
+                v,
+                [
+                    [b.load_at(window, n + axis * self._vertices, "float") for n in v]
+                    for axis in range(2)
+                ],
+            )
+        b.store(b.at(self._ctx, TileWords.TRIANGLES, "i64"), self._kept.get())
+        b.end()
+
+    def keep(
+        self, i: V, v: list[V], edges: list[tuple[V, V, V]], bounds: list[V], front: V
+    ) -> None:
+        """Write the record of a primitive, and count it in the tiles that its box touches."""
+        b, number = self._b, self._kept.get()
+        record = b.at(self._records, number * Record.SIZE, "i32")
+        for k, vertex in enumerate(v):
+            b.store(b.at(record, Record.VERTEX + k, "i32"), vertex.to("i32"))
+        for k, (dx, dy, least) in enumerate(edges):
+            b.store(b.at(record, Record.DX + k, "i32"), dx)
+            b.store(b.at(record, Record.DY + k, "i32"), dy)
+            b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
+        b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
+        for k, bound in enumerate(bounds):
+            b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
+        provoking = b.load_at(self._provoking, i, "i64").to("i32")
+        b.store(b.at(record, Record.PROVOKING, "i32"), provoking)
+        b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(self._identity, i, "i32"))
+        _count_tiles(b, bounds, self._across, self._starts)
+        self._kept.set(number + 1)
+
+
 def _setup(
     b: Builder,
     half: float,
@@ -68,38 +129,19 @@ def _setup(
     bottom: bool,
     sampled: bool,
 ) -> None:
-    (ctx,) = b.begin("setup", [("ptr", "ctx")])
-    corners, provoking = _word(b, ctx, TileWords.CORNERS), _word(b, ctx, TileWords.PROVOKING)
-    identity, window = _word(b, ctx, TileWords.IDENTITY), _word(b, ctx, TileWords.WINDOW)
-    vertices = _word(b, ctx, TileWords.VERTICES, "i64")
-    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
-    across = _word(b, ctx, TileWords.ACROSS, "i32")
-    target = [_word(b, ctx, TileWords.TARGET + i, "i32") for i in range(4)]
-    kept = b.var("i64", 0, 0)
-    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
-        v = [b.load_at(corners, i * 3 + k, "i64") for k in range(3)]
-        snapped = [
-            [_snap(b, b.load_at(window, v[k] + axis * vertices, "float"), half) for k in range(3)]
-            for axis in range(2)
-        ]
-        x, y = snapped
-        fits = b.const("i1", True)
-        for value in (*x, *y):
-            fits = fits & (b.math("fabs", value) < float(LARGEST))
+    triangles = _Primitives(b, "setup", 3)
+    with triangles.each() as (i, v, window):
+        x, y = ([_snap(b, value, half) for value in values] for values in window)
         after = b.block()
         inside, outside = b.block(), b.block()
-        b.branch(fits, inside, outside)
+        b.branch(_all_below(b, (*x, *y), LARGEST), inside, outside)
         b.place(outside)
         # Skip triangles with NaN or infinity; let the caller draw too large ones another way.
-        finite = b.const("i1", True)
-        for value in (*x, *y):
-            finite = finite & (b.math("fabs", value) < float("inf"))
-        with b.when(finite):
-            b.store(b.at(ctx, Words.STATUS, "i64"), b.const("i64", 2))
+        with b.when(_all_below(b, (*x, *y), float("inf"))):
+            triangles.refuse()
         b.jump(after)
         b.place(inside)
-        xi = [b.cast("fptosi", value, "i32") for value in x]
-        yi = [b.cast("fptosi", value, "i32") for value in y]
+        xi, yi = ([b.cast("fptosi", value, "i32") for value in values] for values in (x, y))
         wide_x, wide_y = [a.to("i64") for a in xi], [a.to("i64") for a in yi]
         area = (wide_x[0] - wide_x[1]) * (wide_y[2] - wide_y[0])
         area = area - (wide_x[2] - wide_x[0]) * (wide_y[0] - wide_y[1])
@@ -120,7 +162,7 @@ def _setup(
                 b.select(clockwise, row[p], row[q]),
                 b.select(clockwise, row[q], row[p]),
             )
-        bounds = _bounds(b, xi, yi, target, sampled)
+        bounds = _bounds(b, xi, yi, triangles.target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
         edges = _edges(xi, yi, bottom, sampled)
         if not sampled:
@@ -128,31 +170,15 @@ def _setup(
         store = b.block()
         b.branch(visible, store, after)
         b.place(store)
-        number = kept.get()
-        record = b.at(records, number * Record.SIZE, "i32")
-        _write(b, record, v, edges, bounds, front)
-        b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
-        b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
-        _count_tiles(b, bounds, across, starts)
-        kept.set(number + 1)
+        triangles.keep(i, v, edges, bounds, front)
         b.place(after)
-    b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
-    b.end()
 
 
 def _lines(b: Builder, half: float, bottom: bool) -> None:
-    (ctx,) = b.begin("lines", [("ptr", "ctx")])
-    corners, provoking = _word(b, ctx, TileWords.CORNERS), _word(b, ctx, TileWords.PROVOKING)
-    identity, fronts = _word(b, ctx, TileWords.IDENTITY), _word(b, ctx, TileWords.FRONT)
-    window, vertices = _word(b, ctx, TileWords.WINDOW), _word(b, ctx, TileWords.VERTICES, "i64")
-    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
-    across = _word(b, ctx, TileWords.ACROSS, "i32")
-    width = _word(b, ctx, TileWords.HALF_WIDTH, "i32")
-    target = [_word(b, ctx, TileWords.TARGET + i, "i32") for i in range(4)]
-    kept = b.var("i64", 0, 0)
-    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
-        v = [b.load_at(corners, i * 2 + k, "i64") for k in range(2)]
-        x, y = ([b.load_at(window, n + axis * vertices, "float") for n in v] for axis in (0, 1))
+    lines = _Primitives(b, "lines", 2)
+    fronts = lines.word(TileWords.FRONT)
+    width = lines.word(TileWords.HALF_WIDTH, "i32")
+    with lines.each() as (i, v, (x, y)):
         dx, dy = x[0] - x[1], y[0] - y[1]
         length = dx * dx + dy * dy
         go, after = b.block(), b.block()
@@ -160,13 +186,10 @@ def _lines(b: Builder, half: float, bottom: bool) -> None:
         b.place(go)
         *found, wide = inlined(b, line_ends(half), [x[0], y[0], x[1], y[1]])
         ends = [value.as_float() for value in found]
-        fits = b.const("i1", True)
-        for value in ends:
-            fits = fits & (b.math("fabs", value) < float(LARGEST))
         inside, outside = b.block(), b.block()
-        b.branch(fits, inside, outside)
-        b.place(outside)  # the caller draws all another way
-        b.store(b.at(ctx, Words.STATUS, "i64"), b.const("i64", 2))
+        b.branch(_all_below(b, ends, LARGEST), inside, outside)
+        b.place(outside)
+        lines.refuse()
         b.jump(after)
         b.place(inside)
         low_u, low_v, high_u, high_v = (b.cast("fptosi", value, "i32") for value in ends)
@@ -179,20 +202,21 @@ def _lines(b: Builder, half: float, bottom: bool) -> None:
             [b.select(wide, one, two) for one, two in zip(first, second, strict=True)]
             for first, second in ((along, beside), (beside, along))
         )
-        bounds = _bounds(b, xi, yi, target, False)
+        bounds = _bounds(b, xi, yi, lines.target, False)
         store = b.block()
         b.branch((bounds[0] < bounds[2]) & (bounds[1] < bounds[3]), store, after)
         b.place(store)
-        number = kept.get()
-        record = b.at(records, number * Record.SIZE, "i32")
-        _write(b, record, v, _edges(xi, yi, bottom, False), bounds, b.load_at(fronts, i, "i8"))
-        b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
-        b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
-        _count_tiles(b, bounds, across, starts)
-        kept.set(number + 1)
+        front = b.load_at(fronts, i, "i8")
+        lines.keep(i, v, _edges(xi, yi, bottom, False), bounds, front)
         b.place(after)
-    b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
-    b.end()
+
+
+def _all_below(b: Builder, values: Sequence[V], bound: float) -> V:
+    """Whether all magnitudes are smaller."""
+    found = b.const("i1", True)
+    for value in values:
+        found = found & (b.math("fabs", value) < float(bound))
+    return found
 
 
 def _edges(x: list[V], y: list[V], bottom: bool, sampled: bool) -> list[tuple[V, V, V]]:
@@ -206,21 +230,6 @@ def _edges(x: list[V], y: list[V], bottom: bool, sampled: bool) -> list[tuple[V,
         c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
         found.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
     return found
-
-
-def _write(
-    b: Builder, record: V, v: list[V], edges: list[tuple[V, V, V]], bounds: list[V], front: V
-) -> None:
-    """Write the vertices of a primitive, its edges, its box and its face."""
-    for k, vertex in enumerate(v):
-        b.store(b.at(record, Record.VERTEX + k, "i32"), vertex.to("i32"))
-    for k, (dx, dy, least) in enumerate(edges):
-        b.store(b.at(record, Record.DX + k, "i32"), dx)
-        b.store(b.at(record, Record.DY + k, "i32"), dy)
-        b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
-    b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
-    for k, bound in enumerate(bounds):
-        b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
 
 
 def _snap(b: Builder, value: V, half: float) -> V:

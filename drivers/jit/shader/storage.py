@@ -18,8 +18,6 @@ from .images import on_bound_image
 from .intrinsics import element, range_of, read
 from .layout import Words
 
-__all__ = ["ATOMIC_BUFFERS", "ImageSite", "in_lane_order"]
-
 ATOMIC_BUFFERS = 16
 """Shader buffer slots below are storage blocks; atomic counter buffer n is this plus n."""
 

@@ -10,8 +10,6 @@ from ..llvm.values import V
 from .routines import inlined
 from .texture_keys import ImageKey
 
-__all__ = ["Words", "decode", "decoded", "gather_pair", "gather_word", "gather_words"]
-
 Words = dict[int, V]
 """The gathered 32-bit words of texels, by number."""
 

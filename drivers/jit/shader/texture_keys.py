@@ -13,17 +13,6 @@ from gallette.drivers.common.texture.unit import Unit
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
 
-__all__ = [
-    "Description",
-    "ImageKey",
-    "Missing",
-    "TexelsKey",
-    "TextureKey",
-    "UnitKey",
-    "is_known",
-    "texture_key",
-]
-
 
 class Description:
     """Words of a texture's description."""

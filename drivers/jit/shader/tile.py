@@ -12,7 +12,8 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic
-from gallette.compiler.nir.ir.slots import COLOR_SLOTS, VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.program import interpolation
 
 from ..llvm.values import V
 from .call_out import CallingStage
@@ -20,9 +21,6 @@ from .emitter import Emitter
 from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
 from .tile_keys import TileKey
-
-__all__ = ["Plane", "TileStage"]
-
 
 Plane = tuple[V, V, V]
 """Value at the origin and slopes along x and y, in all lanes."""
@@ -278,13 +276,7 @@ class TileStage(CallingStage):
     def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
         mode, where, bary = "flat", "", None
         if instr.name == "load_interpolated_input":
-            maker = instr.srcs[0].value.instr
-            assert isinstance(maker, Intrinsic)
-            bary, mode = maker, maker["interp"]
-            where = maker.name.removeprefix("load_barycentric_")
-            if mode == "none":  # a colour without an interpolation qualifier
-                flat = self.flat_colors and instr["location"] in COLOR_SLOTS
-                mode = "flat" if flat else "smooth"
+            mode, where, bary = interpolation(instr, self.flat_colors)
         offset = instr.srcs[-1]
         known = e.number(offset)
         found = []

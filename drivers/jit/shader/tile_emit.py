@@ -19,9 +19,9 @@ from gallette.drivers.common.fixed.depth import DepthKey, depth_code, tested
 from gallette.drivers.common.fixed.formats import layout
 from gallette.drivers.common.fixed.lines import line_coverage, line_frame
 from gallette.drivers.common.fixed.output import ColorKey, stored
+from gallette.drivers.jit.llvm.codegen import machine
 from gallette.pipe.enums import CompareFunc
 
-from ..llvm.engine import machine
 from ..llvm.text import Builder, Var
 from ..llvm.values import V
 from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
@@ -34,8 +34,6 @@ from .routines import inlined
 from .setup import TILE
 from .tile import TileStage
 from .tile_keys import TileKey
-
-__all__ = ["TileCode", "emit_tiles"]
 
 
 @lazy_dataclass()

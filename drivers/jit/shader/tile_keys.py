@@ -11,8 +11,6 @@ from gallette.pipe.formats import Format
 
 from .texture_keys import TexelsKey, UnitKey
 
-__all__ = ["TRIANGLES", "ImageUnitKey", "Kind", "TileKey", "can_store", "is_wide"]
-
 
 @lazy_dataclass(frozen=True)
 class ImageUnitKey:

@@ -15,8 +15,6 @@ from .code import Code, CodeOf, Instr, renamed
 from .colouring import colour, victims
 from .liveness import interference
 
-__all__ = ["Allocation", "allocate"]
-
 _ROUNDS = 60
 
 

@@ -11,8 +11,6 @@ from .code import Code, Instr, reader_counts, renamed
 from .colouring import merged
 from .liveness import interference
 
-__all__ = ["cleaned", "coalesce", "dead_code", "forward"]
-
 
 def cleaned(code: Code[Instr]) -> None:
     """The code after all passes of this module, in order."""

@@ -18,8 +18,6 @@ from gallette.drivers.machines.isa.instruction import Instruction
 if TYPE_CHECKING:
     from .liveness import Liveness
 
-__all__ = ["Block", "Code", "CodeOf", "Instr", "blocks_of", "reader_counts", "renamed"]
-
 Instr = TypeVar("Instr", bound=Instruction)
 
 

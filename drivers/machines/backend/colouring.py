@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["bits_of", "colour", "merged", "victims"]
-
 
 def bits_of(mask: int) -> Iterator[int]:
     """The numbers of the set bits."""

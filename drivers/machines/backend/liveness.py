@@ -12,8 +12,6 @@ from typing import Generic
 from .code import Block, Code, Instr, blocks_of
 from .colouring import bits_of
 
-__all__ = ["Liveness"]
-
 
 class Liveness(Generic[Instr]):
     """The live ranges of a shader's code."""

@@ -17,11 +17,6 @@ from gallette.drivers.machines.isa.messages import LIVE_FLAG, only_reads, sees_l
 
 from .code import Instr
 
-__all__ = [
-    *("FLAGS", "MEMORY", "Node", "Pipe", "Timing", "dependencies", "edge"),
-    *("places_read", "places_written", "schedule"),
-]
-
 FLAGS, MEMORY = 1000, 2000
 """The places that stand for the flags and for all memory, among the numbers of registers."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["Bits", "Choice", "Field", "Flag", "FromOne", "Letters", "Scaled", "Signed", "Text"]
-
 
 class Field:
     """A number, in decimal. Other fields override parts of this."""

@@ -15,8 +15,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
-__all__ = ["Instruction", "Message", "Opcode"]
-
 
 @lazy_dataclass(frozen=True, eq=False)
 class Opcode:

@@ -15,8 +15,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 
 from .fields import Field
 
-__all__ = ["Form", "Format", "Slot", "Token", "Word", "items_of"]
-
 _ITEM = re.compile(r"(\w+)(?:=(\d+)|\((\w+)\)|:(\d+))(?:@(\d+))?")
 
 

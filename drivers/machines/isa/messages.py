@@ -8,19 +8,6 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 
-__all__ = [
-    "LIVE_FLAG",
-    "TEX_OPS",
-    "UNITS",
-    "Place",
-    "describe",
-    "latency_of",
-    "only_reads",
-    "pack",
-    "sees_live_pixels",
-    "unpack",
-]
-
 Place = tuple[int, int, int]
 """Slot, component, table of an output."""
 

@@ -19,8 +19,6 @@ import numpy as np
 
 from gallette.compiler.nir.ir import semantics as sem
 
-__all__ = ["opcode_rows"]
-
 
 def opcode_rows(
     module: str, name: str, own: Mapping[str, Callable[..., Any]] | None = None

@@ -9,8 +9,6 @@ from .layout import Slot, Token
 from .messages import UNITS
 from .table import Isa
 
-__all__ = ["listed", "page"]
-
 
 def listed(isa: Isa[Any]) -> str:
     """The opcode table, and the messages of the shared units."""

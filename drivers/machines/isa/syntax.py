@@ -17,8 +17,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .fields import Field
 
-__all__ = ["Syntax"]
-
 
 @lazy_dataclass()
 class _Group:

@@ -18,8 +18,6 @@ from .instruction import Instruction, Message, Opcode
 from .layout import Form, Format, Slot, Word, items_of
 from .syntax import Syntax
 
-__all__ = ["Description", "Isa"]
-
 Instr = TypeVar("Instr", bound=Instruction)
 _VIRTUAL = frozenset({"nr", "offset", "half"})
 """Which virtual register an operand is: allocation replaces it."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 
-__all__ = ["TYPES", "RegType", "type_of"]
-
 
 @lazy_dataclass(frozen=True, eq=False)
 class RegType:

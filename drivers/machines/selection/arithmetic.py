@@ -22,8 +22,6 @@ from .flow import FlowSelector
 from .memory import MemorySelector
 from .patterns import Leaf, Pattern
 
-__all__ = ["FORMULAS", "ArithmeticSelector"]
-
 FORMULAS = Formulas.beside(__file__, "formulas.txt")
 
 

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir import Def, Shader, Src
 from gallette.drivers.machines.isa.messages import Place
 from gallette.drivers.machines.isa.types import TYPES, RegType
 
-__all__ = ["UD", "D", "F", "MessageSelector", "Operand"]
-
 Operand: TypeAlias = Any
 UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 

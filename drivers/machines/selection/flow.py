@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gallette.drivers.machines.backend.code import Code
     from gallette.drivers.machines.isa.instruction import Instruction
 
-__all__ = ["FlowSelector", "is_empty", "only_jumps"]
-
 
 class FlowSelector(MessageSelector):
     """Goes through bodies, blocks and instructions; the machine says what each becomes.

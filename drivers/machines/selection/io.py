@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gallette.compiler.nir.ir import Intrinsic, Src
-from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
+from gallette.drivers.common.program import interpolation
 from gallette.drivers.machines.constants import PLANE
 from gallette.drivers.machines.isa.messages import KINDS, URB_OPS, WHERE, Place
 from gallette.drivers.machines.isa.types import type_of
 
 from .core import UD, D, F, MessageSelector, Operand
-
-__all__ = ["IO_INTRINSICS", "IoSelector"]
 
 _MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
 _STYLES = {"smooth": "smooth", "own": "corner", "corner_at": "corner"}
@@ -110,14 +109,8 @@ class IoSelector(MessageSelector):
         return found
 
     def load_interpolated(self, instr: Intrinsic) -> list[Operand]:
-        bary = instr.srcs[0].value.instr
-        assert isinstance(bary, Intrinsic)
-        where = bary.name.removeprefix("load_barycentric_")
-        mode = bary["interp"]
-        slot = instr["location"]
-        if mode == "none":  # a colour without an interpolation qualifier
-            mode = "flat" if self.flat_colors and slot in COLOR_SLOTS else "smooth"
-        component = instr["component"]
+        mode, where, bary = interpolation(instr, self.flat_colors)
+        slot, component = instr["location"], instr["component"]
         if mode == "flat":
             return self.at_slot(instr, "flat", slot, component)
         straight = int(mode == "noperspective")

@@ -8,7 +8,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 
 from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Tex, Variable
-from gallette.compiler.nir.ir.types import Dim, Type, image_coordinates
+from gallette.compiler.nir.ir.types import Dim, image_coordinates
+from gallette.drivers.common.local_variables import bits_of, place_of, rows_of
 from gallette.drivers.common.program import textures_from
 from gallette.drivers.machines.isa.messages import (
     ATOMICS,
@@ -22,8 +23,6 @@ from gallette.drivers.machines.isa.types import RegType, type_of
 
 from .core import UD, D, F, Operand
 from .io import IoSelector
-
-__all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
 
 ATOMIC_BUFFERS = 16
 _FAR = 1 << 28  # an offset past the end of all memory
@@ -145,47 +144,28 @@ class MemorySelector(IoSelector):
 
     # -- arrays of the invocation ------------------------------------------------------------------
 
-    def place_of(self, deref: Deref) -> tuple[Operand, int, int]:
-        """Byte offset (by channel), number of components and bit size of a deref's target."""
-        chain = deref.path()
-        var = chain[0].var
-        assert var is not None
-        start, size, rows = self.array_of(var)
-        base, type = 0, var.type
+    def place_of(self, deref: Deref) -> tuple[Operand, int]:
+        """Byte offset (by channel) and bit size of a deref's target."""
+        place = place_of(deref, self.constant)
+        start, size, rows = self.array_of(place.var)
         moving: Operand | None = None
         outside: list[Operand] = []
-        for step in chain[1:]:
-            if step.form == "struct":
-                base += sum(_rows(f.type) for f in type.fields[: step.field])
-                type = type.fields[step.field].type
-                continue
-            if step.form != "array":
-                raise self.fail(f"{step.form!r} derefs")
-            element = type.indexed()
-            stride, length = _rows(element), type.indexed_length()
-            known = self.constant(step.array_index)
-            if known is not None:
-                base += known * stride if known < length else rows
-            else:
-                index = self.read(step.array_index, UD)
-                outside.append(self.apply("uge", index, self.number(length, UD)))
-                part = self.apply("imul", index, self.number(stride * size, UD))
-                moving = part if moving is None else self.apply("iadd", moving, part)
-            type = element
-        offset = self.number(_FAR if base >= rows else start + base * size, UD)
+        for src, stride, length in place.moving:
+            index = self.read(src, UD)
+            outside.append(self.apply("uge", index, self.number(length, UD)))
+            part = self.apply("imul", index, self.number(stride * size, UD))
+            moving = part if moving is None else self.apply("iadd", moving, part)
+        offset = self.number(_FAR if place.row >= rows else start + place.row * size, UD)
         if moving is not None:
             offset = self.apply("iadd", moving, offset)
             for bad in outside:
                 offset = self.choice(bad, self.number(_FAR, UD), offset)
-        return offset, _rows(type), size * 8
+        return offset, size * 8
 
     def array_of(self, var: Variable) -> tuple[int, int, int]:
         """The place of a local variable: first byte, bytes of a component, number of components."""
-        bits = {leaf.bit_size for leaf in var.type.leaves()}
-        if len(bits) != 1:
-            raise self.fail(f"the local {var.name!r} that mixes sizes of components")
-        size = max(4, bits.pop() // 8)
-        rows = _rows(var.type)
+        size = max(4, bits_of(var) // 8)
+        rows = rows_of(var.type)
         if var not in self.arrays:
             self.arrays[var] = (self.private + 7) // 8 * 8
             self.private = self.arrays[var] + rows * size
@@ -194,7 +174,7 @@ class MemorySelector(IoSelector):
     def load_deref(self, instr: Intrinsic) -> list[Operand]:
         deref = instr.deref
         assert deref is not None
-        offset, _, bits = self.place_of(deref)
+        offset, bits = self.place_of(deref)
         count = instr.result.num_components
         fields = self.own_memory("load", bits)
         fields["count"] = count
@@ -206,7 +186,7 @@ class MemorySelector(IoSelector):
     def store_deref(self, instr: Intrinsic) -> list[Operand]:
         deref = instr.deref
         assert deref is not None
-        offset, _, bits = self.place_of(deref)
+        offset, bits = self.place_of(deref)
         src = instr.srcs[1]
         for k in range(src.num_components):
             if not instr["write_mask"] >> k & 1:
@@ -286,15 +266,6 @@ class MemorySelector(IoSelector):
         """Send a sampler message; constant texel offsets are none, one set, or the four of a
         gather.
         """
-
-
-def _rows(type: Type) -> int:
-    """The number of scalars in a type."""
-    if type.element is not None:
-        return type.length * _rows(type.element)
-    if type.is_struct:
-        return sum(_rows(f.type) for f in type.fields)
-    return type.components
 
 
 _S = MemorySelector

@@ -25,8 +25,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Alu
 from gallette.compiler.nir.ir.opcodes import OPCODES
 
-__all__ = ["Leaf", "Pattern", "parts_wanted", "pattern_table"]
-
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 

@@ -32,8 +32,6 @@ from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-__all__ = ["DeviceMemory", "SimdContext"]
-
 _LOCAL_FIRST = MemoryRegions((Region.LOCAL, Region.SYSTEM))
 _SYSTEM_FIRST = MemoryRegions((Region.SYSTEM,))
 _BATCH = 16 << 10

@@ -27,8 +27,6 @@ from .backend.register_map import register_map
 from .compile import BackendOptions, Compiled, compile_shader
 from .memory import DeviceMemory, SimdContext
 
-__all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
-
 
 @lazy_dataclass(frozen=True)
 class ScreenOptions(SharedOptions):

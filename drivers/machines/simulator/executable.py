@@ -23,8 +23,6 @@ from .launch import Launch
 from .threads import DONE, RUNNING, MachineHangError, Threads
 from .units.port import Step
 
-__all__ = ["Block", "Executable", "ExecutableFacts", "Leave", "first_waiting", "loop_back_edge"]
-
 Instr = TypeVar("Instr", bound=Instruction)
 Leave: TypeAlias = Callable[[Threads], int]
 """Executes a branch; returns the number of the next instruction."""

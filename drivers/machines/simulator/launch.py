@@ -22,8 +22,6 @@ from .threads import DONE, RUNNING, Threads, from_lanes, lane_order
 if TYPE_CHECKING:
     from .executable import Executable
 
-__all__ = ["Launch"]
-
 Array = npt.NDArray[Any]
 
 

@@ -22,8 +22,6 @@ from gallette.drivers.common.work import ShaderBudgetError
 if TYPE_CHECKING:
     from .launch import Launch
 
-__all__ = ["DONE", "RUNNING", "MachineHangError", "Threads", "from_lanes", "lane_order", "put"]
-
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 RUNNING, DONE = -1, 1 << 30

@@ -20,8 +20,6 @@ from gallette.drivers.common.vertex.clip import clip_codes
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 
-__all__ = ["Grid", "Ranges", "ranges_of"]
-
 _STEP = 32
 _MARGIN = 2.0
 """Pixels a primitive may extend beyond its corners: by snapping, diamonds, whole pixels."""

@@ -18,8 +18,6 @@ from .backend.timing import PIPE
 from .isa.table import ISA
 from .simulator.executable import Executable, TextureWrites
 
-__all__ = ["BackendOptions", "Compiled", "compile_shader"]
-
 
 @lazy_dataclass(frozen=True)
 class BackendOptions:

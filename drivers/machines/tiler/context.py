@@ -36,8 +36,6 @@ from .tiles import Clear, can_be_tiled, pixel_bytes, whole
 if TYPE_CHECKING:
     from gallette.drivers.common.screen import HostScreen
 
-__all__ = ["TilerContext"]
-
 _REPORTS = 64
 """The number of passes whose reports are kept."""
 

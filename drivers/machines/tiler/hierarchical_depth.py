@@ -14,8 +14,6 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 
-__all__ = ["CoarseSink"]
-
 
 @lazy_dataclass(frozen=True)
 class CoarseSink(FragmentSink):

@@ -6,8 +6,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.common.variants import keys
 from gallette.pipe.keys import lowered_by, steers
 
-__all__ = ["FragmentKey", "VariantKey", "VertexKey"]
-
 
 @lazy_dataclass(frozen=True)
 class VertexKey(keys.VertexKey):

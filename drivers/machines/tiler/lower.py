@@ -17,8 +17,6 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, nir_pass, run_passes
 from gallette.drivers.machines.selection.arithmetic import FORMULAS
 
-__all__ = ["ALGEBRAIC", "lowered_for_tiler", "tiler_lower_alu"]
-
 ALGEBRAIC = AlgebraicOptions(
     fuse_fsub=False,
     lower_fpow=True,

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from .render_pass import PassReport
 
-__all__ = ["bins_picture", "described"]
-
 Array = npt.NDArray[Any]
 _SIDE = 256
 _MOVED = (240, 200, 40), (235, 235, 235), (60, 170, 60)

@@ -41,8 +41,6 @@ from .hierarchical_depth import CoarseSink
 from .resolve import Resolve, resolve_of
 from .tiles import Clear, TileMemory, in_tile
 
-__all__ = ["PassReport", "RenderPass", "TileReport"]
-
 Ints = npt.NDArray[np.intp]
 
 

@@ -15,8 +15,6 @@ from gallette.drivers.common.memory.blit import blit
 from gallette.drivers.common.raster.setup import Rect
 from gallette.pipe.state import BlitInfo, Box, FramebufferState, Surface
 
-__all__ = ["Resolve", "resolve_of"]
-
 
 @lazy_dataclass(frozen=True)
 class Resolve:

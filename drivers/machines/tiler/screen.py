@@ -28,8 +28,6 @@ from .keys import FragmentKey, VariantKey, VertexKey
 from .lower import lowered_for_tiler
 from .simulator.executable import TextureWrites
 
-__all__ = ["HalfColors", "ScreenOptions", "TilerCompiler", "TilerScreen", "create_screen"]
-
 HalfColors: TypeAlias = Literal["auto", "never", "always"]
 
 REGISTER_CAPTION = (

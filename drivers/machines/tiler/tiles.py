@@ -18,8 +18,6 @@ from gallette.pipe.state import FramebufferState, Surface
 
 from .bins import Grid
 
-__all__ = ["Clear", "TileMemory", "can_be_tiled", "pixel_bytes"]
-
 _LEDGER = ResourceLedger()
 """A ledger for tiles, which are not visible as resources."""
 

@@ -29,8 +29,6 @@ from .lane_ir import (
 from .lifetimes import find_lifetimes
 from .walking import EFFECTS, walk
 
-__all__ = ["analyse"]
-
 
 def analyse(program: LaneProgram) -> None:
     """Run all analyses."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
-__all__ = ["compile_text"]
-
 _INDENT = 4
 _MOST_LEVELS = 64
 """Indentation levels of a piece that is parsed at once."""

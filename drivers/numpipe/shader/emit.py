@@ -17,8 +17,6 @@ from .lane_ir import BreakOp, ContinueOp, IfOp, LaneValue, LoopOp, Op, Region
 from .scopes import Register, Scope
 from .walking import has_jump, touches_memory
 
-__all__ = ["Emitter"]
-
 
 @lazy_dataclass()
 class _Join:

@@ -19,8 +19,6 @@ from .kinds import AGNOSTIC
 from .lane_ir import LaneValue, Op
 from .scopes import Register
 
-__all__ = ["AluEmitter"]
-
 _OPERATORS = {
     "fadd": "+",
     "fsub": "-",

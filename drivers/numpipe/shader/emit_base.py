@@ -15,8 +15,6 @@ import numpy as np
 from .lane_ir import LaneArray, LaneProgram, LaneValue, LoopOp, Region
 from .scopes import Register, RegisterFile, Scope
 
-__all__ = ["KINDS", "OPERATION", "BaseEmitter", "view_name"]
-
 KINDS: dict[str, Any] = {
     "b1": np.bool_,
     **{f"f{n}": np.dtype(f"f{n}").type for n in (2, 4, 8)},

@@ -12,8 +12,6 @@ from .lane_ir import BreakOp, ContinueOp, LaneValue, LoopOp, Region
 from .scopes import Register, Scope
 from .walking import touches_memory
 
-__all__ = ["COMPACT_ABOVE", "LoopEmitter"]
-
 COMPACT_ABOVE = 512
 """The smallest set of lanes worth compacting: below it, calls cost more than elements."""
 

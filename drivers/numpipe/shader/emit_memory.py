@@ -8,8 +8,6 @@ from .emit_alu import AluEmitter
 from .emit_base import view_name
 from .lane_ir import Item, LaneArray, LaneValue, Op
 
-__all__ = ["MemoryEmitter"]
-
 
 class MemoryEmitter(AluEmitter):
     """Adds memory to arithmetic."""

@@ -11,8 +11,6 @@ from .emit_storage import StorageEmitter
 from .lane_ir import LaneValue, Op
 from .walking import coordinates
 
-__all__ = ["OpEmitter"]
-
 
 class OpEmitter(StorageEmitter):
     """Adds textures; `op` emits any operation."""

@@ -13,8 +13,6 @@ from .lane_ir import LaneValue, Op
 from .translate_shared import SharedLoad
 from .translate_storage import StorageOp
 
-__all__ = ["StorageEmitter"]
-
 
 class StorageEmitter(MemoryEmitter):
     """Adds storage operations."""

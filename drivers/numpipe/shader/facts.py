@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir import Shader
 from gallette.drivers.common.program import (
-    HELD,
-    PER_SAMPLE,
     InputUse,
     ProgramFacts,
     lanes_with_room,
@@ -14,8 +12,6 @@ from gallette.drivers.common.program import (
 
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
-
-__all__ = ["gather_facts"]
 
 CACHE_BYTES = 3072 * 1024
 """The memory that a chunk's values may take. By experiment: beyond an L2 cache fewer calls still
@@ -38,10 +34,12 @@ def chunk_lanes(arrays: int, shrinks: bool) -> int:
 _WHERE = {"at_offset": "at", "at_sample": "at"}
 
 
-def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
-    """All facts the draw code asks for before it runs the program, which uses `arrays` arrays."""
+def gather_facts(shader: Shader, program: LaneProgram, arrays: int) -> ProgramFacts:
+    """All facts the draw code asks for before it runs the program of a shader, which uses `arrays`
+    arrays.
+    """
     inputs: set[InputUse] = set()
-    outputs: dict[int, int] = {}
+    outputs: set[tuple[int, int]] = set()
     system: set[str] = set()
     textures: set[int] = set()
     implicit: set[int] = set()
@@ -63,11 +61,10 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             inputs.add(InputUse(slot, component, "corner", "any"))
         elif item.what == "output":
             slot, component, _dual = item.data
-            outputs[slot] = outputs.get(slot, 0) | 1 << component
+            outputs.add((slot, component))
         elif item.what == "output_indirect":
             (slot, component, _dual), count = item.data
-            for i in range(count):
-                outputs[slot + i] = outputs.get(slot + i, 0) | 1 << component
+            outputs.update((slot + i, component) for i in range(count))
         elif item.what == "system":
             system.add(item.data[0])
         elif item.what == "row_of_primitive":
@@ -88,23 +85,15 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             effects = True
     numbers = sum(array.rows for array in program.arrays.values() if array.varying)
     lanes = lanes_with_room(chunk_lanes(arrays, shrinks), numbers)
-    fragment = program.stage == "fragment"
-    return ProgramFacts(
-        stage=program.stage,
-        inputs=frozenset(inputs),
-        outputs=outputs,
-        system_values=frozenset(system),
-        textures=frozenset(textures),
-        implicit_lod=frozenset(implicit) if fragment else frozenset(),
-        uses_derivatives=derivatives,
-        uses_discard=discard,
-        writes_depth=fragment and FragResult.DEPTH in outputs,
-        writes_stencil=fragment and FragResult.STENCIL in outputs,
-        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
-        has_side_effects=effects,
-        early_fragment_tests=program.early_fragment_tests,
-        uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
-        chunk_lanes=lanes,
-        in_order=program.interlocks or bool(system & HELD),
-        post_depth_coverage=program.post_depth_coverage,
+    return ProgramFacts.of(
+        shader,
+        inputs,
+        outputs,
+        system,
+        textures,
+        implicit,
+        derivatives=derivatives,
+        discards=discard,
+        effects=effects,
+        lanes=lanes,
     )

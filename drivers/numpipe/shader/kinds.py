@@ -14,8 +14,6 @@ from gallette.compiler.nir.ir.opcodes import Opcode
 from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneProgram, LaneValue, LoopOp, Op
 from .walking import walk
 
-__all__ = ["AGNOSTIC", "choose_kinds"]
-
 AGNOSTIC = frozenset(
     {"iadd", "isub", "imul", "iand", "ior", "ixor", "inot", "ieq", "ine", "ishl", "ineg"}
 )

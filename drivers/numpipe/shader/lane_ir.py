@@ -13,19 +13,6 @@ from typing import Any, TypeAlias
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Variable
 
-__all__ = [
-    "BreakOp",
-    "ContinueOp",
-    "IfOp",
-    "Item",
-    "LaneArray",
-    "LaneProgram",
-    "LaneValue",
-    "LoopOp",
-    "Op",
-    "Region",
-]
-
 Item: TypeAlias = "Op | IfOp | LoopOp | BreakOp | ContinueOp"
 
 
@@ -211,7 +198,4 @@ class LaneProgram:
     arrays: dict[Variable, LaneArray] = field(default_factory=dict)
     output_arrays: dict[tuple[int, int, int], LaneArray] = field(default_factory=dict)
     uses_discard: bool = False
-    early_fragment_tests: bool = False
-    post_depth_coverage: bool = False
-    interlocks: bool = False
     patch_size: int = 1  # invocations that share the outputs of a patch

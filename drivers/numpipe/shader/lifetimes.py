@@ -5,8 +5,6 @@ from __future__ import annotations
 from .lane_ir import IfOp, LaneProgram, LaneValue, LoopOp, Op, Region
 from .walking import coordinates, is_quad_op
 
-__all__ = ["find_lifetimes"]
-
 
 def find_lifetimes(program: LaneProgram) -> None:
     """Number the items; fill in `start`, `end`, `livein` and `quads`."""

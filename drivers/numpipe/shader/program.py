@@ -44,8 +44,6 @@ from .emit_base import KINDS, OPERATION
 from .facts import gather_facts
 from .translate import translate
 
-__all__ = ["BoundShader", "CompiledShader", "compile_program"]
-
 _RUNTIME: dict[str, Any] = {
     name: getattr(module, name)
     for module in (runtime, runtime_shared, runtime_storage)
@@ -128,7 +126,7 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
     emitter = Emitter(lane_program)
     source = emitter.run()
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
-    facts = gather_facts(lane_program, emitter.file.most)
+    facts = gather_facts(shader, lane_program, emitter.file.most)
     places = tuple(sorted(lane_program.output_arrays))
     code = _code_object(source, shader.stage.value)
     made = _Made(facts, places, source, views, emitter.globals, shader.name, code)

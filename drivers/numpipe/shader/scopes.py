@@ -15,8 +15,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 
 from .lane_ir import LaneValue, LoopOp, Region
 
-__all__ = ["Register", "RegisterFile", "Scope"]
-
 
 @lazy_dataclass(eq=False)
 class Register:

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir.cf import place_of
 from .lane_ir import BreakOp, ContinueOp, IfOp, LaneProgram, LaneValue, LoopOp, Region
 from .translate_memory import MemoryTranslator
 
-__all__ = ["translate"]
-
 
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
     """Translate an optimised shader with a single function.

@@ -7,15 +7,14 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
+from gallette.drivers.common.local_variables import bits_of, place_of, rows_of
+from gallette.drivers.common.program import interpolation
 
 from .lane_ir import LaneArray, LaneValue, Op
 from .translate_shared import SHARED_INTRINSICS, SharedTranslator
 from .translate_storage import STORAGE_INTRINSICS
-
-__all__ = ["MemoryTranslator"]
 
 
 class MemoryTranslator(SharedTranslator):
@@ -101,12 +100,7 @@ class MemoryTranslator(SharedTranslator):
 
     def load_interpolated(self, instr: Intrinsic) -> None:
         values = self.results(instr.result)
-        bary = instr.srcs[0].value.instr
-        assert isinstance(bary, Intrinsic)
-        where = bary.name.removeprefix("load_barycentric_")
-        mode = bary["interp"]
-        if mode == "none":  # a colour without an interpolation qualifier
-            mode = "flat" if self.flat_colors and instr["location"] in COLOR_SLOTS else "smooth"
+        mode, where, bary = interpolation(instr, self.flat_colors)
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
             extra = self.whole(bary.srcs[0])
@@ -199,41 +193,17 @@ class MemoryTranslator(SharedTranslator):
         conds = [self.component(src, 0) for src in instr.srcs] or [self.constant(1, 1)]
         self.emit("discard", instr.name.startswith("discard"), [], conds)
 
-    def deref_place(self, deref: Deref) -> tuple[LaneArray, list[LaneValue], Any, int]:
-        """A deref's array: (array, dynamic indices, (base, strides), components)."""
-        chain = deref.path()
-        var = chain[0].var
-        assert var is not None
-        array = self.array_of(var)
-        base, indices, steps = 0, [], []
-        type: Type = var.type
-        for step in chain[1:]:
-            if step.form == "array":
-                element = type.indexed()
-                stride, length = _rows(element), type.indexed_length()
-                index = self.component(step.srcs[-1], 0)
-                if index.const is not None:
-                    at = index.const
-                    base += at * stride if at < length else array.rows
-                else:
-                    indices.append(index)
-                    steps.append((stride, length))
-                type = element
-            elif step.form == "struct":
-                field = step.field
-                base += sum(_rows(f.type) for f in type.fields[:field])
-                type = type.fields[field].type
-            else:
-                raise GalletteError(f"numpipe has no code for {step.form!r} derefs")
-        return array, indices, (base, tuple(steps)), _rows(type)
+    def deref_place(self, deref: Deref) -> tuple[LaneArray, list[LaneValue], Any]:
+        """A deref's array: (array, dynamic indices, (base, strides))."""
+        place = place_of(deref, lambda src: self.component(src, 0).const)
+        indices = [self.component(src, 0) for src, _, _ in place.moving]
+        steps = tuple([(stride, length) for _, stride, length in place.moving])
+        return self.array_of(place.var), indices, (place.row, steps)
 
     def array_of(self, var: Variable) -> LaneArray:
         array = self.program.arrays.get(var)
         if array is None:
-            bits = {leaf.bit_size for leaf in var.type.leaves()}
-            if len(bits) != 1:
-                raise GalletteError(f"local {var.name!r} mixes component sizes")
-            array = LaneArray(_rows(var.type), bits.pop())
+            array = LaneArray(rows_of(var.type), bits_of(var))
             array.varying = var in self.divergent_locals
             self.program.arrays[var] = array
         return array
@@ -241,14 +211,14 @@ class MemoryTranslator(SharedTranslator):
     def load_deref(self, instr: Intrinsic) -> None:
         deref = instr.deref
         assert deref is not None
-        array, indices, place, _ = self.deref_place(deref)
+        array, indices, place = self.deref_place(deref)
         for i, value in enumerate(self.results(instr.result)):
             self.emit("array_load", (array, place, i), [value], indices)
 
     def store_deref(self, instr: Intrinsic) -> None:
         deref = instr.deref
         assert deref is not None
-        array, indices, place, _ = self.deref_place(deref)
+        array, indices, place = self.deref_place(deref)
         for i in range(instr.srcs[1].num_components):
             if instr["write_mask"] >> i & 1:
                 value = self.component(instr.srcs[1], i)
@@ -256,15 +226,6 @@ class MemoryTranslator(SharedTranslator):
 
     def nothing(self, instr: Intrinsic) -> None:
         """Emit nothing: operations are executed in program order, so barriers have no effect."""
-
-
-def _rows(type: Type) -> int:
-    """The number of scalars in a type."""
-    if type.element is not None:
-        return type.length * _rows(type.element)
-    if type.is_struct:
-        return sum(_rows(f.type) for f in type.fields)
-    return type.components
 
 
 _REMEMBERING = frozenset({"geometry", "tess_ctrl"})

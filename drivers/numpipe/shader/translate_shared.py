@@ -23,8 +23,6 @@ from .translate_storage import StorageOp, StorageTranslator
 if TYPE_CHECKING:
     from .translate_memory import MemoryTranslator
 
-__all__ = ["SHARED_INTRINSICS", "SharedLoad", "SharedTranslator"]
-
 _WORD = (1 << 32) - 1
 _MOST_TERMS, _MOST_STEPS = 4, 16
 

@@ -20,8 +20,6 @@ from .translate_values import ValueTranslator
 if TYPE_CHECKING:
     from .translate_memory import MemoryTranslator
 
-__all__ = ["ATOMIC_BUFFERS", "STORAGE_INTRINSICS", "StorageOp", "StorageTranslator"]
-
 ATOMIC_BUFFERS = 16
 """Shader buffer slots below are storage blocks; atomic counter buffer n is this plus n."""
 

@@ -25,8 +25,6 @@ from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
 from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
 
-__all__ = ["ValueTranslator", "kind_of"]
-
 _LETTER = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
 _MOVES = frozenset({"mov", "vec2", "vec3", "vec4", "vec5", "vec8", "vec16"})
 
@@ -44,9 +42,6 @@ class ValueTranslator:
         self.flat_colors = flat_colors
         root = Region(None, None, "root")
         self.program = LaneProgram(shader.stage.value, root)
-        self.program.early_fragment_tests = shader.info.early_fragment_tests
-        self.program.post_depth_coverage = shader.info.post_depth_coverage
-        self.program.interlocks = shader.info.interlocks
         self.program.patch_size = max(1, shader.info.vertices_out)
         self.region = root
         self.loc = 0

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneValue, LoopOp, Op, Region
 
-__all__ = ["EFFECTS", "coordinates", "has_jump", "is_quad_op", "touches_memory", "walk"]
-
 EFFECTS = frozenset(
     {
         "output",

@@ -9,8 +9,6 @@ from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, Verte
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program, pack, unpack
 
-__all__ = ["NumpipeShader", "ShaderCompiler"]
-
 NumpipeShader = ShaderObject[VariantKey, CompiledShader]
 
 

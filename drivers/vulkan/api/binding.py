@@ -16,9 +16,6 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
 
-__all__ = ["Commands", "Row", "VulkanError", "address", "array", "built", "byref", "constant",
-           "exists", "listed", "make", "row", "struct"]  # fmt: skip
-
 address, byref = ctypes.addressof, ctypes.byref
 
 _SCALARS: dict[str, Any] = {

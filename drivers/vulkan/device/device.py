@@ -19,8 +19,6 @@ from gallette.drivers.vulkan.api.binding import Commands, array, byref, exists, 
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
 
-__all__ = ["EXTENSIONS", "NEEDED", "NEEDED_FEATURES", "Device"]
-
 NEEDED = (
     "VK_EXT_provoking_vertex", "VK_EXT_depth_clip_control", "VK_EXT_vertex_attribute_divisor",
     "VK_EXT_depth_clip_enable", "VK_EXT_line_rasterization", "VK_EXT_custom_border_color",

@@ -26,8 +26,6 @@ from gallette.drivers.vulkan.api.binding import (
     struct,
 )
 
-__all__ = ["Instance", "NoVulkanError", "PhysicalDevice"]
-
 VALIDATION = "VK_LAYER_KHRONOS_validation"
 _LIBRARIES = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}
 _PREFERENCE = {2: 0, 1: 1, 3: 2, 4: 3}  # VkPhysicalDeviceType: discrete, integrated, virtual, CPU

@@ -14,8 +14,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.vulkan.api.binding import constant
 from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS, Format
 
-__all__ = ["COLOR", "DEPTH", "STENCIL", "VulkanFormat", "decoded_format", "vulkan_format"]
-
 COLOR, DEPTH, STENCIL = 1, 2, 4
 """Aspects of an image."""
 

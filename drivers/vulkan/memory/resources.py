@@ -32,8 +32,6 @@ from gallette.pipe.state import Box
 from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
 from .storage import Allocator, DeviceBuffer, DeviceImage
 
-__all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members", "stored_format"]
-
 _IMAGE_TYPES = {Target.TEXTURE_1D: 0, Target.TEXTURE_1D_ARRAY: 0, Target.TEXTURE_3D: 2}
 
 

@@ -28,8 +28,6 @@ from gallette.drivers.vulkan.device.device import Device
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.batch import Batch
 
-__all__ = ["ALIGN", "GENERAL", "Allocator", "DeviceBuffer", "DeviceImage", "Used"]
-
 GENERAL = 1
 """The VkImageLayout of all images."""
 BLOCK = 16 << 20

@@ -15,8 +15,6 @@ from gallette.drivers.vulkan.spirv.program import Program
 
 from .layouts import STAGE_BITS, Layout, Link, linked
 
-__all__ = ["Pipeline", "PipelineCache", "executables"]
-
 _EXTENSION = "VK_KHR_pipeline_executable_properties"
 _CAPTURE = 0x40
 """The flag of pipelines that can be asked for statistics."""

@@ -18,8 +18,6 @@ from .vertices import vertex_input
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["STENCIL_OPS", "TOPOLOGIES", "pipeline_key"]
-
 
 def _numbered(enum: Any, names: str) -> dict[Any, int]:
     """The members of an enumeration, which are in Vulkan's order here."""

@@ -21,8 +21,6 @@ from gallette.drivers.vulkan.spirv.program import Binding, Open, Program
 from gallette.drivers.vulkan.spirv.variables import PUSH_WORDS
 from gallette.drivers.vulkan.spirv.varyings import WIDE
 
-__all__ = ["STAGE_BITS", "Layout", "Link", "Slot", "linked"]
-
 STAGE_BITS = {
     Stage.VERTEX: 0x1, Stage.TESS_CTRL: 0x2, Stage.TESS_EVAL: 0x4, Stage.GEOMETRY: 0x8,
     Stage.FRAGMENT: 0x10, Stage.COMPUTE: 0x20,

@@ -13,8 +13,6 @@ from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, W
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import SamplerState, SamplerView, Surface
 
-__all__ = ["Samplers", "image_view", "surface_view", "texture_view", "wraps"]
-
 _WRAPS = {
     Wrap.REPEAT: 0, Wrap.MIRROR_REPEAT: 1, Wrap.CLAMP_TO_EDGE: 2, Wrap.CLAMP_TO_BORDER: 3,
     Wrap.CLAMP: 3, Wrap.MIRROR_CLAMP_TO_EDGE: 4, Wrap.MIRROR_CLAMP: 3,

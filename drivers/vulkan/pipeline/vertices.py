@@ -21,8 +21,6 @@ from .layouts import Link
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["vertex_input", "vertex_inputs", "vertex_layout"]
-
 
 def _native(
     context: VulkanContext, element: VertexElement, buffer: VertexBuffer, double: bool

@@ -23,8 +23,6 @@ from . import resources, varyings  # resources registers its handlers
 from .program import Binding, Open, Program
 from .variables import Variables
 
-__all__ = ["emit"]
-
 _REGISTERED = resources
 _UNIFORM, _STORAGE, DYNAMIC_UNIFORM = 6, 7, 8
 

@@ -15,8 +15,6 @@ from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.spirv.module import Module
 
-__all__ = ["Binding", "Open", "Program"]
-
 Open = tuple[str, int]
 """What a word stands for: `("in", slot)`, `("out", slot)`, or a descriptor such as `("tex", 3)`."""
 

@@ -24,8 +24,6 @@ from gallette.drivers.vulkan.lowering import PARAMETERS, numbers_of
 
 from .variables import Variables, block_of, constant, handles
 
-__all__ = ["COUNTERS"]
-
 COUNTERS = 16
 """Storage blocks from this one on are atomic counter buffers (see `set_shader_buffers`)."""
 _UBO_WORDS = 1 << 14

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gallette.compiler.function_table import FunctionTable
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cloning import copy_shader
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic
@@ -22,28 +23,17 @@ from gallette.compiler.nir.ir.variables import Variable
 
 from .program import Open
 
-__all__ = ["HANDLERS", "PUSHED", "PUSH_WORDS", "Variables", "constant", "handles"]
-
 PUSHED = {"base_vertex": 0, "first_vertex": 1, "draw_id": 2, "point_size": 3, "alpha_ref": 4,
           "num_samples": 5, "sub_pixel": 6, "levels": 8}  # fmt: skip
 """Push constants by the word they are at: values for which Vulkan has no state or built-in."""
 PUSH_WORDS = 32
 
 Handler = Callable[["Variables", Any], Def | Instr | None]
-HANDLERS: dict[str, Handler] = {}
+HANDLERS = FunctionTable[str, Handler]()
 """What rewrites an intrinsic, or each lookup ("tex"): it returns the value that replaces the
 result, the instruction if it stays, or None if it goes.
 """
-
-
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Register a handler."""
-
-    def register(function: Handler) -> Handler:
-        HANDLERS.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+handles = HANDLERS.entry
 
 
 def constant(instr: Intrinsic, index: int) -> int:

@@ -31,8 +31,6 @@ from gallette.compiler.nir.ir.variables import Variable
 
 from .variables import Variables, constant, handles
 
-__all__ = ["WIDE", "finish"]
-
 WIDE = 64
 """What is added to the number of a vertex input for its second location, and to that of a fragment
 output for the second source of blending.

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Intrinsic, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes

@@ -23,8 +23,6 @@ from gallette.state_tracker.entry_points.enums import GL
 
 GLSL = shaders(__file__)
 
-__all__: list[str] = []
-
 Draw = Callable[[], None]
 
 

@@ -11,8 +11,6 @@ from gallette.scenes.common import COMMON, benchmark, screen_filler, shaders, up
 
 GLSL = shaders(__file__)
 
-__all__: list[str] = []
-
 Draw = Callable[[], None]
 
 

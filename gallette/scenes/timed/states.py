@@ -11,8 +11,6 @@ from gallette.scenes.common import Array, benchmark, shaders, upload
 
 GLSL = shaders(__file__)
 
-__all__: list[str] = []
-
 Draw = Callable[[], None]
 
 SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)

@@ -20,8 +20,6 @@ from gallette.scenes.common import (
 
 GLSL = shaders(__file__)
 
-__all__: list[str] = []
-
 Draw = Callable[[], None]
 
 

@@ -16,8 +16,6 @@ from gallette.scenes.timed.states import SQUARE, places_on_a_grid
 
 GLSL = shaders(__file__)
 
-__all__: list[str] = []
-
 Draw = Callable[[], None]
 
 

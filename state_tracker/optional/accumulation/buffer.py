@@ -33,8 +33,6 @@ from gallette.state_tracker.texturing.texture_formats import linear_format
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["AccumulationBuffer"]
-
 Array = npt.NDArray[np.float32]
 
 

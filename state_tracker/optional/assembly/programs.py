@@ -44,8 +44,6 @@ from gallette.state_tracker.strings import says
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["AssemblyObject", "AssemblyState"]
-
 PARAMETERS = {which: LIMITS[which] for which in ("env", "local")}
 MATRICES = 8
 STAGES: dict[int, Stage] = {

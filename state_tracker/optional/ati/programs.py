@@ -17,8 +17,6 @@ from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_ope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ARITY", "CONSTANTS", "Argument", "Operation", "Pair", "Program", "Setup"]
-
 REGISTERS, CONSTANTS, COORDINATES = 6, 8, 8
 MOST_PAIRS = 8
 ARITY: dict[int, int] = {

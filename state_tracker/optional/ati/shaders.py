@@ -29,8 +29,6 @@ from gallette.state_tracker.shading.programs import Executable
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["AtiState"]
-
 
 class AtiShader(GLObject):
     """A shader object: its program, and the executable for each state it was used in."""

@@ -13,8 +13,6 @@ from gallette.state_tracker.optional.ati.programs import (
 )
 from gallette.state_tracker.optional.compatibility.fixed_fragment import fog_lines
 
-__all__ = ["ati_source"]
-
 _COORDS = {
     GL.SWIZZLE_STR_ATI: "{0}.xyz",
     GL.SWIZZLE_STQ_ATI: "{0}.xyw",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.texturing.sampling import SamplerParams
     from gallette.state_tracker.texturing.textures import TextureObject
 
-__all__: list[str] = []
-
 PLAIN_BORDERS = frozenset(((0, 0, 0, 0), (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1)))
 """The border colours that a texture with a handle may have."""
 

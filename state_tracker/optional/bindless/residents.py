@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.images import ImageUnit
 
-__all__ = ["Residents"]
-
 
 class Residents:
     """The resident handles of a context."""

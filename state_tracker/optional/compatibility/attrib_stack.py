@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.vertices.buffers import BufferObject
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
-__all__ = ["AttribStack"]
-
 DEPTH = 16
 _GROUPS: dict[int, dict[tuple[str, str], int]] = {}
 """holders in the context and their attributes, by group, and what state is derived from them: all,

@@ -26,8 +26,6 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["POINT_SIZES", "pointer_query", "restarts_at", "set_client_state", "slot_of_array"]
-
 _ARRAYS: dict[int, VertAttrib] = {
     GL.VERTEX_ARRAY: VertAttrib.POS,
     GL.NORMAL_ARRAY: VertAttrib.NORMAL,

@@ -16,8 +16,6 @@ from gallette.state_tracker.vertices.vertex_arrays import set_pointer
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["IndexState"]
-
 SLOT = int(VertAttrib.COLOR_INDEX)
 _TYPES = {"d": "double", "f": "float", "i": "int", "s": "short", "ub": "ubyte"}
 

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 
-__all__ = ["DisplayList", "ListState", "Recorder"]
-
 MAX_NESTING = 64
 Method = Callable[..., Any]
 Around = Callable[["Context", Method, tuple[Any, ...]], None]

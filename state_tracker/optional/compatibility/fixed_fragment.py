@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["TextureEnv", "fog_lines", "fragment_source"]
-
 
 class TextureEnv(NamedTuple):
     """One enabled texture unit and its combiner state."""

@@ -26,8 +26,6 @@ from gallette.state_tracker.shading.programs import Executable
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FixedFunction"]
-
 # The order GL prefers when several targets of a unit are enabled.
 TARGETS = (
     (GL.TEXTURE_CUBE_MAP, "Cube"),

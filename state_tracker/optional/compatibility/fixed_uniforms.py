@@ -17,8 +17,6 @@ from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Field, Ge
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 _MATRICES: dict[str, Callable[[Context, int], npt.NDArray[np.float64]]] = {
     "ModelView": lambda ctx, i: ctx.matrices.modelview[-1],
     "Projection": lambda ctx, i: ctx.matrices.projection[-1],

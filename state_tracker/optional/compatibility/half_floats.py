@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.registry import implemented, register
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 def _floats(halves: Any) -> list[float]:
     """Unpack 16-bit floats; Python callers may pass wider integers, C callers cannot."""

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.pixel_ops.pixel_rectangles import Rectangle
 
-__all__ = ["ImmediateState", "may_stand_inside"]
-
 MOST = 1 << 14
 """Pending vertices: drawing more of them together is not faster."""
 

@@ -25,22 +25,6 @@ from gallette.state_tracker.vertices.vertex_input import upload
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    "SLOTS",
-    "VERTICES",
-    "KeptPrimitives",
-    "Part",
-    "Values",
-    "add_part",
-    "as_vector",
-    "attribute_of",
-    "current",
-    "interleaved",
-    "keep_vertices",
-    "release_vertices",
-    "without_materials",
-]
-
 SLOTS = (*range(len(VertAttrib)), *range(MATERIAL0, MATERIAL0 + len(PROPERTIES)))
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
 VERTICES: dict[int, int] = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.QUADS: 4}

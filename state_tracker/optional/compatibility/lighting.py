@@ -34,8 +34,6 @@ from gallette.state_tracker.setters import fractions
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MATERIAL0", "PROPERTIES", "Light", "LightingState", "Material"]
-
 Vec = tuple[float, ...]
 
 PROPERTIES = tuple(

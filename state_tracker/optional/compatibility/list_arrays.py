@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import Around
 
-__all__ = ["is_array_draw", "snapshot"]
-
 _DRAW = re.compile(r"(Multi)?Draw(Range)?(Arrays|Elements)(?!.*Indirect).*|ArrayElement(EXT)?")
 
 

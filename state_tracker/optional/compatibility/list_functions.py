@@ -20,8 +20,6 @@ from gallette.state_tracker.optional.compatibility.direct_access.ordinary_forms 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["IMAGES", "VERTEX_DATA", "is_compiled", "is_vertex_data", "pointer_bytes", "reads"]
-
 _COMPILED = r"""
 Accum ActiveTexture AlphaFunc Begin(ConditionalRender|Query(Indexed)?|TransformFeedback)?
 Bind(FragmentShader|Texture(Unit)?|Sampler|Program|MultiTexture) Bitmap Blend(Color|Equation|Func).*

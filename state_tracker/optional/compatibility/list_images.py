@@ -18,8 +18,6 @@ from gallette.state_tracker.pixel_data.pixels import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["image_bytes"]
-
 
 def image_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> int:
     """Bytes from the pointer to the end of the image's last row; 0 if the call is an error."""

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.display_lists import Call, DisplayList
 
-__all__ = ["LEAST", "Run", "moves"]
-
 LEAST = 4
 """Primitives of a run; fewer are drawn one by one as fast."""
 

@@ -26,11 +26,6 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = [
-    *("FACTORS", "Cells", "MatrixStack", "MatrixState", "cell_product", "coordinate_unit"),
-    *("factors", "inverse", "normal_matrix", "product", "rounded"),
-]
-
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
 _LAST = (0.0, 0.0, 0.0, 1.0)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 # -- GL_EXT_compiled_vertex_array: a hint without effect -------------------------------------------
 

@@ -14,8 +14,6 @@ from gallette.state_tracker.vertices.current_attribs import set_current, unpack_
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 _TYPES = (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV)
 
 

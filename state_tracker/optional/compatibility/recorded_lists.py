@@ -43,19 +43,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
-__all__ = [
-    "CALL",
-    "LOAD",
-    "MULTIPLY",
-    "POP",
-    "PUSH",
-    "Course",
-    "course",
-    "draw_all",
-    "may_play",
-    "play",
-]
-
 PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
     NUMBERS[name]
     for name in (

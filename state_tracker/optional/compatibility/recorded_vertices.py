@@ -18,8 +18,6 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["specify"]
-
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
 _BEGIN, _END = NUMBERS["Begin"], NUMBERS["End"]
 _DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8}

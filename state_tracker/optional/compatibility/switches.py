@@ -22,8 +22,6 @@ from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 @contextmanager
 def _unit(ctx: Context, index: int) -> Iterator[None]:

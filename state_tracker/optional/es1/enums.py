@@ -27,8 +27,6 @@ from gallette.state_tracker.topics import table_lines
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["es1_enums", "knowing_es1"]
-
 # Extensions with their own enums, in contexts of every kind.
 _FREE = frozenset(("GL_KHR_debug", "GL_EXT_debug_label"))
 

@@ -17,8 +17,6 @@ from gallette.state_tracker.getters import query, to_int
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FIXED_ONE"]
-
 FIXED_ONE = 65536
 
 # Parameters whose values are enums or booleans.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 # -- OES_query_matrix ------------------------------------------------------------------------------
 

@@ -30,8 +30,6 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["EvaluatorState", "Grid", "evaluate"]
-
 MAX_ORDER = 30
 Array = npt.NDArray[np.float64]
 

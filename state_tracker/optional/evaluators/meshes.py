@@ -31,8 +31,6 @@ from gallette.state_tracker.vertices.vertex_input import upload
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MeshState"]
-
 MOST_POINTS = 1 << 18
 """Limit on the vertices of one mesh: a call may ask for billions."""
 

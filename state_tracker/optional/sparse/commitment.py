@@ -13,14 +13,12 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.optional.sparse.pages import Pages, sparse_limits
 from gallette.state_tracker.texturing.teximage import store_pixels
 from gallette.state_tracker.texturing.units import current
-from gallette.state_tracker.vertices.buffer_objects import bound, by_name
-from gallette.state_tracker.vertices.buffers import PAGE, BufferObject
+from gallette.state_tracker.vertices.buffer_objects import by_name
+from gallette.state_tracker.vertices.buffers import PAGE, BufferObject, bound
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.textures import TextureObject
-
-__all__: list[str] = []
 
 Triple = tuple[int, int, int]
 

@@ -18,7 +18,8 @@ from gallette.pipe.formats import Format
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.getters import to_int
-from gallette.state_tracker.texturing.format_queries import VALUES, Facts
+from gallette.state_tracker.texturing.format_properties import Facts
+from gallette.state_tracker.texturing.format_queries import VALUES
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 from gallette.state_tracker.texturing.texture_objects import TextureParameter, texture_parameter
 from gallette.state_tracker.texturing.texture_targets import TargetInfo
@@ -26,8 +27,6 @@ from gallette.state_tracker.texturing.texture_targets import TargetInfo
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.textures import TexImage, TextureObject
-
-__all__ = ["Pages", "SparseTexture", "sparse_limits"]
 
 Triple = tuple[int, int, int]
 

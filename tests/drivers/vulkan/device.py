@@ -12,8 +12,6 @@ import pytest
 from gallette.drivers.vulkan.device.loader import Instance, NoVulkanError
 from gallette.state_tracker import GL, create_context
 
-__all__ = ["SIZE", "both", "needs_device", "said", "validated"]
-
 SIZE = 16
 """Pixels along each side of the pictures that are compared."""
 

@@ -20,8 +20,6 @@ from typing import Any
 
 from gallette.drivers.vulkan.api import binding
 
-__all__ = ["main", "table"]
-
 _LETTERS = {
     "int32_t": "i", "int": "i", "uint32_t": "u", "VkBool32": "u", "int64_t": "I", "uint64_t": "U",
     "VkDeviceSize": "U", "VkDeviceAddress": "U", "float": "f", "double": "d", "size_t": "z",

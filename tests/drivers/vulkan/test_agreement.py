@@ -16,7 +16,7 @@ from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from tests.state_tracker.gl_programs import Program, programs_of
-from tests.state_tracker.helpers import compiled, pixels, program, quad
+from tests.state_tracker.helpers import linked, pixels, program, quad
 from tests.state_tracker.test_gl_programs import FOLDER, answers, bits
 
 from .device import SIZE, both, needs_device, said, validated
@@ -196,9 +196,7 @@ def test_quads_of_vertices_that_the_host_converts_after_the_device_wrote_them() 
     """Their indices are converted, too, and waiting for the vertices ends the batch."""
 
     def draw(gl: Any) -> list[Any]:
-        writer = gl.create_program()
-        gl.attach_shader(writer, compiled(gl, GL.COMPUTE_SHADER, _WRITES_CORNERS))
-        gl.link_program(writer)
+        writer = linked(gl, compute=_WRITES_CORNERS)
         name = program(gl)
         quad(gl, name)
         (corners,) = gl.gen_buffers(1)

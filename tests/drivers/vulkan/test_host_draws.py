@@ -12,7 +12,7 @@ import pytest
 
 from gallette.drivers.vulkan.host import HostDraws
 from gallette.state_tracker import GL
-from tests.state_tracker.helpers import compiled, pixels
+from tests.state_tracker.helpers import linked, pixels
 
 from .device import SIZE, both, needs_device, said, validated
 
@@ -68,13 +68,7 @@ def by_host(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def used(gl: Any, fragment: str = _FRAGMENT, captured: tuple[str, ...] = ()) -> int:
     """A program in use, whose block is in a buffer."""
-    made: int = gl.create_program()
-    for kind, source in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, fragment)):
-        gl.attach_shader(made, compiled(gl, kind, source))
-    if captured:
-        gl.transform_feedback_varyings(made, captured, GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(made)
-    gl.use_program(made)
+    made = linked(gl, captured=captured, vertex=_VERTEX, fragment=fragment)
     gl.uniform4f(gl.get_uniform_location(made, "tint"), 0.25, 0, 0, 0)
     (block,) = gl.gen_buffers(1)
     gl.bind_buffer_base(GL.UNIFORM_BUFFER, 0, block)

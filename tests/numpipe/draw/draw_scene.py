@@ -33,16 +33,6 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = [
-    "OVER",
-    "SHAPE",
-    "Canvas",
-    "color_fragment",
-    "moved_vertex",
-    "painted_fragment",
-    "position_vertex",
-]
-
 VEC4 = "R32G32B32A32_FLOAT"
 SHAPE = np.array([[0, 0, 0, 1], [0.5, 0, 0, 1], [0, 0.5, 0, 1], [0.5, 0.4, 0, 1]], np.float32)
 OVER = RenderTargetBlend(

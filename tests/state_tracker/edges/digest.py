@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Digest", "difference", "digest"]
-
 # Not state: derived from it, counted, or about the call itself.
 _LEFT_OUT = frozenset(
     (

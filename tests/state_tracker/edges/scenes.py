@@ -14,8 +14,7 @@ from gallette.pipe.loader import create_screen
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.edges.walk import Edge, answer, edges, prepared
-
-__all__ = ["KINDS", "accepted", "everything", "scene"]
+from tests.state_tracker.helpers import linked
 
 _VERTEX = """#version 430 compatibility
 in vec4 position; in vec4 other; out vec4 passed;
@@ -71,23 +70,13 @@ def scene(gl: Any, kind: str) -> None:
         gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, 1)
     if not KINDS[kind]:
         return
-    program = gl.create_program()
     reads = kind == "reads"
     fragment = _FRAGMENT.replace("KIND", "sampler2D" if reads else kind)
     fragment = fragment.replace("FETCH", KINDS[kind])
     if not reads:
         fragment = fragment.replace("#ifdef WRITES", "#if 1")
-    for stage, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, fragment)):
-        shader = gl.create_shader(stage)
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-        gl.attach_shader(program, shader)
-    for index, name in enumerate(("position", "other")):
-        gl.bind_attrib_location(program, index, name)
-    gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 1)
-    gl.link_program(program)
-    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-    gl.use_program(program)
+    names = ["position", "other"]
+    program = linked(gl, attributes=names, separable=True, vertex=_VERTEX, fragment=fragment)
     for index in (0, 1):
         gl.vertex_attrib_pointer(index, 4, GL.FLOAT, 0, 16, None)
         gl.enable_vertex_attrib_array(index)

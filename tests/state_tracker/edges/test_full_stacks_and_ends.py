@@ -20,6 +20,7 @@ import pytest
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
 from tests.state_tracker.edges.walk import prepared
+from tests.state_tracker.helpers import linked
 
 _SUBROUTINES = """#version 430 compatibility
 subroutine vec4 Way(); subroutine(Way) vec4 one() { return vec4(1.0); }
@@ -73,16 +74,7 @@ class Names(dict[str, Any]):
         return int(found[0])
 
     def _linked(self, sources: dict[int, str]) -> int:
-        gl = self.gl
-        made: int = gl.create_program()
-        for stage, text in sources.items():
-            shader = gl.create_shader(stage)
-            gl.shader_source(shader, text)
-            gl.compile_shader(shader)
-            gl.attach_shader(made, shader)
-        gl.link_program(made)
-        assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
-        return made
+        return linked(self.gl, sources, used=False)
 
     def _compute(self, layout: str = "layout(local_size_x = 1) in;") -> int:
         head = "#version 430\n#extension GL_ARB_compute_variable_group_size : enable\n"

@@ -18,8 +18,6 @@ import numpy as np
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Kind, Param
 
-__all__ = ["AtLimit", "arguments_for", "edges_of", "limit_of", "limits_named"]
-
 # Limit, what is added to it (the first enum of a range, say), then METHOD.parameter patterns.
 _LIMITS = """
 MAX_VERTEX_ATTRIBS 0 *vertex_attrib*.index *.attribindex bind_attrib_location.index

@@ -18,8 +18,6 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from tests.state_tracker.edges.values import AtLimit, arguments_for, edges_of
 from tests.state_tracker.negative_suite import prepare, topics
 
-__all__ = ["Edge", "answer", "edges", "prepared", "walk"]
-
 _CLOSED_BY: dict[str, str] = {
     "begin": "end",
     "new_list": "end_list",

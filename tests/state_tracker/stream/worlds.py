@@ -13,8 +13,7 @@ from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.stream import Stream
-
-__all__ = ["PLAIN", "SIZE", "VERTEX", "Recorded", "World", "draw", "pending", "switch_off"]
+from tests.state_tracker.helpers import linked
 
 SIZE = 96
 VERTEX = """
@@ -105,14 +104,7 @@ class World:
 
     @staticmethod
     def program_of(gl: Any, vertex: str, fragment: str) -> int:
-        program: int = gl.create_program()
-        for kind, source in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, source)
-            gl.compile_shader(shader)
-            gl.attach_shader(program, shader)
-        gl.link_program(program)
-        return program
+        return linked(gl, vertex=vertex, fragment=fragment, used=False)
 
     def _array(self, buffer: int) -> int:
         gl = self.gl

@@ -16,8 +16,6 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-__all__ = ["lower_io"]
-
 _MODES = (
     Mode.SHADER_IN
     | Mode.SHADER_OUT

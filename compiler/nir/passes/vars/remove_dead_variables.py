@@ -6,12 +6,14 @@ from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.queries import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of, only_accessed_by
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
+_WRITES = "store_deref", "copy_deref"
+_FORMS = "array", "struct", "ptr_as_array"
 
 
 @nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
@@ -29,7 +31,7 @@ def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool
             mentioned.setdefault(var, []).append(deref)
     progress = False
     for var, derefs in mentioned.items():
-        if var.mode & _DEFAULT and all(_only_written(d) for d in derefs):
+        if var.mode & _DEFAULT and all(only_accessed_by(d, _WRITES, _FORMS) for d in derefs):
             _remove_writes(derefs)
             mentioned[var] = []
     for owner in [shader.variables, *[impl.locals for impl in shader.impls()]]:
@@ -38,21 +40,6 @@ def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool
             owner[:] = kept
             progress = True
     return progress
-
-
-def _only_written(deref: Deref) -> bool:
-    for src in deref.result.uses:
-        user = src.parent
-        if isinstance(user, Deref):
-            if user.srcs[0] is not src or user.form == "cast":
-                return False
-        elif not (
-            isinstance(user, Intrinsic)
-            and user.info.name in ("store_deref", "copy_deref")
-            and user.srcs[0] is src
-        ):
-            return False
-    return True
 
 
 def _remove_writes(derefs: list[Deref]) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
-from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.queries import by_kind, derefs_in
+from gallette.compiler.nir.ir.queries import by_kind, derefs_in, only_accessed_by
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type, array
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_ACCESSES = "load_deref", "store_deref"
 
 
 @nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW)
@@ -37,7 +39,7 @@ def split_struct_vars(
                 continue
             home[root] = impl
             chains.setdefault(root, []).append(deref)
-            if not _simple_uses(deref):
+            if not only_accessed_by(deref, _ACCESSES, ("array", "struct")):
                 blocked.add(root)
             elif not deref.type.is_struct and not _has_struct(deref.type):
                 parent = deref.parent
@@ -59,21 +61,6 @@ def split_struct_vars(
 
 def _has_struct(type: Type) -> bool:
     return type.without_array.is_struct
-
-
-def _simple_uses(deref: Deref) -> bool:
-    for src in deref.result.uses:
-        user = src.parent
-        if isinstance(user, Deref):
-            if user.srcs[0] is not src or user.form not in ("array", "struct"):
-                return False
-        elif not (
-            isinstance(user, Intrinsic)
-            and user.info.name in ("load_deref", "store_deref")
-            and user.srcs[0] is src
-        ):
-            return False
-    return True
 
 
 def split_members(

@@ -9,18 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gallette.drivers.machines.backend.code import Code as BaseCode
+from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import pack
-from gallette.drivers.machines.simd.isa.instruction import (
-    NULL,
-    REG_BYTES,
-    Instruction,
-    Message,
-    Region,
-)
+from gallette.drivers.machines.simd.isa.instruction import NULL, REG_BYTES, Instruction, Region
 
 from .liveness import LiveRanges, MaskedLiveness, layouts
-
-__all__ = ["FIRST_CONSTANT", "ROOM", "Code", "set_targets"]
 
 ROOM = 128
 """Registers of a thread."""

@@ -37,8 +37,6 @@ from gallette.drivers.machines.simd.isa.instruction import REG_BYTES, Instructio
 if TYPE_CHECKING:
     from .code import Code
 
-__all__ = ["LiveRanges", "MaskedLiveness", "layout_key", "layouts"]
-
 LiveRanges: TypeAlias = Literal["naive", "loop_extended", "mask_aware"]
 Key = tuple[int, int]
 

@@ -18,8 +18,6 @@ from gallette.drivers.machines.register_picture import RESERVED
 from .code import ROOM, Code
 from .liveness import LiveRanges, MaskedLiveness
 
-__all__ = ["register_map"]
-
 Array = npt.NDArray[Any]
 
 

@@ -19,8 +19,6 @@ from .code import Code
 from .select_alu import AluSelector
 from .selector import FLAGS
 
-__all__ = ["Selector"]
-
 UD, D = TYPES["UD"], TYPES["D"]
 MOST_PAYLOAD = 11
 """The maximum payload of a message, in registers; longer SIMD16 messages are sent in halves."""

@@ -13,8 +13,6 @@ from gallette.drivers.machines.simd.isa.opcodes import CONDITIONS
 
 from .selector import SelectorCore
 
-__all__ = ["PATTERNS", "AluSelector"]
-
 UD, D, F, HF = (TYPES[n] for n in ("UD", "D", "F", "HF"))
 _ONE = 0x3F800000
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Def, Shader
 from gallette.drivers.machines.constants import ConstantSlot
+from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import pack
 from gallette.drivers.machines.isa.types import TYPES, RegType
 from gallette.drivers.machines.selection.arithmetic import ArithmeticSelector
@@ -20,14 +21,11 @@ from gallette.drivers.machines.simd.isa.instruction import (
     NULL,
     REG_BYTES,
     Instruction,
-    Message,
     Region,
     immediate,
 )
 
 from .code import FIRST_CONSTANT, Code
-
-__all__ = ["FLAGS", "SelectorCore"]
 
 UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 FLAGS = (0, 1, 3)

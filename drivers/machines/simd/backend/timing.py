@@ -9,8 +9,6 @@ from gallette.drivers.machines.backend.schedule import Timing, places_read, plac
 from gallette.drivers.machines.isa.messages import latency_of
 from gallette.drivers.machines.simd.isa.instruction import Instruction
 
-__all__ = ["PIPE", "Pipe"]
-
 
 class Pipe(schedule.Pipe[Instruction]):
     """The execution unit's pipe; an instruction that needs a value stalls until it is there."""

@@ -11,13 +11,10 @@ from typing import ClassVar, NamedTuple
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.isa import instruction
-from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
 from gallette.drivers.machines.isa.types import TYPES, RegType
 
 from .opcodes import OPCODES, Opcode
-
-__all__ = ["NULL", "REG_BYTES", "Instruction", "Message", "Region", "immediate"]
 
 REG_BYTES = 32
 """A register: eight channels of 32 bits."""

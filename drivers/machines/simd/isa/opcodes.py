@@ -11,8 +11,6 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.opcodes import opcode_rows
 
-__all__ = ["CONDITIONS", "OPCODES", "Opcode"]
-
 
 @lazy_dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):

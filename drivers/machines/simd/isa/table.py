@@ -22,8 +22,6 @@ from gallette.drivers.machines.isa.types import TYPES
 from .instruction import Instruction, Region
 from .opcodes import CONDITIONS, OPCODES
 
-__all__ = ["ISA"]
-
 _FIELDS: dict[str, Field] = {
     "width": Choice({8: 1, 1: 0, 16: 2}, "width", r"\d+"),
     "group": Scaled(8),

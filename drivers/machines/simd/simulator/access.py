@@ -16,8 +16,6 @@ import numpy.typing as npt
 from gallette.drivers.machines.simd.isa.instruction import REG_BYTES, Region
 from gallette.drivers.machines.simulator.threads import Threads, put
 
-__all__ = ["Reader", "Writer", "is_plain", "reader", "writer"]
-
 Array = npt.NDArray[Any]
 Reader: TypeAlias = Callable[[Threads], Any]
 Writer: TypeAlias = Callable[[Threads, Any, "Array | None"], None]

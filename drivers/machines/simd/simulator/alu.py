@@ -17,8 +17,6 @@ from gallette.drivers.machines.simulator.units.port import Step
 
 from .access import Reader, reader, writer
 
-__all__ = ["alu_step", "mask_of"]
-
 Array = npt.NDArray[Any]
 _ZERO = np.int32(0)
 

@@ -12,14 +12,11 @@ from gallette.drivers.machines.simd.isa.instruction import Instruction
 from gallette.drivers.machines.simd.isa.table import ISA
 from gallette.drivers.machines.simulator import executable
 from gallette.drivers.machines.simulator.executable import ExecutableFacts, Leave
-from gallette.drivers.machines.simulator.threads import MachineHangError
 from gallette.drivers.machines.simulator.units.port import Step
 
 from .alu import alu_step
 from .flow import leave
 from .port import send_step
-
-__all__ = ["Executable", "MachineHangError"]
 
 
 class Executable(executable.Executable[Instruction]):

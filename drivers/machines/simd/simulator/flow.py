@@ -12,8 +12,6 @@ from gallette.drivers.machines.simd.isa.instruction import Instruction
 from gallette.drivers.machines.simulator.executable import Leave, first_waiting, loop_back_edge
 from gallette.drivers.machines.simulator.threads import DONE, Threads
 
-__all__ = ["leave"]
-
 Array = npt.NDArray[Any]
 
 

@@ -15,8 +15,6 @@ from gallette.drivers.machines.simulator.units.port import Port, Step
 
 from .alu import mask_of
 
-__all__ = ["send_step"]
-
 Array = npt.NDArray[Any]
 
 

@@ -19,8 +19,6 @@ from gallette.drivers.machines.simulator.threads import Threads, lane_order
 
 from .port import Port, Step
 
-__all__ = ["input_step"]
-
 Array = npt.NDArray[Any]
 
 

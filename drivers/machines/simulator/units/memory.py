@@ -17,8 +17,6 @@ from gallette.drivers.machines.simulator.threads import MachineHangError, Thread
 
 from .port import Port, Step, each
 
-__all__ = ["constant_step", "gateway_step", "image_step", "memory_step", "scratch_step"]
-
 Array = npt.NDArray[Any]
 
 

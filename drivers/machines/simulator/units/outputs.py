@@ -17,8 +17,6 @@ from gallette.drivers.machines.simulator.threads import Threads, lane_order, put
 
 from .port import Port, Step
 
-__all__ = ["render_step", "urb_step"]
-
 Array = npt.NDArray[Any]
 
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
 from gallette.drivers.machines.simulator.threads import Threads, put
 
-__all__ = ["MaskFor", "Port", "Step", "each"]
-
 Array = npt.NDArray[Any]
 Step: TypeAlias = Callable[[Threads], None]
 """Executes one instruction for all threads."""

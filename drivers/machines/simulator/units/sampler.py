@@ -16,8 +16,6 @@ from gallette.drivers.machines.simulator.threads import Threads
 
 from .port import Port, Step
 
-__all__ = ["sampler_step"]
-
 Array = npt.NDArray[Any]
 _NAMES = {
     "lod": "lod",

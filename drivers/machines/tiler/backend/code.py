@@ -12,17 +12,10 @@ from typing import Any
 
 from gallette.drivers.machines.backend.code import Code as BaseCode
 from gallette.drivers.machines.backend.liveness import Liveness
+from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import MEMORY_OPS, SPACES, pack
-from gallette.drivers.machines.tiler.isa.instruction import (
-    NONE,
-    Instruction,
-    Message,
-    Operand,
-    immediate,
-)
+from gallette.drivers.machines.tiler.isa.instruction import NONE, Instruction, Operand, immediate
 from gallette.drivers.machines.tiler.isa.table import LIMITS
-
-__all__ = ["ROOM", "Code", "label_places", "laid_out"]
 
 ROOM = 192
 """Registers of a channel: r0.x to r47.w."""

@@ -20,8 +20,6 @@ from gallette.drivers.machines.tiler.isa.instruction import Instruction
 from .code import ROOM
 from .timing import PIPE
 
-__all__ = ["live_registers", "register_map"]
-
 Array = npt.NDArray[Any]
 MOST_WAIT = 24
 """Longer waits are drawn with this length."""

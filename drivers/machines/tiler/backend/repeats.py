@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
 
-__all__ = ["fold_repeats"]
-
 MOST = 4
 _KINDS = frozenset({"alu", "compare", "select"})
 

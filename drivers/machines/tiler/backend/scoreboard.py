@@ -17,8 +17,6 @@ from gallette.drivers.machines.tiler.isa.instruction import Instruction
 from .code import Code
 from .timing import PIPE, delay, queue_of
 
-__all__ = ["Barriers", "fill", "scoreboard"]
-
 Barriers: TypeAlias = Literal["writes", "reads"]
 _State = dict[str, frozenset[int]]
 _NOTHING: _State = {"ss": frozenset(), "sy": frozenset()}

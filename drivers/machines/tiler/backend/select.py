@@ -21,8 +21,6 @@ from gallette.drivers.machines.tiler.isa.opcodes import LABEL
 from .code import Code
 from .selector import P0, Pair, SelectorCore, Value
 
-__all__ = ["PATTERNS", "Selector"]
-
 UD, F = TYPES["UD"], TYPES["F"]
 _SIGN = 0x80000000
 _WHOLE = frozenset({FragResult.DEPTH, FragResult.STENCIL, FragResult.SAMPLE_MASK})

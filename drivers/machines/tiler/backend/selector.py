@@ -13,22 +13,15 @@ from typing import Any, NamedTuple
 
 from gallette.compiler.nir.ir import Shader
 from gallette.drivers.machines.constants import ConstantSlot
+from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import PARAMS, Place, pack
 from gallette.drivers.machines.isa.types import TYPES, RegType
 from gallette.drivers.machines.selection.arithmetic import ArithmeticSelector
-from gallette.drivers.machines.tiler.isa.instruction import (
-    NONE,
-    Instruction,
-    Message,
-    Operand,
-    immediate,
-)
+from gallette.drivers.machines.tiler.isa.instruction import NONE, Instruction, Operand, immediate
 from gallette.drivers.machines.tiler.isa.opcodes import MNEMONICS
 from gallette.drivers.machines.tiler.isa.table import ISA, LIMITS
 
 from .code import Code
-
-__all__ = ["Pair", "SelectorCore", "Value"]
 
 UD, D, F, UQ = TYPES["UD"], TYPES["D"], TYPES["F"], TYPES["UQ"]
 MOST_UNIFORMS = LIMITS["c"] - 96

@@ -14,8 +14,6 @@ from gallette.drivers.machines.backend.schedule import Timing
 from gallette.drivers.machines.isa.messages import latency_of
 from gallette.drivers.machines.tiler.isa.instruction import Instruction
 
-__all__ = ["PIPE", "Pipe", "delay", "queue_of"]
-
 ALU, FAR = 4, 7
 LATENCY = {"special": 10, "quad": 24}
 

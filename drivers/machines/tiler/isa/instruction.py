@@ -11,12 +11,9 @@ from typing import ClassVar, NamedTuple
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.drivers.machines.isa import instruction
-from gallette.drivers.machines.isa.instruction import Message
 from gallette.drivers.machines.isa.messages import LIVE_FLAG
 
 from .opcodes import LABEL, OPCODES, Opcode
-
-__all__ = ["NONE", "Instruction", "Message", "Operand", "immediate", "width_of"]
 
 
 class Operand(NamedTuple):

@@ -18,8 +18,6 @@ from gallette.compiler.nir.ir import semantics as sem
 from gallette.drivers.machines.isa import instruction
 from gallette.drivers.machines.isa.opcodes import opcode_rows
 
-__all__ = ["LABEL", "MNEMONICS", "OPCODES", "Opcode"]
-
 
 @lazy_dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Opcode(instruction.Opcode):

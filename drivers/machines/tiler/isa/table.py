@@ -19,8 +19,6 @@ from gallette.drivers.machines.isa.table import Description, Isa
 from .instruction import Instruction, Operand
 from .opcodes import OPCODES
 
-__all__ = ["ISA", "LIMITS"]
-
 LIMITS = {"r": 256, "h": 256, "c": 512}
 """Registers of each file that the bits of an operand can name."""
 

@@ -18,8 +18,6 @@ from gallette.drivers.machines.simulator.threads import Threads, put
 from gallette.drivers.machines.simulator.units.port import Step
 from gallette.drivers.machines.tiler.isa.instruction import Instruction, Operand
 
-__all__ = ["WAVE", "alu_step", "kill_step"]
-
 Array = npt.NDArray[Any]
 Reader: TypeAlias = Callable[[Threads], Any]
 

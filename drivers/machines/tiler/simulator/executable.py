@@ -32,8 +32,6 @@ from gallette.drivers.machines.tiler.isa.table import ISA
 
 from .alu import WAVE, alu_step, kill_step
 
-__all__ = ["LANDING", "Executable", "TextureWrites"]
-
 Array = npt.NDArray[Any]
 TextureWrites: TypeAlias = Literal["late", "in_order"]
 LANDING = 24

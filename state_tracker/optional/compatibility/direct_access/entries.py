@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 
 @derives("GL_EXT_direct_state_access")
 def _derived(function: Function) -> Callable[..., Any] | None:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ordinary_form"]
-
 _RULES: tuple[tuple[str, str, str], ...] = (
     (r"Matrix(Load|Mult)(Transpose|)([fd])", r"\1\2Matrix\3", "matrix"),
     (r"Matrix(LoadIdentity|(?:Rotate|Scale|Translate)[fd]|Frustum|Ortho)", r"\1", "matrix"),

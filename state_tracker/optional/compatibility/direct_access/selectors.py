@@ -24,8 +24,6 @@ from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["SELECTORS", "array_buffer", "client_unit", "texture_unit", "vertex_array"]
-
 Selector = Callable[..., AbstractContextManager[tuple[Any, ...]]]
 
 

@@ -22,8 +22,6 @@ from gallette.state_tracker.pixel_data.pixels import PackState
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["LETTER", "Letter", "bitmap_layout", "decode_letter", "read_bitmap", "read_letter"]
-
 Bits = npt.NDArray[np.uint8]
 _SIDE = 32
 LETTER = 64

@@ -37,8 +37,6 @@ from gallette.state_tracker.targets.framebuffers import Attachment
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
-
 Array = npt.NDArray[Any]
 _FAR = 1e6  # window coordinates beyond every framebuffer
 

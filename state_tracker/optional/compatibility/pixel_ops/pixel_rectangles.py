@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from gallette.pipe.interface import Handle
     from gallette.state_tracker.context import Context
 
-__all__ = ["PixelDrawer", "Rectangle"]
-
 Array = npt.NDArray[Any]
 
 _TEXCOORDS = 8

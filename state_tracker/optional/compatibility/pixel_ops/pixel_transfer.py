@@ -31,8 +31,6 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import read
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["PixelTransfer"]
-
 Array = npt.NDArray[Any]
 MAX_TABLE = 256
 _MAPS = (

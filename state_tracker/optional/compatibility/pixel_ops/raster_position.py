@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.lighting import Light, Material
 
-__all__ = ["RasterPosition"]
-
 Vec = tuple[float, ...]
 _ORIGIN: Vec = (0.0, 0.0, 0.0, 1.0)
 

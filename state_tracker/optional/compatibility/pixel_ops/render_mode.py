@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["RenderMode"]
-
 Vertices = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 MAX_NAMES = 64

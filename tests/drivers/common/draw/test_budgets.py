@@ -15,8 +15,7 @@ from gallette.drivers.common.draw import execution, pixel_order
 from gallette.drivers.common.draw.snapshot import Snapshot
 from gallette.drivers.common.work import Work
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.drivers.common.draw.test_splitting import link as linked
-from tests.state_tracker.helpers import errors, program
+from tests.state_tracker.helpers import errors, linked, program
 
 SIZE = 16
 LOOP = "for (int i = 0; i < rounds; i++) sum = sum * 0.5 + %s;"
@@ -220,7 +219,7 @@ def check(
 @pytest.mark.parametrize("driver", ("numpipe", "simd", "tiler"))
 def test_dispatches_have_budgets_of_their_own(driver: str, most: list[int]) -> None:
     gl = create_context(driver, size=(SIZE, SIZE), version=(4, 3))
-    name = linked(gl, (GL.COMPUTE_SHADER, COMPUTE % (LOOP % "0.5")))
+    name = linked(gl, compute=COMPUTE % (LOOP % "0.5"))
     gl.uniform1i(gl.get_uniform_location(name, "rounds"), ROUNDS)
     told = []
     for _ in range(3):

@@ -12,16 +12,13 @@ from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw import snapshot as snapshots
 from gallette.drivers.common.draw import snapshot_cache
-from gallette.drivers.common.draw.snapshot import PreparedDraw
+from gallette.drivers.common.draw.snapshot import Begun
 from gallette.drivers.common.draw.snapshot_cache import SnapshotCache
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc
-from gallette.pipe.state import (
-    DrawInfo,
-    FramebufferState,
-)
+from gallette.pipe.state import DrawInfo
 
 TRIANGLES = Primitive.TRIANGLES
 VECTOR = FORMATS["R32G32B32_FLOAT"]  # 12 bytes
@@ -36,17 +33,14 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "_MOST_STARTS", 3)
-    snapshot: Any = None
-    info = DrawInfo(TRIANGLES, start=2, count=3)
-    draw = PreparedDraw(snapshot, info, FramebufferState(), 0)
-    assert draw.call(2, 0) is info
-    first, second, third = draw.call(0, 0), draw.call(1, 0), draw.call(2, 7)
+    monkeypatch.setattr(snapshots, "_MOST_CALLS", 3)
+    info, begun = DrawInfo(TRIANGLES, start=2, count=3), Begun()
+    first, second, third = begun.at(info, 0), begun.at(info, 1), begun.at(info, 2, 7)
     assert (first.start, first.count, second.start) == (0, 3, 1)
     assert (third.start, third.start_instance) == (2, 7)
-    assert draw.call(2, 7) is third
-    assert draw.call(5, 0).start == 5
-    assert draw.call(2, 7) is not third  # all were forgotten
+    assert begun.at(info, 2, 7) is third
+    assert begun.at(info, 5).start == 5
+    assert begun.at(info, 2, 7) is not third  # all were forgotten
 
 
 # -- states ----------------------------------------------------------------------------------------

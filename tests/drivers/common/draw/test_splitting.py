@@ -12,7 +12,7 @@ import pytest
 from gallette.drivers.common.draw import splitting
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
-from tests.state_tracker.helpers import errors, pixels, program
+from tests.state_tracker.helpers import errors, linked, pixels, program
 
 SIZE = 48
 VERTEX = """#version 430
@@ -100,20 +100,6 @@ def gl() -> Iterator[GLInterface]:
     context.release()
 
 
-def link(gl: GLInterface, *sources: tuple[int, str]) -> int:
-    name = gl.create_program()
-    for kind, source in sources:
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, source)
-        gl.compile_shader(shader)
-        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
-        gl.attach_shader(name, shader)
-    gl.link_program(name)
-    assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
-    gl.use_program(name)
-    return int(name)
-
-
 def bind(gl: GLInterface, name: int, extent: float = 1.0) -> None:
     """Random positions, a shift per two instances, and indices with a restart here and there."""
     rng = np.random.default_rng(3)
@@ -184,20 +170,11 @@ def test_parts_of_old_primitives_make_the_same_picture(
 def test_parts_of_tessellated_and_expanded_draws_make_the_same_picture(
     gl: GLInterface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expanding = link(
-        gl,
-        (GL.VERTEX_SHADER, VERTEX),
-        (GL.GEOMETRY_SHADER, GEOMETRY),
-        (GL.FRAGMENT_SHADER, GEOMETRY_FRAGMENT),
-    )
+    expanding = linked(gl, vertex=VERTEX, geometry=GEOMETRY, fragment=GEOMETRY_FRAGMENT)
     bind(gl, expanding)
     both(gl, monkeypatch, lambda: gl.draw_arrays(GL.TRIANGLES, 0, COUNT))
-    tessellating = link(
-        gl,
-        (GL.VERTEX_SHADER, VERTEX),
-        (GL.TESS_CONTROL_SHADER, CONTROL),
-        (GL.TESS_EVALUATION_SHADER, EVALUATION),
-        (GL.FRAGMENT_SHADER, FRAGMENT),
+    tessellating = linked(
+        gl, vertex=VERTEX, tess_control=CONTROL, tess_evaluation=EVALUATION, fragment=FRAGMENT
     )
     bind(gl, tessellating)
     gl.patch_parameteri(GL.PATCH_VERTICES, 3)
@@ -258,12 +235,8 @@ def test_a_draw_of_absurd_counts_loses_the_context_at_once(
 def test_patches_of_many_triangles_lose_the_context() -> None:
     gl = Context("numpipe", size=(SIZE, SIZE), version=(4, 3), budget=10**8)
     control = CONTROL.replace("1.0 + float(gl_PrimitiveID % 4)", "64.0")
-    tessellating = link(
-        gl,
-        (GL.VERTEX_SHADER, VERTEX),
-        (GL.TESS_CONTROL_SHADER, control),
-        (GL.TESS_EVALUATION_SHADER, EVALUATION),
-        (GL.FRAGMENT_SHADER, FRAGMENT),
+    tessellating = linked(
+        gl, vertex=VERTEX, tess_control=control, tess_evaluation=EVALUATION, fragment=FRAGMENT
     )
     bind(gl, tessellating)
     gl.patch_parameteri(GL.PATCH_VERTICES, 3)
@@ -277,7 +250,7 @@ def test_a_launch_of_absurd_size_loses_the_context_at_once(gl: GLInterface) -> N
     source = (
         "#version 430\nlayout(local_size_x = 8) in;\nshared int x[64];\nvoid main() { x[0] = 1; }"
     )
-    link(gl, (GL.COMPUTE_SHADER, source))
+    linked(gl, compute=source)
     gl.dispatch_compute(65535, 65535, 65535)
     assert errors(gl) == ["GL_CONTEXT_LOST"]
     assert gl.get_graphics_reset_status() == GL.GUILTY_CONTEXT_RESET

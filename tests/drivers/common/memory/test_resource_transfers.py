@@ -12,12 +12,12 @@ from gallette.drivers.common.memory.blit import blit
 from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import (
     HostResource,
-    ResourceError,
     copy_region,
     create_resource,
     transfer_map,
     transfer_unmap,
 )
+from gallette.drivers.common.memory.storage import ResourceError
 from gallette.pipe.codecs import pack, texels, unpack, unpack_depth, unpack_stencil
 from gallette.pipe.enums import Filter, MapFlags, Target
 from gallette.pipe.formats import FORMATS

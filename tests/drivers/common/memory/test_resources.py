@@ -23,7 +23,6 @@ from gallette.drivers.common.memory.clear import (
 )
 from gallette.drivers.common.memory.resource import (
     HostResource,
-    ResourceError,
     create_resource,
     flat_texels,
     surface_texels,
@@ -31,7 +30,12 @@ from gallette.drivers.common.memory.resource import (
     transfer_unmap,
 )
 from gallette.drivers.common.memory.screen import MemoryScreen
-from gallette.drivers.common.memory.storage import box_window, copy_region, level_offsets
+from gallette.drivers.common.memory.storage import (
+    ResourceError,
+    box_window,
+    copy_region,
+    level_offsets,
+)
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Target
 from gallette.pipe.formats import FORMATS

@@ -21,6 +21,7 @@ from gallette.pipe.state import SamplerState, SamplerView
 from gallette.state_tracker import GLInterface
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.native.context import NativeContext
+from tests.state_tracker.helpers import linked
 
 Array = npt.NDArray[Any]
 
@@ -215,18 +216,9 @@ class Native:
     def program(self, fragment: str) -> int:
         if fragment in self.programs:
             return self.programs[fragment]
-        gl = self.gl
-        program = gl.create_program()
-        for kind, source in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, fragment)):
-            shader = gl.create_shader(kind)
-            gl.shader_source(shader, source)
-            gl.compile_shader(shader)
-            assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
-            gl.attach_shader(program, shader)
-        gl.link_program(program)
-        assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
-        self.programs[fragment] = int(program)
-        return int(program)
+        program = linked(self.gl, vertex=VERTEX, fragment=fragment, used=False)
+        self.programs[fragment] = program
+        return program
 
     def upload(self, scene: Scene) -> int:
         gl: Any = self.gl

@@ -11,7 +11,7 @@ import pytest
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 from tests.covering import rows
-from tests.state_tracker.helpers import compiled
+from tests.state_tracker.helpers import linked
 
 VERTEX = "#version 430\nvoid main() { gl_Position = vec4(0.0); }"
 CONTROL = """#version 430
@@ -46,17 +46,9 @@ LEVELS = [
 
 def cut(gl: GLInterface, domain: str, layout: str) -> list[npt.NDArray[np.float32]]:
     """Where the corners of all primitives are, for all levels."""
-    name = gl.create_program()
-    for stage, text in (
-        (GL.VERTEX_SHADER, VERTEX),
-        (GL.TESS_CONTROL_SHADER, CONTROL),
-        (GL.TESS_EVALUATION_SHADER, EVALUATION.replace("LAYOUT", layout)),
-        (GL.FRAGMENT_SHADER, FRAGMENT),
-    ):
-        gl.attach_shader(name, compiled(gl, stage, text))
-    gl.transform_feedback_varyings(name, 1, ["place"], GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(name)
-    gl.use_program(name)
+    evaluation = EVALUATION.replace("LAYOUT", layout)
+    name = linked(gl, captured=["place"], vertex=VERTEX, tess_control=CONTROL,
+                  tess_evaluation=evaluation, fragment=FRAGMENT)  # fmt: skip
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, gl.gen_buffers(1)[0])
     gl.patch_parameteri(GL.PATCH_VERTICES, 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gallette.drivers.common.vertex.tessellator import Domain, subdivide
 from gallette.state_tracker import GL, create_context
-from tests.state_tracker.helpers import compiled, pixels
+from tests.state_tracker.helpers import linked, pixels
 
 LEVELS = st.floats(0.5, 12.0, width=32)
 SPACINGS = st.sampled_from(["equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"])
@@ -138,16 +138,9 @@ void main() {
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_patches_that_are_dropped_leave_the_others(driver: str) -> None:
     gl = create_context(driver, version=(4, 0), size=(16, 16))
-    name = gl.create_program()
-    for kind, text in (
-        (GL.VERTEX_SHADER, PLACED),
-        (GL.TESS_CONTROL_SHADER, DROPPED),
-        (GL.TESS_EVALUATION_SHADER, EVALUATED),
-        (GL.FRAGMENT_SHADER, "#version 400\nout vec4 c; void main() { c = vec4(1.0); }"),
-    ):
-        gl.attach_shader(name, compiled(gl, kind, text))
-    gl.link_program(name)
-    gl.use_program(name)
+    fragment = "#version 400\nout vec4 c; void main() { c = vec4(1.0); }"
+    name = linked(gl, vertex=PLACED, tess_control=DROPPED, tess_evaluation=EVALUATED,
+                  fragment=fragment)  # fmt: skip
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     gl.patch_parameteri(GL.PATCH_VERTICES, 3)
     levels = gl.get_uniform_location(name, "levels")
