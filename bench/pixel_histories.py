@@ -21,16 +21,7 @@ from gallette.debugger import debug_fragment
 from gallette.debugger.records import Session
 from gallette.history import pixel_history
 from gallette.history.records import Fragment
-from gallette.scenes import SCENES, Pass
-from gallette.scenes.common import (
-    capture,
-    gl_matrix,
-    look_at,
-    perspective,
-    scene,
-    sphere,
-    upload,
-)
+from gallette.scenes import SCENES
 
 # Steps of the last place by which a result may differ where a shader uses functions that the
 # specification leaves to the implementation; everything else is exact.
@@ -136,53 +127,13 @@ def check(name: str, count: int, seed: str, driver: str) -> Verdict:
     return verdict
 
 
-def twenty(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """Twenty blended, depth-tested balls."""
-    program = ctx.program(
-        "#version 330\nin vec3 position; in vec3 normal; uniform mat4 m; out vec3 n;\n"
-        "void main() { gl_Position = m * vec4(position, 1.0); n = normal; }",
-        "#version 330\nin vec3 n; out vec4 c; uniform vec3 tint;\n"
-        "void main() { c = vec4(abs(normalize(n)) * tint, 0.5); }",
-    )
-    target = ctx.framebuffer([ctx.texture(size, 4)], ctx.depth_renderbuffer(size))
-    target.use()
-    target.clear()
-    ctx.enable(ctx.DEPTH_TEST | ctx.BLEND)
-    for i in range(20):
-        eye = (float(np.sin(i)) * 0.3, 0.2 * i - 2, 3.0)
-        program["m"].write(gl_matrix(perspective(45, 1, 0.1, 20) @ look_at(eye)))
-        program["tint"].value = (1.0, i / 20, 0.5)
-        upload(
-            ctx, program, "3f 3f 2f", sphere(48, 24), "position normal uv", ctx.TRIANGLES
-        ).render()
-    yield capture("balls", target)
-
-
-def timed(driver: str) -> int:
-    """Processor time of one pixel's history: the goal is less than 3 s."""
-    scene("twenty", size=(512, 512))(twenty)  # only here: no other code may see it
-    spent = []
-    for _ in range(3):
-        start = time.process_time()
-        history = pixel_history("twenty", 256, 256, driver)
-        spent.append(time.process_time() - start)
-    fragments = sum(len(e.fragments) for e in history.events)
-    print(
-        f"20 draws of 512x512, {fragments} fragments: {spent[0]:.2f} s cold, {spent[-1]:.2f} s warm"
-    )
-    return int(spent[0] > 3)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pixels", type=int, default=500)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--driver", default="numpipe")
-    parser.add_argument("--time", action="store_true", help="one pixel of 20 draws of 512x512")
     parser.add_argument("scenes", nargs="*")
     options = parser.parse_args()
-    if options.time:
-        return timed(options.driver)
     names = options.scenes or list(SCENES)
     each = max(1, -(-options.pixels // len(names)))
     bad = 0

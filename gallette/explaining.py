@@ -14,6 +14,7 @@ from typing import Any
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
+from gallette.compiler.nir.ir.modes import GL_NAMES, SUFFIXES
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
@@ -31,22 +32,8 @@ def unmarked(text: str) -> str:
     return _MARK.sub("", text)
 
 
-STAGES = {
-    ".vert": "vertex",
-    ".frag": "fragment",
-    ".geom": "geometry",
-    ".tesc": "tess_ctrl",
-    ".tese": "tess_eval",
-    ".comp": "compute",
-}
-_SECTIONS = {
-    "VERTEX_SHADER": "vertex",
-    "TESS_CONTROL_SHADER": "tess_ctrl",
-    "TESS_EVALUATION_SHADER": "tess_eval",
-    "GEOMETRY_SHADER": "geometry",
-    "FRAGMENT_SHADER": "fragment",
-    "COMPUTE_SHADER": "compute",
-}
+STAGES = {suffix: stage.value for suffix, stage in SUFFIXES.items()}
+_SECTIONS = {f"{name}_SHADER": stage.value for stage, name in GL_NAMES.items()}
 
 
 @lazy_dataclass()

@@ -13,18 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.ir.modes import GL_NAMES, IN_PROSE
 from gallette.piglit_subset.suite import file_at
 from gallette.piglit_subset.text import Line
 
 # Section head -> (stage as GL names it, form of the text).
-_STAGES = {
-    "vertex": "VERTEX_SHADER",
-    "tessellation control": "TESS_CONTROL_SHADER",
-    "tessellation evaluation": "TESS_EVALUATION_SHADER",
-    "geometry": "GEOMETRY_SHADER",
-    "fragment": "FRAGMENT_SHADER",
-    "compute": "COMPUTE_SHADER",
-}
+_STAGES = {name: f"{GL_NAMES[stage]}_SHADER" for stage, name in IN_PROSE.items()}
 SHADER_SECTIONS: dict[str, tuple[str, str]] = {
     **{f"{name} shader": (stage, "glsl") for name, stage in _STAGES.items()},
     **{f"{name} shader spirv": (stage, "spirv") for name, stage in _STAGES.items()},

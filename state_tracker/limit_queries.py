@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.nir.ir.modes import GL_NAMES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
@@ -31,15 +32,6 @@ def _atomics(name: str) -> Get:
 
 # -- what every stage has ------------------------------------------------------------------------
 
-# Name in GL, name in `Limits` of the compiler, name in the caps.
-_STAGES = (
-    ("VERTEX", "vertex", "vertex"),
-    ("TESS_CONTROL", "tess_control", "tess_ctrl"),
-    ("TESS_EVALUATION", "tess_evaluation", "tess_eval"),
-    ("GEOMETRY", "geometry", "geometry"),
-    ("FRAGMENT", "fragment", "fragment"),
-    ("COMPUTE", "compute", "compute"),
-)
 _PER_STAGE: dict[str, Callable[[Context, str], int]] = {
     "TEXTURE_IMAGE_UNITS": lambda c, s: c.caps.max_samplers,
     "UNIFORM_COMPONENTS": lambda c, s: c.limits.max_uniform_components,
@@ -58,9 +50,10 @@ def _combined_components(ctx: Context) -> int:
 
 
 def _stage_limits() -> None:
-    for gl_name, glsl_name, cap in _STAGES:
+    for stage, gl_name in GL_NAMES.items():
+        glsl_name = gl_name.lower()
 
-        def present(value: Get, cap: str = cap) -> Get:
+        def present(value: Get, cap: str = stage.value) -> Get:
             return lambda ctx: value(ctx) if cap in ctx.caps.stages else 0
 
         for what, value in _PER_STAGE.items():

@@ -390,29 +390,26 @@ for _suffix, _limit in (
     register(f"get_query_buffer_object{_suffix}", _by_buffer)
 
 
+_CONDITIONS: dict[int, bool] = {
+    getattr(GL, f"QUERY_{region}{wait}{inverted}"): bool(inverted)
+    for region in ("", "BY_REGION_")
+    for wait in ("WAIT", "NO_WAIT")
+    for inverted in ("", "_INVERTED")
+}
+"""The modes of conditional rendering: whether they are inverted."""
+
+
 @entry
 def begin_conditional_render(ctx: Context, id: int, mode: int) -> None:
-    inverted = (
-        GL.QUERY_WAIT_INVERTED,
-        GL.QUERY_NO_WAIT_INVERTED,
-        GL.QUERY_BY_REGION_WAIT_INVERTED,
-        GL.QUERY_BY_REGION_NO_WAIT_INVERTED,
-    )
-    plain = (
-        GL.QUERY_WAIT,
-        GL.QUERY_NO_WAIT,
-        GL.QUERY_BY_REGION_WAIT,
-        GL.QUERY_BY_REGION_NO_WAIT,
-    )
     query = ctx.queries.names.get(id)
     if query is None:
         raise invalid_value(f"{id} is not the name of a query")
-    if mode not in inverted and mode not in plain:
+    if mode not in _CONDITIONS:
         raise invalid_enum(mode, "conditional render mode")
     if ctx.queries.condition is not None or query.active or query.target not in _PREDICATES:
         raise invalid_operation("this query cannot decide about rendering now")
-    ctx.queries.condition, ctx.queries.inverted = query, mode in inverted
-    ctx.pipe.render_condition(query.deciding(), mode in inverted, True)
+    ctx.queries.condition, ctx.queries.inverted = query, _CONDITIONS[mode]
+    ctx.pipe.render_condition(query.deciding(), _CONDITIONS[mode], True)
 
 
 @entry

@@ -8,8 +8,9 @@ from pathlib import Path
 from gallette.compiler.glsl import availability
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
+from gallette.compiler.nir.ir.modes import IN_PROSE
 
-_STAGES = frozenset(("vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"))
+_STAGES = frozenset(stage.value for stage in IN_PROSE)
 _SPOKEN = {
     "global": "global variables",
     "plain": "variables without a storage qualifier",

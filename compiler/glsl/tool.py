@@ -17,16 +17,9 @@ from gallette.compiler.errors import InputError, printable
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
 from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import SUFFIXES
 from gallette.compiler.nir.text.printer import print_shader
 
-SUFFIXES = {
-    ".vert": Stage.VERTEX,
-    ".tesc": Stage.TESS_CTRL,
-    ".tese": Stage.TESS_EVAL,
-    ".geom": Stage.GEOMETRY,
-    ".frag": Stage.FRAGMENT,
-    ".comp": Stage.COMPUTE,
-}
 VALUES = {"stages": [stage.value for stage in SUFFIXES.values()]}
 
 

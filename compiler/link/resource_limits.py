@@ -8,16 +8,8 @@ from gallette.compiler.link.limits import Limits
 from gallette.compiler.link.log import LinkLog
 from gallette.compiler.link.program import LinkedProgram
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import GL_NAMES
 
-_STAGES = {
-    Stage.VERTEX: "vertex",
-    Stage.TESS_CTRL: "tess_control",
-    Stage.TESS_EVAL: "tess_evaluation",
-    Stage.GEOMETRY: "geometry",
-    Stage.FRAGMENT: "fragment",
-    Stage.COMPUTE: "compute",
-}
-"""how the names of limits begin"""
 # The limit of a stage (with the section of OpenGL 4.6) and its error; that of a program, and its.
 _TEXTURES = (
     *("max_{}_texture_image_units", "the {stage} shader uses too many samplers: {count}"),  # 7.10
@@ -54,7 +46,7 @@ def check_limits(
         return
     for used, (own, message, combined, of_program) in _uses(program, textures, images):
         for stage, count in used.items():
-            name = own.format(_STAGES[stage]).replace("fragment_texture", "texture")
+            name = own.format(GL_NAMES[stage].lower()).replace("fragment_texture", "texture")
             limit = getattr(limits, name)
             if count > limit:
                 log.error(message.format(stage=stage.value, count=count, limit=limit))

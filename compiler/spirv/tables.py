@@ -9,6 +9,15 @@ that are read but never written are in `ALSO_READ`, those on booleans in `ON_BOO
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.modes import IN_PROSE, Stage
+
+MODELS = {
+    **{stage: name.title().replace(" ", "") for stage, name in IN_PROSE.items()},
+    Stage.COMPUTE: "GLCompute",
+    Stage.KERNEL: "Kernel",
+}
+"""The execution model of each stage."""
+
 
 def _pairs(text: str) -> dict[str, str]:
     return dict(pair.split(":") for pair in text.split())

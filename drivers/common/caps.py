@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.modes import DRAWING, Stage
 from gallette.pipe.caps import Caps
 
 from .raster.points import LARGEST_POINT
@@ -31,7 +32,7 @@ EVERYTHING = Caps(
     handles=True,
     max_stream_output_buffers=4,
     max_vertex_streams=4,
-    stages=frozenset({"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}),
+    stages=frozenset(stage.value for stage in (*DRAWING, Stage.COMPUTE)),
     compute=True,
     max_texture_2d_size=1 << 14,
     max_texture_3d_size=1 << 11,

@@ -13,6 +13,7 @@ from typing import Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
 from gallette.compiler.spirv.disassembler import disassemble
@@ -28,7 +29,7 @@ from .pipeline.textures import wraps
 from .spirv.emitter import emit
 from .spirv.program import Program
 
-_BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+_BEFORE = DRAWING[:-1]
 _FOLDS = {
     Wrap.CLAMP: "clamp",
     Wrap.MIRROR_CLAMP: "mirror, clamp",

@@ -22,18 +22,12 @@ from gallette.compiler.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.analysis.pressure import register_pressure
 from gallette.compiler.nir.ir import Loop, Shader, Stage, clone_shader, walk
+from gallette.compiler.nir.ir.modes import IN_PROSE
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.suite import BUNDLED, find_tests, generated_in
 
-_STAGES = {
-    "vertex shader": Stage.VERTEX,
-    "tessellation control shader": Stage.TESS_CTRL,
-    "tessellation evaluation shader": Stage.TESS_EVAL,
-    "geometry shader": Stage.GEOMETRY,
-    "fragment shader": Stage.FRAGMENT,
-    "compute shader": Stage.COMPUTE,
-}
+_STAGES = {f"{name} shader": stage for stage, name in IN_PROSE.items()}
 
 
 @lazy_dataclass(frozen=True)

@@ -11,21 +11,13 @@ import sys
 from pathlib import Path
 
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import SUFFIXES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.output_files import write_whole
 from gallette.compiler.spirv.module import Module
 
-STAGES = {
-    ".vert": Stage.VERTEX,
-    ".tesc": Stage.TESS_CTRL,
-    ".tese": Stage.TESS_EVAL,
-    ".geom": Stage.GEOMETRY,
-    ".frag": Stage.FRAGMENT,
-    ".comp": Stage.COMPUTE,
-}
 FORMS = ("nir", "text", "binary")
-VALUES = {"forms": FORMS, "stages": tuple(STAGES)}
+VALUES = {"forms": FORMS, "stages": tuple(SUFFIXES)}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,10 +82,10 @@ def _read(path: Path) -> Module | Shader:
         text = data.decode()
     except UnicodeDecodeError:
         raise InputError(f"{path} is neither text nor a SPIR-V module") from None
-    if path.suffix in STAGES:
+    if path.suffix in SUFFIXES:
         from gallette.compiler.glsl.alone import nir_of
 
-        return nir_of(STAGES[path.suffix], text, str(path))
+        return nir_of(SUFFIXES[path.suffix], text, str(path))
     if path.suffix == ".nir":
         from gallette.compiler.nir.text.parser import parse
 

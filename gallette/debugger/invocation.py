@@ -30,6 +30,7 @@ from gallette.history.recorder import watch_pixel
 from gallette.history.records import Fragment, History
 from gallette.pipe.state import ComputeInfo, DrawInfo
 from gallette.pipe.taps import PipeCall, tap
+from gallette.state_tracker.shading.programs import STAGES
 from gallette.terminal import counted
 
 _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
@@ -56,9 +57,7 @@ def source_of(gl: Any, stage: str) -> tuple[list[str], list[str]]:
     program = getattr(gl.programs, "current", None)
     if program is None:
         return [], []
-    wanted = {"vertex": 0x8B31, "fragment": 0x8B30, "compute": 0x91B9, "geometry": 0x8DD9,
-              "tess_ctrl": 0x8E88, "tess_eval": 0x8E87}[stage]  # fmt: skip
-    texts = [origin.source for origin in program.linked_from if origin.type == wanted]
+    texts = [o.source for o in program.linked_from if STAGES[o.type].value == stage]
     source = texts[0].splitlines() if texts else []
     return source, _declared(source)
 

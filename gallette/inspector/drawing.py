@@ -14,18 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
+from gallette.compiler.nir.ir.modes import GL_NAMES, Stage
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.state_tracker.entry_points.enums import GL
 
 SIZE = 256
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
-_SHADERS = {
-    "vertex": GL.VERTEX_SHADER,
-    "tess_ctrl": GL.TESS_CONTROL_SHADER,
-    "tess_eval": GL.TESS_EVALUATION_SHADER,
-    "geometry": GL.GEOMETRY_SHADER,
-    "fragment": GL.FRAGMENT_SHADER,
-}
 # What a geometry shader takes: the mode of the draw, and the corners it is given.
 _MODES = {
     "points": (GL.POINTS, [0, 1, 2, 3]),
@@ -49,7 +43,7 @@ def linked_program(gl: Any, texts: Mapping[str, str]) -> Iterator[tuple[int, str
     """A linked program in use, and the log; 0 if it does not compile."""
     program, log = gl.create_program(), ""
     for stage, text in texts.items():
-        shader = gl.create_shader(_SHADERS[stage])
+        shader = gl.create_shader(getattr(GL, f"{GL_NAMES[Stage(stage)]}_SHADER"))
         gl.shader_source(shader, text)
         gl.compile_shader(shader)
         log += gl.get_shader_info_log(shader)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gallette.compiler.nir.ir.modes import DRAWING
+from gallette.compiler.nir.ir.modes import DRAWING, SUFFIXES
 
 STAGES = tuple(stage.value for stage in DRAWING)
-_SUFFIXES = dict(zip(STAGES, (".vert", ".tesc", ".tese", ".geom", ".frag"), strict=True))
+_SUFFIXES = {stage.value: suffix for suffix, stage in SUFFIXES.items()}
 
 
 def _read() -> dict[str, dict[str, str]]:

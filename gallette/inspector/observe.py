@@ -25,6 +25,7 @@ from gallette.pipe.keys import describe_key
 from gallette.pipe.taps import PipeCall, tap
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.shading.programs import STAGES
 
 # State the page can switch for one draw: its name there, and the GL capability.
 SWITCHES = {
@@ -167,7 +168,7 @@ class _Observer:
             return ""
         sources: dict[str, str] = {}
         for origin in program.linked_from:
-            stage = _STAGES.get(origin.type, "")
+            stage = STAGES[origin.type].value
             sources[stage] = sources.get(stage, "") + origin.source
         key = f"program {program.name}"
         tries = 1
@@ -177,16 +178,6 @@ class _Observer:
         self.frame.programs[key] = sources
         self.frame.profiles[key] = gl.profile
         return key
-
-
-_STAGES = {
-    0x8B31: "vertex",
-    0x8B30: "fragment",
-    0x91B9: "compute",
-    0x8DD9: "geometry",
-    0x8E88: "tess_ctrl",
-    0x8E87: "tess_eval",
-}
 
 
 def observe(path: str | Path, driver: str = "", title: str = "") -> Frame:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.ir.types import Base
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
@@ -181,7 +182,7 @@ def _stipple(ctx: Context) -> None:
 def _program(ctx: Context) -> None:
     stages = ctx.programs.stages
     apart = ctx.programs.current is None and ctx.pipelines.current is not None
-    for stage in _STAGES:
+    for stage in DRAWING:
         executable = stages.get(stage)
         key = NULL_KEY
         if ctx.lowers and executable is not None:
@@ -194,9 +195,6 @@ def _program(ctx: Context) -> None:
         if ctx.bound_shaders.get(stage) is not handle:
             ctx.pipe.bind_shader_state(stage, handle)
             ctx.bound_shaders[stage] = handle
-
-
-_STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
 def _builtins(ctx: Context) -> None:

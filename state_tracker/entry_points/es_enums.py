@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.compiler.nir.ir.modes import GL_NAMES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
 
@@ -41,11 +42,7 @@ MISSING = {
             PROGRAM_MATRIX_EXT TRANSPOSE_PROGRAM_MATRIX_EXT PROGRAM_MATRIX_STACK_DEPTH_EXT
             MAX_COMPUTE_VARIABLE_GROUP_SIZE_ARB""",
         "program interface": " ".join(
-            f"{stage}_SUBROUTINE{kind}"
-            for stage in (
-                *("VERTEX", "TESS_CONTROL", "TESS_EVALUATION", "GEOMETRY", "FRAGMENT", "COMPUTE"),
-            )
-            for kind in ("", "_UNIFORM")
+            f"{stage}_SUBROUTINE{kind}" for stage in GL_NAMES.values() for kind in ("", "_UNIFORM")
         ),
         "program interface property": "MAX_NUM_COMPATIBLE_SUBROUTINES",
         "property of program resources": """

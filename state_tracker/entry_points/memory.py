@@ -22,6 +22,7 @@ import numpy.typing as npt
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.functions import CTYPES
 
 # int and None are addresses; all other types are Python memory.
 Pointer = Any
@@ -51,33 +52,8 @@ _MEMORY = memoryview((ctypes.c_char * sys.maxsize).from_address(0)).cast("B")
 _IS_WIDE = sys.maxsize > 1 << 32  # addresses are below 2**48
 _END = sys.maxsize if _IS_WIDE else 1 << 32
 
-_NAMES: dict[str, str] = {
-    "bitfield": "u4",
-    "boolean": "u1",
-    "byte": "i1",
-    "char": "u1",
-    "clampd": "f8",
-    "clampf": "f4",
-    "debugproc": "u8",
-    "double": "f8",
-    "enum": "u4",
-    "fixed": "i4",
-    "float": "f4",
-    "half": "f2",
-    "int": "i4",
-    "int64": "i8",
-    "intptr": "i8",
-    "short": "i2",
-    "sizei": "i4",
-    "sizeiptr": "i8",
-    "sync": "u8",
-    "ubyte": "u1",
-    "uint": "u4",
-    "uint64": "u8",
-    "ushort": "u2",
-    "void": "u1",
-}
-_DTYPES = {name: np.dtype(kind) for name, kind in _NAMES.items()}
+_DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(kind) for name, kind in CTYPES.items()}
+_DTYPES |= {"char": np.dtype("u1"), "void": np.dtype("u1"), "half": np.dtype("f2")}
 
 
 def dtype_of(gl_type: str) -> np.dtype[Any]:

@@ -29,28 +29,18 @@ from gallette.state_tracker.shading.program_queries import (
     uniform_at,
     uniform_name,
 )
-from gallette.state_tracker.shading.programs import Executable, ProgramObject
+from gallette.state_tracker.shading.programs import Executable, ProgramObject, of_stages
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
 
 INVALID_INDEX = 0xFFFFFFFF
-_STAGES: dict[str, Stage] = {
-    "VERTEX": Stage.VERTEX,
-    "TESS_CONTROL": Stage.TESS_CTRL,
-    "TESS_EVALUATION": Stage.TESS_EVAL,
-    "GEOMETRY": Stage.GEOMETRY,
-    "FRAGMENT": Stage.FRAGMENT,
-    "COMPUTE": Stage.COMPUTE,
-}
 _NAMELESS = (GL.ATOMIC_COUNTER_BUFFER, GL.TRANSFORM_FEEDBACK_BUFFER)
-_SUBROUTINES: dict[int, Stage] = {
-    getattr(GL, f"{name}_SUBROUTINE"): stage for name, stage in _STAGES.items()
-}
-_SUBROUTINE_UNIFORMS: dict[int, Stage] = {
-    getattr(GL, f"{name}_SUBROUTINE_UNIFORM"): stage for name, stage in _STAGES.items()
-}
+_SUBROUTINES = of_stages("{}_SUBROUTINE")
+_SUBROUTINE_UNIFORMS = of_stages("{}_SUBROUTINE_UNIFORM")
+_REFERENCED = of_stages("REFERENCED_BY_{}_SHADER")
+_COUNTERS_REFERENCED = of_stages("ATOMIC_COUNTER_BUFFER_REFERENCED_BY_{}_SHADER")
 
 
 @lazy_dataclass()
@@ -69,10 +59,7 @@ class Resource:
 
 
 def _referenced(stages: Any) -> dict[int, list[int]]:
-    return {
-        getattr(GL, f"REFERENCED_BY_{name}_SHADER"): [int(stage in stages)]
-        for name, stage in _STAGES.items()
-    }
+    return {prop: [int(stage in stages)] for prop, stage in _REFERENCED.items()}
 
 
 def _uniform(
@@ -309,7 +296,7 @@ _PROPERTIES = frozenset(
         *(GL.NAME_LENGTH, GL.TYPE, GL.ARRAY_SIZE, GL.OFFSET, GL.BLOCK_INDEX, GL.ARRAY_STRIDE),
         *(GL.MATRIX_STRIDE, GL.IS_ROW_MAJOR, GL.ATOMIC_COUNTER_BUFFER_INDEX, GL.BUFFER_BINDING),
         *(GL.BUFFER_DATA_SIZE, GL.NUM_ACTIVE_VARIABLES, GL.ACTIVE_VARIABLES),
-        *(getattr(GL, f"REFERENCED_BY_{name}_SHADER") for name in _STAGES),
+        *_REFERENCED,
         *(GL.TOP_LEVEL_ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_STRIDE, GL.LOCATION, GL.LOCATION_INDEX),
         *(GL.IS_PER_PATCH, GL.LOCATION_COMPONENT, GL.TRANSFORM_FEEDBACK_BUFFER_INDEX),
         *(GL.TRANSFORM_FEEDBACK_BUFFER_STRIDE, GL.NUM_COMPATIBLE_SUBROUTINES),
@@ -462,16 +449,6 @@ def get_program_resource_location_index(
     return found.index if found is not None else -1
 
 
-_REFERENCED: dict[int, Stage] = {
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_VERTEX_SHADER: Stage.VERTEX,
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_TESS_CONTROL_SHADER: Stage.TESS_CTRL,
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_GEOMETRY_SHADER: Stage.GEOMETRY,
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_FRAGMENT_SHADER: Stage.FRAGMENT,
-    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_COMPUTE_SHADER: Stage.COMPUTE,
-}
-
-
 @entry
 def get_active_atomic_counter_bufferiv(
     ctx: Context, program: int, index: int, pname: int
@@ -489,6 +466,6 @@ def get_active_atomic_counter_bufferiv(
     }
     if pname in values:
         return values[pname]
-    if pname in _REFERENCED:
-        return [int(_REFERENCED[pname] in buffer.stages)]
+    if pname in _COUNTERS_REFERENCED:
+        return [int(_COUNTERS_REFERENCED[pname] in buffer.stages)]
     raise invalid_enum(pname, "atomic counter buffer parameter")

@@ -11,18 +11,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import Varying
     from gallette.state_tracker.shading.programs import Executable
 
 _OF_VERTEX = re.compile(r"(\w+)\[\d+](.*)")
-_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
 def problem_of(stages: dict[Stage, Executable], es: bool) -> str:
     """Why draws with these stages are an error; "" if they are valid."""
-    chain = [stage for stage in _ORDER if stage in stages]
+    chain = [stage for stage in DRAWING if stage in stages]
     inner = [s for s in chain if s not in (Stage.VERTEX, Stage.FRAGMENT)]
     if inner and Stage.VERTEX not in stages:
         return f"there is a {inner[0].value} shader without a vertex shader"

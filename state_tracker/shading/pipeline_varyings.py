@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.ir.slots import VaryingSlot
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 Moves = tuple[tuple[int, int], ...]
 """(slot an input was assigned, slot it is written to)."""
 
-_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 _SLOTS = 32
 _known: WeakKeyDictionary[Executable, WeakKeyDictionary[Executable, Moves]] = WeakKeyDictionary()
 
@@ -32,7 +32,7 @@ _known: WeakKeyDictionary[Executable, WeakKeyDictionary[Executable, Moves]] = We
 def input_moves(stages: dict[Stage, Executable], stage: Stage) -> Moves:
     """The moves of a stage's inputs to the slots of the previous stage's outputs."""
     consumer = stages[stage]
-    before = _ORDER[: _ORDER.index(stage)]
+    before = DRAWING[: DRAWING.index(stage)]
     producer = next((stages[s] for s in reversed(before) if s in stages), None)
     if producer is None or producer is consumer:
         return ()

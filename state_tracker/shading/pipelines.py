@@ -18,20 +18,13 @@ from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.pipeline_rules import problem_of
 from gallette.state_tracker.shading.program_objects import create_program, create_shader
-from gallette.state_tracker.shading.programs import STAGES, Executable, ProgramObject
+from gallette.state_tracker.shading.programs import STAGES, Executable, ProgramObject, of_stages
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-BITS: dict[int, int] = {
-    GL.VERTEX_SHADER_BIT: GL.VERTEX_SHADER,
-    GL.FRAGMENT_SHADER_BIT: GL.FRAGMENT_SHADER,
-    GL.GEOMETRY_SHADER_BIT: GL.GEOMETRY_SHADER,
-    GL.TESS_CONTROL_SHADER_BIT: GL.TESS_CONTROL_SHADER,
-    GL.TESS_EVALUATION_SHADER_BIT: GL.TESS_EVALUATION_SHADER,
-    GL.COMPUTE_SHADER_BIT: GL.COMPUTE_SHADER,
-}
+BITS = of_stages("{}_SHADER_BIT")
 
 
 class Pipeline(GLObject):
@@ -126,9 +119,8 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
         if not chosen.was_separable:
             raise invalid_operation(f"program {program} was not linked as separable")
     found = _named(ctx, pipeline)  # the first use of a name creates its object
-    for bit, kind in BITS.items():
+    for bit, stage in BITS.items():
         if stages & bit:
-            stage = STAGES[kind]
             if ctx.subroutines.reset([stage]):
                 ctx.dirty |= Dirty.CONSTANTS
             executable = chosen.executable if chosen is not None else None

@@ -20,7 +20,7 @@ from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.feedback import size_and_type
 from gallette.state_tracker.shading.program_binaries import binary_of
-from gallette.state_tracker.shading.programs import Executable, ProgramObject
+from gallette.state_tracker.shading.programs import Executable, ProgramObject, of_stages
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
@@ -289,14 +289,7 @@ def get_active_uniform_block_name(ctx: Context, program: int, index: int) -> str
     return str(_block(ctx, program, index).name)
 
 
-_REFERENCED: dict[int, Stage] = {
-    GL.UNIFORM_BLOCK_REFERENCED_BY_VERTEX_SHADER: Stage.VERTEX,
-    GL.UNIFORM_BLOCK_REFERENCED_BY_GEOMETRY_SHADER: Stage.GEOMETRY,
-    GL.UNIFORM_BLOCK_REFERENCED_BY_FRAGMENT_SHADER: Stage.FRAGMENT,
-    GL.UNIFORM_BLOCK_REFERENCED_BY_TESS_CONTROL_SHADER: Stage.TESS_CTRL,
-    GL.UNIFORM_BLOCK_REFERENCED_BY_TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
-    GL.UNIFORM_BLOCK_REFERENCED_BY_COMPUTE_SHADER: Stage.COMPUTE,
-}
+_REFERENCED = of_stages("UNIFORM_BLOCK_REFERENCED_BY_{}_SHADER")
 
 
 @entry

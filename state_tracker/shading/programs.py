@@ -14,6 +14,7 @@ from gallette.compiler.glsl import (
     vertex_elements,
 )
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import GL_NAMES
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import INT, Base
 from gallette.pipe.interface import Handle
@@ -41,14 +42,13 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.interface_queries import Resource
 
-STAGES: dict[int, Stage] = {
-    GL.VERTEX_SHADER: Stage.VERTEX,
-    GL.TESS_CONTROL_SHADER: Stage.TESS_CTRL,
-    GL.TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
-    GL.GEOMETRY_SHADER: Stage.GEOMETRY,
-    GL.FRAGMENT_SHADER: Stage.FRAGMENT,
-    GL.COMPUTE_SHADER: Stage.COMPUTE,
-}
+
+def of_stages(name: str) -> dict[int, Stage]:
+    """The enumerators of this name, which has the stage at `{}`."""
+    return {getattr(GL, name.format(each)): stage for stage, each in GL_NAMES.items()}
+
+
+STAGES = of_stages("{}_SHADER")
 
 
 _OF_PROGRAM = (

@@ -36,11 +36,12 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
     ctx.dirty |= Dirty.CURRENT_ATTRIBS
 
 
-_FRACTION = {
+LARGEST = {
     "b": 127.0, "s": 32767.0, "i": 2147483647.0,
     "ub": 255.0, "us": 65535.0, "ui": 4294967295.0,
 }  # fmt: skip
-_GL_TYPES = {
+"""The values that stand for 1.0, by the letters of functions."""
+GL_TYPES = {
     "b": "byte", "s": "short", "i": "int", "ub": "ubyte", "us": "ushort", "ui": "uint",
     "f": "float", "d": "double",
 }  # fmt: skip
@@ -48,7 +49,7 @@ _GL_TYPES = {
 
 def _attrib_family(kind: str, count: int, letter: str, normalized: bool, pointer: bool) -> Any:
     """Define one `glVertexAttrib*` function; `kind` is the type in the shader."""
-    gl_type, scale = _GL_TYPES[letter], _FRACTION.get(letter, 1.0)
+    gl_type, scale = GL_TYPES[letter], LARGEST.get(letter, 1.0)
 
     def convert(raw: Any) -> tuple[Any, ...]:
         if kind in ("int", "uint"):

@@ -10,6 +10,7 @@ buffer is deleted or unbound.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -419,31 +420,36 @@ def vertex_array_element_buffer(ctx: Context, vaobj: int, buffer: int) -> None:
 # -- queries -----------------------------------------------------------------------------------
 
 
+_PARAMETERS: dict[int, Callable[[Attrib, Any], int]] = {
+    GL.VERTEX_ATTRIB_ARRAY_ENABLED: lambda attrib, binding: attrib.enabled,
+    GL.VERTEX_ATTRIB_ARRAY_SIZE: lambda attrib, binding: attrib.size_or_order,
+    GL.VERTEX_ATTRIB_ARRAY_STRIDE: lambda attrib, binding: attrib.stride,
+    GL.VERTEX_ATTRIB_ARRAY_TYPE: lambda attrib, binding: attrib.type,
+    GL.VERTEX_ATTRIB_ARRAY_NORMALIZED: lambda attrib, binding: attrib.normalized,
+    GL.VERTEX_ATTRIB_ARRAY_INTEGER: lambda attrib, binding: attrib.integer,
+    GL.VERTEX_ATTRIB_ARRAY_LONG: lambda attrib, binding: attrib.long,
+    GL.VERTEX_ATTRIB_ARRAY_DIVISOR: lambda attrib, binding: binding.divisor,
+    GL.VERTEX_ATTRIB_RELATIVE_OFFSET: lambda attrib, binding: attrib.relative_offset,
+}
+_BY_NAME = frozenset(_PARAMETERS)
+_PARAMETERS |= {
+    GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: lambda attrib, binding: name_of(binding.buffer),
+    GL.VERTEX_ATTRIB_BINDING: lambda attrib, binding: attrib.binding - GENERIC0,
+}
+"""Parameters of an attribute and its binding; those that are asked for by an array's name."""
+
+
 def _attrib_parameter(ctx: Context, vao: VertexArray, index: int, pname: int) -> list[Any]:
     slot = generic(ctx, index)
     check_es(ctx, pname, "vertex attribute parameter")
     attrib = vao.attribs[slot]
-    binding = vao.bindings[attrib.binding]
-    values: dict[int, Any] = {
-        GL.VERTEX_ATTRIB_ARRAY_ENABLED: int(attrib.enabled),
-        GL.VERTEX_ATTRIB_ARRAY_SIZE: attrib.size_or_order,
-        GL.VERTEX_ATTRIB_ARRAY_STRIDE: attrib.stride,
-        GL.VERTEX_ATTRIB_ARRAY_TYPE: attrib.type,
-        GL.VERTEX_ATTRIB_ARRAY_NORMALIZED: int(attrib.normalized),
-        GL.VERTEX_ATTRIB_ARRAY_INTEGER: int(attrib.integer),
-        GL.VERTEX_ATTRIB_ARRAY_LONG: int(attrib.long),
-        GL.VERTEX_ATTRIB_ARRAY_DIVISOR: binding.divisor,
-        GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: name_of(binding.buffer),
-        GL.VERTEX_ATTRIB_BINDING: attrib.binding - GENERIC0,
-        GL.VERTEX_ATTRIB_RELATIVE_OFFSET: attrib.relative_offset,
-    }
     if pname == GL.CURRENT_VERTEX_ATTRIB:
         if index == 0 and ctx.is_compat:
             raise invalid_operation("generic attribute 0 has no current value")
         return list(ctx.arrays.values[slot])
-    if pname not in values:
+    if pname not in _PARAMETERS:
         raise invalid_enum(pname, "vertex attribute parameter")
-    return [values[pname]]
+    return [int(_PARAMETERS[pname](attrib, vao.bindings[attrib.binding]))]
 
 
 def _rounded(value: Any) -> int:
@@ -487,27 +493,12 @@ def get_vertex_arrayiv(ctx: Context, vaobj: int, pname: int) -> list[int]:
     return [name_of(found.element_buffer)]
 
 
-_OF_ATTRIB = frozenset(
-    (
-        GL.VERTEX_ATTRIB_ARRAY_ENABLED,
-        GL.VERTEX_ATTRIB_ARRAY_SIZE,
-        GL.VERTEX_ATTRIB_ARRAY_STRIDE,
-        GL.VERTEX_ATTRIB_ARRAY_TYPE,
-        GL.VERTEX_ATTRIB_ARRAY_NORMALIZED,
-        GL.VERTEX_ATTRIB_ARRAY_INTEGER,
-        GL.VERTEX_ATTRIB_ARRAY_LONG,
-        GL.VERTEX_ATTRIB_ARRAY_DIVISOR,
-        GL.VERTEX_ATTRIB_RELATIVE_OFFSET,
-    )
-)
-
-
 @entry
 def get_vertex_array_indexediv(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
     found = vertex_array(ctx, vaobj)
-    if pname not in _OF_ATTRIB:
+    if pname not in _BY_NAME:
         raise invalid_enum(pname, "vertex attribute parameter")
-    return [int(v) for v in _attrib_parameter(ctx, found, index, pname)]
+    return _attrib_parameter(ctx, found, index, pname)
 
 
 @entry

@@ -33,24 +33,12 @@ class Overload:
         return f"{self.result} {self.name}({inner})"
 
 
-_GEN = {
-    "genF": Base.FLOAT,
-    "genD": Base.DOUBLE,
-    "genI": Base.INT,
-    "genU": Base.UINT,
-    "genB": Base.BOOL,
-    "genL": Base.INT64,
-    "genM": Base.UINT64,
-}
-_VEC = {
-    "vec": Base.FLOAT,
-    "dvec": Base.DOUBLE,
-    "ivec": Base.INT,
-    "uvec": Base.UINT,
-    "bvec": Base.BOOL,
-    "lvec": Base.INT64,
-    "mvec": Base.UINT64,
-}
+_LETTERS = {
+    "F": Base.FLOAT, "D": Base.DOUBLE, "I": Base.INT, "U": Base.UINT, "B": Base.BOOL,
+    "L": Base.INT64, "M": Base.UINT64,
+}  # fmt: skip
+_GEN = {f"gen{letter}": base for letter, base in _LETTERS.items()}
+_VEC = {f"{letter.lower()}vec".removeprefix("f"): base for letter, base in _LETTERS.items()}
 _MAT = {"mat": Base.FLOAT, "dmat": Base.DOUBLE}
 _SHAPES = tuple((c, r) for c in (2, 3, 4) for r in (2, 3, 4))
 

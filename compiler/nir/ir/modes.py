@@ -22,6 +22,24 @@ class Stage(enum.Enum):
 
 DRAWING = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 """the stages of a draw, in the order of data flow"""
+BETWEEN = DRAWING[1:-1]
+"""those that a draw may do without"""
+_NAMES = (
+    (Stage.VERTEX, "vertex", ".vert"),
+    (Stage.TESS_CTRL, "tessellation control", ".tesc"),
+    (Stage.TESS_EVAL, "tessellation evaluation", ".tese"),
+    (Stage.GEOMETRY, "geometry", ".geom"),
+    (Stage.FRAGMENT, "fragment", ".frag"),
+    (Stage.COMPUTE, "compute", ".comp"),
+)
+IN_PROSE = {stage: prose for stage, prose, _ in _NAMES}
+"""OpenGL's stages and their names; all other names of them follow from these"""
+GL_NAMES = {
+    stage: prose.replace("tessellation ", "tess_").upper() for stage, prose in IN_PROSE.items()
+}
+"""`TESS_CONTROL`: what stages are called in OpenGL's enumerators"""
+SUFFIXES = {suffix: stage for stage, _, suffix in _NAMES}
+"""stages by the ends of the names of files"""
 MAKES_POSITIONS = frozenset((Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY))
 """the stages with a position output"""
 

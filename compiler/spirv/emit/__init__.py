@@ -12,17 +12,10 @@ from gallette.compiler.spirv.emit.types import Types
 from gallette.compiler.spirv.emit.values import Values
 from gallette.compiler.spirv.grammar import value_of
 from gallette.compiler.spirv.module import Module, SpirvError, words_of
+from gallette.compiler.spirv.tables import MODELS
 
 __all__ = ["nir_to_spirv", "write_module"]
 
-_MODELS = {
-    Stage.VERTEX: "Vertex",
-    Stage.TESS_CTRL: "TessellationControl",
-    Stage.TESS_EVAL: "TessellationEvaluation",
-    Stage.GEOMETRY: "Geometry",
-    Stage.FRAGMENT: "Fragment",
-    Stage.COMPUTE: "GLCompute",
-}
 _CAPABILITIES = {
     Stage.GEOMETRY: ("Geometry",),
     Stage.TESS_CTRL: ("Tessellation",),
@@ -68,8 +61,7 @@ def nir_to_spirv(shader: Shader, file: str = "") -> Module:
 def write_module(b: ModuleBuilder, interface: Interface, name: str) -> Module:
     """The module of an interface's shader, with an entry point of that name."""
     shader = interface.shader
-    model = _MODELS.get(shader.stage)
-    if model is None:
+    if shader.stage is Stage.KERNEL:
         raise SpirvError(f"a {shader.stage.value} is no stage of Vulkan's")
     b.capability("Shader", *_CAPABILITIES.get(shader.stage, ()))
     b.put("memory_model", "OpMemoryModel", 0, value_of("MemoryModel", "GLSL450"))
@@ -77,7 +69,7 @@ def write_module(b: ModuleBuilder, interface: Interface, name: str) -> Module:
     b.name(main, name)
     code = Code(Values(b, interface.types), interface, shader.stage)
     code.function(shader.entry, b.type("OpTypeFunction", b.void()), main)
-    words = value_of("ExecutionModel", model), main, *words_of(name), *interface.used
+    words = value_of("ExecutionModel", MODELS[shader.stage]), main, *words_of(name), *interface.used
     b.put("entry", "OpEntryPoint", *words)
     _modes(b, shader, main)
     return b.module()

@@ -31,19 +31,11 @@ from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
+from gallette.compiler.spirv.tables import MODELS
 
 R = TypeVar("R", bound="ModuleReader")
 
-_STAGES = {
-    "Vertex": Stage.VERTEX,
-    "TessellationControl": Stage.TESS_CTRL,
-    "TessellationEvaluation": Stage.TESS_EVAL,
-    "Geometry": Stage.GEOMETRY,
-    "Fragment": Stage.FRAGMENT,
-    "GLCompute": Stage.COMPUTE,
-    "Kernel": Stage.KERNEL,
-}
-_MODELS = {stage: model for model, stage in _STAGES.items()}
+_STAGES = {model: stage for stage, model in MODELS.items()}
 
 
 class ModuleReader:
@@ -269,7 +261,7 @@ def _translate(
             raise SpirvError(f"no specialisation constant has number {min(unknown)}")
     chosen = None
     for candidate in d.entries:
-        if stage is not None and candidate.model != _MODELS.get(stage):
+        if stage is not None and candidate.model != MODELS.get(stage):
             continue
         if entry is None or candidate.name == entry:
             chosen = candidate

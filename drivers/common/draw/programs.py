@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.info import ShaderInfo
+from gallette.compiler.nir.ir.modes import BETWEEN
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import HostResource
@@ -56,7 +57,6 @@ class Selection:
 
 _MOST_SELECTIONS = 4096
 _MOST_MERGED = 16  # variants for many draws that are remembered
-_MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _NOTHING: Mapping[Stage, Inlined] = {}
 
 
@@ -71,7 +71,7 @@ def inlined(bound: Bound) -> Mapping[Stage, Inlined]:
         shader: DriverShader | None = bound.shaders.get(stage)
         if shader is None or not shader.reads.deciding:
             continue
-        if stage is Stage.VERTEX and any(bound.shaders.get(s) for s in _MIDDLE):
+        if stage is Stage.VERTEX and any(bound.shaders.get(s) for s in BETWEEN):
             continue
         constants = bound.stages[stage].constants
         block = constants[0] if constants else None
@@ -93,7 +93,7 @@ def select(
     vertex: DriverShader | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
-    middle = tuple(bound.shaders.get(stage) for stage in _MIDDLE)
+    middle = tuple(bound.shaders.get(stage) for stage in BETWEEN)
     fragment: DriverShader | None = bound.shaders.get(Stage.FRAGMENT)
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None

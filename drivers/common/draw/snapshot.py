@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import BETWEEN, Stage
 from gallette.drivers.common.bound import (
     MERGED_STAGES,
     Bound,
@@ -55,8 +55,6 @@ def row_of(constants: Constants) -> Row:
         return block, block
     return constants
 
-
-BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 _MOST_PREPARED = 64
 

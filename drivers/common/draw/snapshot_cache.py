@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Hashable
 from typing import Any
 
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import BETWEEN, Stage
 from gallette.drivers.common.bound import (
     MERGED_STAGES,
     PARAMETERS,
@@ -22,7 +22,7 @@ from gallette.pipe.state import ImageView, ShaderBuffer
 
 from .draw_states import DrawStates
 from .programs import sampler_masks
-from .snapshot import BETWEEN, Snapshot
+from .snapshot import Snapshot
 
 _PARAMETERS = [(name, row.large) for name, row in PARAMETERS.items() if not row.window]
 _MOST = 1024

@@ -15,16 +15,14 @@ import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.drivers.vulkan.api.binding import make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Binding, Open, Program
 from gallette.drivers.vulkan.spirv.variables import PUSH_WORDS
 from gallette.drivers.vulkan.spirv.varyings import WIDE
 
-STAGE_BITS = {
-    Stage.VERTEX: 0x1, Stage.TESS_CTRL: 0x2, Stage.TESS_EVAL: 0x4, Stage.GEOMETRY: 0x8,
-    Stage.FRAGMENT: 0x10, Stage.COMPUTE: 0x20,
-}  # fmt: skip
+STAGE_BITS = {stage: 1 << bit for bit, stage in enumerate((*DRAWING, Stage.COMPUTE))}
 DYNAMIC_UNIFORM = 8
 
 

@@ -18,6 +18,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.pixel_data.pixels import PLAIN_TYPES
 from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, check_pointer, set_pointer
@@ -162,23 +163,17 @@ def array_element(ctx: Context, i: int) -> None:
         ctx.immediate.vertex(position)
 
 
-_WORDS: dict[int, str] = {
-    GL.BYTE: "i1", GL.UNSIGNED_BYTE: "u1", GL.SHORT: "i2", GL.UNSIGNED_SHORT: "u2", GL.INT: "i4",
-    GL.UNSIGNED_INT: "u4", GL.HALF_FLOAT: "f2", GL.FLOAT: "f4", GL.DOUBLE: "f8", GL.FIXED: "i4",
-}  # fmt: skip
-
-
 def _decoded(attrib: Attrib, raw: bytes) -> tuple[float, ...]:
     """One element of an array, converted to the floats that a shader would read."""
-    if attrib.type not in _WORDS:
+    if attrib.type not in PLAIN_TYPES:
         word = int.from_bytes(raw[:4], "little")
         unpacked = unpack_word(attrib.type, attrib.normalized, word)
         return tuple(float(v) for v in unpacked[: attrib.size])
-    values = np.frombuffer(raw, "<" + _WORDS[attrib.type]).astype(np.float64)
+    values = np.frombuffer(raw, "<" + PLAIN_TYPES[attrib.type]).astype(np.float64)
     if attrib.type == GL.FIXED:
         values = values / 65536.0
-    elif attrib.normalized and _WORDS[attrib.type][0] in "iu":
-        values = np.maximum(values / np.iinfo(_WORDS[attrib.type]).max, -1.0)
+    elif attrib.normalized and PLAIN_TYPES[attrib.type][0] in "iu":
+        values = np.maximum(values / np.iinfo(PLAIN_TYPES[attrib.type]).max, -1.0)
     if attrib.bgra:
         values = values[[2, 1, 0, 3]]
     return tuple(values.tolist())

@@ -48,7 +48,7 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETT
 from gallette.state_tracker.optional.compatibility.recorded_lists import play
 from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
 from gallette.state_tracker.stream.calls import Ints
-from gallette.state_tracker.vertices.current_attribs import set_current
+from gallette.state_tracker.vertices.current_attribs import GL_TYPES, LARGEST, set_current
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.without_compatibility import NO_PRIMITIVES, Primitives
 
@@ -427,27 +427,13 @@ def end(ctx: Context) -> None:
     ctx.immediate.end()
 
 
-_SCALE = {
-    "b": 127.0,
-    "s": 32767.0,
-    "i": 2147483647.0,
-    "ub": 255.0,
-    "us": 65535.0,
-    "ui": 4294967295.0,
-}
-_GL_TYPES = {
-    "b": "byte", "s": "short", "i": "int", "ub": "ubyte", "us": "ushort", "ui": "uint",
-    "f": "float", "d": "double",
-}  # fmt: skip
-
-
 def _family(
     name: str, counts: tuple[int, ...], letters: str, store: Any, normalized: bool = False
 ) -> None:
     """Register `name{count}{letter}` and the pointer forms."""
     for count in counts:
         for letter in letters.split():
-            scale = _SCALE.get(letter) if normalized else None
+            scale = LARGEST.get(letter) if normalized else None
 
             def by_value(ctx: Context, *values: Any, scale: float | None = scale) -> None:
                 if scale is None:
@@ -459,7 +445,7 @@ def _family(
                 ctx: Context, pointer: Pointer, count: int = count, letter: str = letter,
                 set_values: Any = by_value,
             ) -> None:  # fmt: skip
-                set_values(ctx, *read_array(pointer, _GL_TYPES[letter], count).tolist())
+                set_values(ctx, *read_array(pointer, GL_TYPES[letter], count).tolist())
 
             register(f"{name}{count}{letter}", by_value)
             register(f"{name}{count}{letter}v", by_pointer)
@@ -493,7 +479,7 @@ for _letter in "fd":
         lambda ctx, p, t=_letter: set_current(
             ctx,
             int(VertAttrib.FOG),
-            (float(read_array(p, _GL_TYPES[t], 1)[0]), 0.0, 0.0, 1.0),
+            (float(read_array(p, GL_TYPES[t], 1)[0]), 0.0, 0.0, 1.0),
         ),
     )
 
@@ -514,7 +500,7 @@ def _multi_tex_coord() -> None:
             def by_pointer(
                 ctx: Context, target: int, pointer: Pointer, count: int = count, t: str = letter
             ) -> None:
-                values = read_array(pointer, _GL_TYPES[t], count).tolist()
+                values = read_array(pointer, GL_TYPES[t], count).tolist()
                 set_current(ctx, slot_of(target), tuple(float(v) for v in values))
 
             register(f"multi_tex_coord{count}{letter}", by_value)
@@ -545,7 +531,7 @@ def _rect(ctx: Context, x1: float, y1: float, x2: float, y2: float) -> None:
 for _letter in "sifd":
     register(f"rect{_letter}", _rect)
 
-    def _rect_v(ctx: Context, v1: Pointer, v2: Pointer, t: str = _GL_TYPES[_letter]) -> None:
+    def _rect_v(ctx: Context, v1: Pointer, v2: Pointer, t: str = GL_TYPES[_letter]) -> None:
         _rect(ctx, *read_array(v1, t, 2).tolist(), *read_array(v2, t, 2).tolist())
 
     register(f"rect{_letter}v", _rect_v)
