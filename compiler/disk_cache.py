@@ -1,8 +1,8 @@
 """A bounded cache of files, named by what they depend on and shared between processes.
 
 A file's name is the hash of everything its content depends on, so files are created and removed,
-but never changed. Writers create a file under another name and rename it. Any error of the disk is
-a cache miss.
+but never changed. A thread creates them under another name and renames them, since creating a file
+may take as long as compiling a small shader. Any error of the disk is a cache miss.
 
 The cache contains code: machine code, and pickles. So the folder must be one that only the user can
 write to (`private_folder`), and a file must be signed by the user: its first bytes are a keyed hash
@@ -19,6 +19,7 @@ import hmac
 import os
 import pickle
 import secrets
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ _KEY = 32
 
 
 class DiskCache:
-    """A folder of files named by key, spread over 256 folders."""
+    """A folder of files named by key."""
 
     def __init__(self, folder: Path, most_bytes: int = _MOST_BYTES) -> None:
         self.folder, self.most_bytes = folder, most_bytes
@@ -45,6 +46,10 @@ class DiskCache:
 
     def get(self, key: str) -> bytes | None:
         """The body that this user stored under a key, or None if it is missing or damaged."""
+        unwritten = _writer.bodies.get((self, key))
+        if unwritten is not None:
+            self.hits += 1
+            return unwritten
         path = self._path(key)
         data = b""
         with contextlib.suppress(OSError):
@@ -61,13 +66,19 @@ class DiskCache:
         return body
 
     def put(self, key: str, body: bytes) -> None:
-        """Store a body atomically."""
-        path = self._path(key)
-        if not self._is_usable():
-            return
+        """Store a body; its file is there after `flush`, or when the process has ended."""
+        if self._is_usable():
+            _writer.put(self, key, body)
+
+    @staticmethod
+    def flush() -> None:
+        """Wait until the files of all bodies are written."""
+        _writer.wait()
+
+    def write(self, key: str, body: bytes) -> None:
+        """Create the file of a body."""
         with contextlib.suppress(OSError):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with atomic_write(path, 0o600) as file:
+            with atomic_write(self._path(key), 0o600) as file:
                 file.write(self._signature(key, body) + body)
             self._written += len(body)
             if self._written > self.most_bytes // 16:
@@ -115,16 +126,66 @@ class DiskCache:
                     os.unlink(path)
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
-        with contextlib.suppress(OSError):
-            for folder in os.scandir(self.folder):
-                if folder.is_dir():
-                    for entry in os.scandir(folder):
-                        with contextlib.suppress(OSError):
-                            stat = entry.stat()
-                            yield stat.st_mtime, stat.st_size, entry.path
+        for folder, _, names in os.walk(self.folder):  # older versions made folders in it
+            for path in (os.path.join(folder, name) for name in names):
+                with contextlib.suppress(OSError):
+                    stat = os.stat(path)
+                    yield stat.st_mtime, stat.st_size, path
 
     def _path(self, key: str) -> str:
-        return f"{self._root}{key[:2]}{os.sep}{key[2:]}"
+        return f"{self._root}{key}"
+
+
+class _Writer:
+    """Bodies that wait for their files, and the thread that creates these.
+
+    The thread ends when nothing waits. It is no daemon, so Python waits for it at exit.
+    """
+
+    def __init__(self) -> None:
+        self.bodies: dict[tuple[DiskCache, str], bytes] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def put(self, cache: DiskCache, key: str, body: bytes) -> None:
+        with self._lock:
+            self.bodies[cache, key] = body
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="gallette-cache")
+                try:
+                    self._thread.start()
+                except RuntimeError:  # no more threads, or Python is about to end
+                    self._thread = None
+                    del self.bodies[cache, key]
+
+    def wait(self) -> None:
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                first = next(iter(self.bodies.items()), None)
+                if first is None:
+                    self._thread = None
+                    return
+            (cache, key), body = first
+            cache.write(key, body)
+            del self.bodies[cache, key]
+
+
+_writer = _Writer()
+
+
+def _after_fork() -> None:
+    """A forked child has no such thread; its parent writes what waits."""
+    global _writer
+    _writer = _Writer()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @functools.cache

@@ -416,6 +416,8 @@ class Context(Topics, GLInterface):
         self._record(GLError(code, str(error)), where)
 
     def _record(self, error: GLError, where: str) -> None:
+        if self.no_error and error.code not in (GL.OUT_OF_MEMORY, GL.CONTEXT_LOST):
+            return  # KHR_no_error: calls that are errors elsewhere are undefined, here ignored
         if self.error == GL.NO_ERROR:
             self.error = error.code
         name = GL.name_of(error.code, "error")

@@ -70,8 +70,13 @@ _stage_limits()
 
 
 def _context_flags(ctx: Context) -> int:
-    flags = GL.CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT if ctx.forward_compatible else 0
-    return int(flags | (GL.CONTEXT_FLAG_DEBUG_BIT if ctx.debug_context else 0))
+    flags = {
+        GL.CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT: ctx.forward_compatible,
+        GL.CONTEXT_FLAG_DEBUG_BIT: ctx.debug_context,
+        GL.CONTEXT_FLAG_ROBUST_ACCESS_BIT: ctx.robust,
+        GL.CONTEXT_FLAG_NO_ERROR_BIT: ctx.no_error,
+    }
+    return sum(bit for bit, is_set in flags.items() if is_set)
 
 
 gets(

@@ -31,6 +31,7 @@ from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
+from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import Primitive
@@ -46,7 +47,7 @@ from .llvm.engine import Function, compile_module, loads
 from .plan_inputs import Columns, columns_of
 from .plan_memory import CONSTANTS, ROOM, PlanMemory, Stream, Streams, contents_of
 from .program import BoundJit
-from .rasterization import Rasterization, StandIn, draw_function, six_of
+from .rasterization import Rasterization, StandIn, clip_rows, draw_function, six_of
 from .shader.clip_code import placing_text
 from .shader.layout import DrawWords, PlaceWords, Words
 from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS
@@ -98,13 +99,12 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
         or context.state.rasterizer_discard
         or context.viewports is not None
         or context.cull_distances
-        or context.planes.distances
         or context.target.empty
         or touches_nothing(fixed.engine)
         or not isinstance(fixed.viewport, ViewportState)
     ):
         return None
-    outputs = _outputs(vertex)
+    outputs = _outputs(vertex, context.planes)
     if outputs is None or not _constants_fit(vertex, vertex.program.chunk.least):
         return None
     memory = PlanMemory.of(fixed.engine.scratch, draw.counters)
@@ -120,19 +120,21 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
         or not _constants_fit(fragment, function.code.least)
     ):
         return None
-    columns = columns_of(vertex.program.chunk.inputs, draw.elements, draw.buffers, memory)
+    columns = _columns_of(vertex, draw, memory)
     if columns is None:
         return None
     return DrawPlan(draw, mode, vertex, fragment, function, outputs, columns, memory)
 
 
-def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
-    """The row of each output of a plain vertex shader: first those of the position."""
+def _outputs(vertex: BoundJit, planes: ClipPlanes) -> dict[tuple[int, int], int] | None:
+    """The row of each output of a plain vertex shader: first those of the position and of the
+    clip distances that are enabled.
+    """
     chunk, facts = vertex.program.chunk, vertex.program.facts
     if chunk.sites or chunk.memory or chunk.effects or facts.textures or chunk.facts["images"]:
         return None
     places = [(slot, component) for (slot, component, _), _ in chunk.outputs]
-    found: dict[tuple[int, int], int] = {(VaryingSlot.POS, i): i for i in range(4)}
+    found = clip_rows(planes)
     if not all(place in places for place in found):
         return None
     if any(kind != "i32" or slot in _UNPLACED for (slot, _, _), kind in chunk.outputs):
@@ -140,6 +142,11 @@ def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
     for place in places:
         found.setdefault(place, len(found))
     return found
+
+
+def _columns_of(vertex: BoundJit, draw: DrawState, memory: PlanMemory) -> Columns | None:
+    inputs, clip_planes = vertex.program.chunk.inputs, vertex.resources.clip_planes
+    return columns_of(inputs, draw.elements, draw.buffers, clip_planes, memory)
 
 
 def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
@@ -219,8 +226,7 @@ class DrawPlan(Rasterization):
 
     def moved(self, draw: DrawState) -> DrawPlan | None:
         """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
-        inputs = self._vertex.program.chunk.inputs
-        columns = columns_of(inputs, draw.elements, draw.buffers, self.memory)
+        columns = _columns_of(self._vertex, draw, self.memory)
         if columns is None or draw.fixed is not self._draw.fixed:
             return None
         self._end_run()

@@ -20,7 +20,7 @@ from gallette.pipe.formats import FORMATS
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .plan_memory import PlanMemory, Stream
-from .shader.chunk import Column, Input, is_strided
+from .shader.chunk import Column, Input, is_strided, of_clip_plane
 
 Array = npt.NDArray[Any]
 _MOST_CONVERTED = 1 << 16
@@ -142,6 +142,12 @@ class Columns:
         values = self._memory.ids[_SYSTEM.index(name)]
         self._system.append((name, values))
         self.addresses.append(int(values.ctypes.data))
+
+    def add_number(self, value: np.float32) -> None:
+        """One value, which has no `Column`."""
+        array = np.array((value,))
+        self._keep.append(array)
+        self.addresses.append(int(array.ctypes.data))
 
     def add_constant(self, row: int, value: Any) -> None:
         """One value for all lanes."""
@@ -352,6 +358,7 @@ def columns_of(
     inputs: Sequence[Input],
     elements: Sequence[VertexElement],
     buffers: Sequence[VertexBuffer | None],
+    clip_planes: Sequence[Sequence[float]],
     memory: PlanMemory,
 ) -> Columns | None:
     """The columns of a vertex shader's inputs; None if one of them has no column."""
@@ -359,6 +366,8 @@ def columns_of(
     for row, key in enumerate(inputs):
         if key.kind == "system" and key.slot in _SYSTEM:
             columns.add_system(str(key.slot))
+        elif key.kind == "plane":
+            columns.add_number(of_clip_plane(key, clip_planes))
         elif not is_strided(key) or not columns.add(row, key, elements, buffers):
             return None
     return columns

@@ -109,7 +109,7 @@ class PlanMemory:
         return found
 
     def row(self, number: int) -> Array:
-        """The values of an output by vertex. The first four lie one after the other."""
+        """The values of an output by vertex. The first sixteen lie one after the other."""
         block, place = divmod(number, _ROWS)
         while len(self._outputs) <= block:
             self._outputs.append(np.zeros((_ROWS, ROOM), np.float32))

@@ -51,7 +51,7 @@ from .calls import CallArea, answering, clock_of, raise_failure
 from .llvm.engine import Function, compile_module
 from .polygons import fill_lines, fill_polygons
 from .rasterization import fill
-from .shader.chunk import Input, is_strided
+from .shader.chunk import Input, is_strided, of_clip_plane
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
 from .shader.chunk_stages import strips_of_rows
 from .shader.images import image_unit_key
@@ -498,10 +498,7 @@ def _lane_values(lanes: Any, resources: ShaderResources, key: Input) -> Array:
     elif kind == "own_corner":
         value = lanes.corner_at(slot, key.component, lanes.system("invocation_id"), None)
     elif kind == "plane":
-        assert isinstance(slot, str)
-        number = int(slot.removeprefix("clip_plane"))
-        planes = resources.clip_planes
-        value = np.float32(planes[number][key.component] if number < len(planes) else 0.0)
+        value = of_clip_plane(key, resources.clip_planes)
     elif slot == "alpha_ref":
         value = np.float32(resources.alpha_ref)
     elif slot == "helper":

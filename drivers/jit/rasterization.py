@@ -21,6 +21,7 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.batch import Batch, RasterContext
 from gallette.drivers.common.raster.primitives import clipped
 from gallette.drivers.common.threads import thread_count
+from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.vertex.vertices import INTEGERS, Ints, VertexSet
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.state import ViewportState
@@ -74,6 +75,13 @@ def _kind(slot: int, context: RasterContext) -> int:
     return LINEAR if slot in context.linear else SMOOTH
 
 
+def clip_rows(planes: ClipPlanes) -> dict[tuple[int, int], int]:
+    """The rows of what clipping reads: of the position, and of the clip distances in force."""
+    places = [(int(VaryingSlot.POS), i) for i in range(4)]
+    places += [planes.distances[number] for number in sorted(planes.distances)]
+    return {place: row for row, place in enumerate(places)}
+
+
 def six_of(viewport: ViewportState) -> Array:
     """The numbers of a viewport, as words."""
     six = np.array((*viewport.scale, *viewport.translate), np.float32)
@@ -94,7 +102,7 @@ class Rasterization:
         viewport: ViewportState | None,
         given: bool = False,
     ) -> None:
-        """`rows`: where the vertices' outputs are, those of the position first. Without a
+        """`rows`: where the vertices' outputs are, those of `clip_rows` first. Without a
         `viewport`, nothing is clipped. `given`: vertices are in place, and tiles are shaded by
         `shade_tiles`.
         """
@@ -143,6 +151,7 @@ class Rasterization:
         block[ClipWords.ARRAYS] = arrays.ctypes.data
         block[ClipWords.KINDS] = kinds.ctypes.data
         block[ClipWords.PLANE_COUNT] = len(table)
+        block[ClipWords.PLACE_COUNT] = len(clip_rows(context.planes))
         block[ClipWords.ARRAY_COUNT] = len(arrays)
         block[ClipWords.SCALE : ClipWords.SCALE + 3] = six_of(viewport)
         return block
@@ -285,7 +294,7 @@ def fill(
     if function is None:
         return 0
     memory = PlanMemory.of(engine.scratch, context.counters)
-    rows = {(int(VaryingSlot.POS), i): i for i in range(4)}
+    rows = clip_rows(context.planes)
     for place in function.code.inputs:
         rows.setdefault(place, len(rows))
 
@@ -293,7 +302,7 @@ def fill(
         return Rasterization(bound, function, engine, context, rows, memory, viewport, given=True)
 
     own = vertices.viewport
-    clips = made(own) if isinstance(own, ViewportState) and not context.planes.distances else None
+    clips = made(own) if isinstance(own, ViewportState) else None
     count = len(batch.corners)
     step = MOST_TRIANGLES if vertices.count <= MOST_LANES else MOST_LANES // _CORNERS
     for start in range(0, count, step):

@@ -90,7 +90,7 @@ class Request:
         elif attribute == EGL.CONTEXT_MINOR_VERSION:
             self.minor = value
         elif attribute == EGL.CONTEXT_FLAGS_KHR:
-            known = _DEBUG | _FORWARD | _ROBUST
+            known = _DEBUG | _FORWARD | _ROBUST if desktop else _DEBUG
             check(not value & ~known, Error.BAD_ATTRIBUTE, f"unknown flags 0x{value:X}")
             self.debug = self.debug or bool(value & _DEBUG)
             self.forward = bool(value & _FORWARD)
@@ -140,6 +140,8 @@ class EglContext:
         if share is not None:
             same = share.request.reset == request.reset
             check(same, Error.BAD_MATCH, "contexts that share need the same reset strategy")
+            same = share.request.no_error == request.no_error
+            check(same, Error.BAD_MATCH, "contexts that share are all without errors, or none")
         self.display, self.config = display, config
         self.request: Request = request
         before = current_context()

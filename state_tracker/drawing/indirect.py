@@ -56,7 +56,9 @@ def multi_draw_arrays_indirect(
 ) -> None:
     check_mode(ctx, mode)
     commands = _indirect(ctx, indirect, 4, drawcount, stride)
-    draw_several(ctx, mode, None, np.insert(commands, 3, 0, axis=1))
+    calls = np.zeros((len(commands), 5), np.int64)  # without a base vertex
+    calls[:, :3], calls[:, 4] = commands[:, :3], commands[:, 3]
+    draw_several(ctx, mode, None, calls)
 
 
 @entry

@@ -20,6 +20,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import (
@@ -56,6 +57,8 @@ def default_of(function: Function) -> Any:
     """The result of a failed call."""
     if _PLACE.fullmatch(function.name):  # the result for names that are not found, and for errors
         return 0xFFFFFFFF if function.result == "uint" else -1
+    if function.name == "ClientWaitSync":
+        return GL.WAIT_FAILED
     if function.result != "void":
         return None if function.result.endswith("*") else 0
     outs = function.outputs

@@ -272,7 +272,10 @@ def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = Fal
         elif keep or letter == "S":
             limits = np.iinfo(name)
             wide = plane.astype(np.int64)
-            out[..., i] = wide if letter == "S" else np.clip(wide, limits.min, limits.max)
+            if letter == "S":  # indices are masked (table 18.6), numbers are clamped
+                out[..., i] = wide & limits.max
+            else:
+                out[..., i] = np.clip(wide, limits.min, limits.max)
         else:
             out[..., i] = np.rint(plane * 65536.0)  # GL_FIXED
     return out.view(np.uint8)

@@ -73,8 +73,9 @@ def clip_span(span: Span, dst_size: int, src_size: int) -> Span | None:
             s0, s1, d0, d1 = _cut(s0, s1, d0, d1, bound, is_low)
         if not low_first:
             break
+    # Less than a texel of the source may fill pixels of the destination.
     result = (round(d0), round(d1), round(s0), round(s1))
-    return None if result[0] == result[1] or result[2] == result[3] else result
+    return None if result[0] == result[1] or s0 == s1 else result
 
 
 def _cut(

@@ -96,13 +96,14 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
         GL.ATTACHED_SHADERS: len(found.attached),
         GL.PROGRAM_SEPARABLE: int(found.link_ok and found.was_separable),
         GL.PROGRAM_BINARY_RETRIEVABLE_HINT: int(found.binary_retrievable),
-        GL.PROGRAM_BINARY_LENGTH: len(binary_of(ctx, found)) if found.link_ok else 0,
         GL.TRANSFORM_FEEDBACK_BUFFER_MODE: found.xfb_mode,
         GL.TRANSFORM_FEEDBACK_VARYINGS: len(captured),
         GL.TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH: _longest(captured),
     }
     if pname in values:
         return [values[pname]]
+    if pname == GL.PROGRAM_BINARY_LENGTH:
+        return [len(binary_of(ctx, found)) if found.link_ok else 0]
     if pname == GL.COMPUTE_WORK_GROUP_SIZE:
         if linked is None or not found.link_ok or Stage.COMPUTE not in linked.shaders:
             raise invalid_operation("the program has no compute shader")

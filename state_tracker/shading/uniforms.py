@@ -246,7 +246,9 @@ def _bounded(gl_type: str, convert: Any) -> Any:
     """glGetnUniform*: return every component, with a size limit in bytes."""
 
     def call(ctx: Context, program: int, location: int, room: int, params: Any) -> bytes | None:
-        values = np.array([convert(v) for v in _get(ctx, program, location)], gl_dtype(gl_type))
+        found = [convert(v) for v in _get(ctx, program, location)]
+        with np.errstate(over="ignore"):  # doubles beyond floats are infinite there
+            values = np.array(found, gl_dtype(gl_type))
         if values.nbytes > room:
             raise invalid_operation(f"{room} bytes are too few for this uniform")
         if params is OMITTED:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.simd.test_chunks import compiled as compiled_for_simd
+from tests.tiler.test_chunks import compiled as compiled_for_tiler
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.builder import Builder
@@ -19,8 +21,6 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.drivers.jit.program import compile_program as compiled_for_jit
 from gallette.drivers.numpipe.shader.program import compile_program as compiled_for_numpipe
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
-from tests.simd.test_chunks import compiled as compiled_for_simd
-from tests.tiler.test_chunks import compiled as compiled_for_tiler
 
 COMPILERS: dict[str, Callable[..., Any]] = {
     "numpipe": compiled_for_numpipe,

@@ -376,6 +376,19 @@ def test_flags_of_contexts(egl: Egl, given: tuple[int, ...]) -> None:
     found = gl.debug_context, gl.forward_compatible, gl.robust, gl.no_error
     assert found == FLAGS[given]
     assert gl.loses_context_on_reset is False
+    debug, forward, robust, no_error = FLAGS[given]
+    bits = gl.get_integerv(GL.CONTEXT_FLAGS)[0]
+    assert bits == forward * 1 + debug * 2 + robust * 4 + no_error * 8
+    gl.enable(GL.LINE)
+    assert gl.get_error() == (GL.NO_ERROR if no_error else GL.INVALID_ENUM)
+
+
+def test_contexts_that_share_have_errors_or_not(egl: Egl) -> None:
+    first = egl.context(EGL.CONTEXT_OPENGL_NO_ERROR_KHR, 1)
+    egl.context(EGL.CONTEXT_OPENGL_NO_ERROR_KHR, 1, share=first)
+    with pytest.raises(EglError) as found:
+        egl.context(share=first)
+    assert found.value.code == Error.BAD_MATCH
 
 
 @pytest.mark.parametrize("version", [(3, 0), (3, 1), (3, 2), (4, 6)])

@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     buffer = create_resource(desc, ledger)
     elements = (VertexElement(0, 0, FORMATS["R32_FLOAT"], instance_divisor=1),)
     inputs = [Input("attribute", 0, 0)]
-    columns = columns_of(inputs, elements, [VertexBuffer(buffer, 0, 4)], PlanMemory())
+    columns = columns_of(inputs, elements, [VertexBuffer(buffer, 0, 4)], (), PlanMemory())
     assert columns is not None
     for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
         info = DrawInfo(mode, 0, 6, instance_count=4)

@@ -32,13 +32,18 @@ void main() { gl_FragColor = color + vec4(0.0, 0.0, 0.0, -float(gl_PrimitiveID) 
 COUNTED = (GL.CLIPPING_INPUT_PRIMITIVES, GL.PRIMITIVES_SUBMITTED, GL.VERTEX_SHADER_INVOCATIONS)
 
 
-def drawn(mode: int, qualifier: str, reach: float, convention: int, indexed: bool) -> Any:
+def drawn(
+    mode: int, qualifier: str, reach: float, convention: int, indexed: bool, plane: bool
+) -> Any:
     gl = create_context("jit", profile="compat", version=(4, 6), size=(SIZE, SIZE))
     name = program(
         gl, VERTEX.replace("QUALIFIER", qualifier), FRAGMENT.replace("QUALIFIER", qualifier)
     )
     gl.use_program(name)
     gl.provoking_vertex(convention)
+    if plane:
+        gl.clip_plane(GL.CLIP_PLANE0, (1.0, 0.5, 0.0, 0.1))
+        gl.enable(GL.CLIP_PLANE0)
     rng = np.random.default_rng(7)
     table = rng.uniform(0, 1, (24, 4)).astype(np.float32)
     table[:, :2] = (table[:, :2] * 2 - 1) * reach
@@ -73,13 +78,13 @@ CONVENTIONS = GL.FIRST_VERTEX_CONVENTION, GL.LAST_VERTEX_CONVENTION
 REACHES = 0.9, 1.6  # inside of the planes, and beyond them
 CASES = rows(
     (GL.QUADS, GL.QUAD_STRIP, GL.POLYGON), ("smooth", "flat"), REACHES, CONVENTIONS, (False, True),
-    strength=3,
+    (False, True), strength=3,
 )  # fmt: skip
-CLIPPED = GL.QUADS, "smooth", 1.6, GL.LAST_VERTEX_CONVENTION, False  # as whole quads
+CLIPPED = GL.QUADS, "smooth", 1.6, GL.LAST_VERTEX_CONVENTION, False, False  # as whole quads
 
 
 @pytest.mark.parametrize(
-    "mode,qualifier,reach,convention,indexed", list(dict.fromkeys([*CASES, CLIPPED]))
+    "mode,qualifier,reach,convention,indexed,plane", list(dict.fromkeys([*CASES, CLIPPED]))
 )
 def test_plans_draw_them_as_the_shared_stages_do(
     mode: int,
@@ -87,6 +92,7 @@ def test_plans_draw_them_as_the_shared_stages_do(
     reach: float,
     convention: int,
     indexed: bool,
+    plane: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[bool] = []
@@ -98,10 +104,10 @@ def test_plans_draw_them_as_the_shared_stages_do(
         return left
 
     monkeypatch.setattr(DrawPlan, "draw", noting)
-    planned, counts = drawn(mode, qualifier, reach, convention, indexed)
+    planned, counts = drawn(mode, qualifier, reach, convention, indexed, plane)
     assert made == [True] * 3
     monkeypatch.setattr(BoundJit, "plan", lambda *given: None)
-    long_way, counts_there = drawn(mode, qualifier, reach, convention, indexed)
+    long_way, counts_there = drawn(mode, qualifier, reach, convention, indexed, plane)
     assert (planned == long_way).all() and planned.any()
     assert counts == counts_there
     assert len(made) == 3

@@ -6,6 +6,8 @@ import gc
 import hashlib
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -126,7 +128,7 @@ def test_equal_shaders_of_two_programs_are_one_shader_of_the_driver(
 
 def test_damaged_files_are_misses(cache: DiskCache) -> None:
     fresh = described(program())
-    files = [p for p in cache.folder.rglob("*") if p.is_file()]
+    files = _kept_files(cache)
     assert len(files) == 3
     for number, path in enumerate(files):
         path.write_bytes((b"", b"x" * 99, path.read_bytes()[:-1])[number])
@@ -141,6 +143,7 @@ class _Bomb:
 
 
 def _kept_files(cache: DiskCache) -> list[Path]:
+    cache.flush()
     return sorted(p for p in cache.folder.rglob("*") if p.is_file())
 
 
@@ -149,12 +152,14 @@ def _of_another_user(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
     with patch.context() as other:
         other.setattr(disk_cache, "_key", lambda: bytes(32))
         for path in _kept_files(cache):
-            cache.keep(path.parent.name + path.name, _Bomb())
+            cache.keep(path.name, _Bomb())
+        cache.flush()
 
 
 def _renamed(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
     cache.keep("00bomb", _Bomb())
-    data = (cache.folder / "00" / "bomb").read_bytes()
+    cache.flush()
+    data = (cache.folder / "00bomb").read_bytes()
     for path in _kept_files(cache):
         path.write_bytes(data)
 
@@ -163,8 +168,9 @@ def _moved(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
     """From the cache of another kind of thing."""
     other = DiskCache(cache.folder.parent / "other")
     for path in _kept_files(cache):
-        other.keep(path.parent.name + path.name, _Bomb())
-        os.replace(other.folder / path.parent.name / path.name, path)
+        other.keep(path.name, _Bomb())
+        other.flush()
+        os.replace(other.folder / path.name, path)
 
 
 def _without_signature(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
@@ -174,7 +180,8 @@ def _without_signature(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
 
 def _open_folder(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
     for path in _kept_files(cache):
-        cache.keep(path.parent.name + path.name, _Bomb())
+        cache.keep(path.name, _Bomb())
+    cache.flush()
     cache.folder.chmod(0o777)
     cache._usable = None  # as a process finds it that begins now
 
@@ -227,6 +234,7 @@ def test_an_unusable_cache_folder_is_reported(
     assert capsys.readouterr().err == (
         f"gallette: nothing is kept: others may write in {tmp_path}/open\n"
     )
+    cache.flush()
     assert not list(cache.folder.iterdir())
 
 
@@ -234,7 +242,7 @@ def test_a_failure_keeps_its_diagnostics(cache: DiskCache) -> None:
     for _ in range(2):
         shader = compile_cached(Stage.VERTEX, "#version 330\nvoid main() { x; }", CompileOptions())
         assert not shader.ok and "'x'" in shader.info_log
-    assert not any(cache.folder.rglob("*"))
+    assert not _kept_files(cache)
 
 
 def test_off_means_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,13 +263,41 @@ def test_what_is_found_and_what_is_not_is_counted(tmp_path: Path) -> None:
     assert cache.get("ab12") is None
     cache.put("ab12", b"kept")
     assert cache.get("ab12") == b"kept"
-    assert (cache.hits, cache.misses) == (1, 1)
+    cache.flush()
+    assert cache.get("ab12") == b"kept" == (tmp_path / "ab12").read_bytes()[32:]
+    assert (cache.hits, cache.misses) == (2, 1)
+
+
+FORKING_WRITER = """
+import os, sys
+from pathlib import Path
+from gallette.compiler.disk_cache import DiskCache
+
+def put(who):
+    for number in range(100):
+        cache.put(f"{who}{number}", bytes(9))
+
+cache = DiskCache(Path(sys.argv[1]))
+put("parent")
+child = os.fork()
+put("parent" if child else "child")
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def test_files_are_there_when_the_process_has_ended(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FORKING_WRITER, str(tmp_path)]
+    subprocess.run(command, timeout=60, check=True)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {f"{who}{number}" for who in ("parent", "child") for number in range(100)}
 
 
 def test_the_bound_holds_and_the_latest_stay(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, most_bytes=16_000)
     for number in range(100):
         cache.put(f"{number:040x}", bytes(900))
+    cache.flush()
     size = sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file())
     assert 9_000 < size < 19_000
     assert cache.get(f"{99:040x}") == bytes(900)
@@ -297,6 +333,7 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+    DiskCache.flush()
     assert not list(tmp_path.rglob("*.new"))
 
 

@@ -2,8 +2,8 @@
 
 Every destination pixel's centre is mapped into the source, `u = src.x + (x - dst.x) * ratio`; boxes
 with negative sizes flip by themselves. Nearest blits move raw texels, and only decode them when the
-formats differ or channels are masked; linear blits are drawn through a texture unit, so that they
-round exactly as sampling does.
+formats differ or channels are masked; so do linear ones that do not scale. Other linear blits go
+through a texture unit, so that they round exactly as sampling does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
-from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.texture import Unit, texture_unit
 from gallette.pipe.codecs import (
     pack_depth,
     pack_planes,
@@ -124,18 +124,17 @@ def _blit_plane(
     width, height, _ = level_extent(src.desc, info.src_level)
     columns, rows = xs.texel(width), ys.texel(height)
     resolve = src.samples > 1 and dst.samples == 1
-    linear = info.filter is Filter.LINEAR and src.samples == 1 and not _is_integer(info.src_format)
+    filtered = info.filter is Filter.LINEAR and not _same_size(info)
+    linear = filtered and src.samples == 1 and not _is_integer(info.src_format)
     for sample in range(dst.samples):
         target = to[z * dst.samples + sample, ys.window, xs.window]
         if linear and not set(info.mask) & {"z", "s"}:
-            level, format = info.src_level, info.src_format
-            planes = linear_plane(src, level, format, source_z, xs.where, ys.where)
-            _write_color(info, target, planes)
+            _filter(info, target, src, source_z, xs, ys)
             continue
         from_sample = min(sample, src.samples - 1)
         texels = _pick(source[source_z * src.samples + from_sample], rows, columns)
         if resolve and info.src_format.is_color and not _is_integer(info.src_format):
-            if info.filter is Filter.LINEAR and not _same_size(info):
+            if filtered:
                 planes = _resolved_linear(info, source, source_z, src, xs, ys)
             elif info.src_format is info.dst_format and _is_all_bytes(info):
                 chosen = source[source_z * src.samples :][: src.samples]
@@ -245,23 +244,23 @@ def _neighbours(where: Array, extent: int) -> tuple[Array, Array, Array]:
     return first, second, (where - 0.5 - low).astype(np.float32)
 
 
-def linear_plane(
-    src: HostResource,
-    level: int,
-    format: Format,
-    z: int,
-    xs: npt.NDArray[Any],
-    ys: npt.NDArray[Any],
-) -> list[Array]:
-    """Sample one layer linearly at rows and columns (in texels)."""
-    width, height, _ = level_extent(src.desc, level)
-    view = SamplerView(src, format, Target.TEXTURE_2D, level, level, z, z)
-    shape = (ys.size, xs.size)
-    s = np.broadcast_to((xs / width).astype(np.float32), shape).reshape(-1)
-    t = np.broadcast_to((ys / height).astype(np.float32)[:, None], shape).reshape(-1)
+def _filter(info: BlitInfo, target: Array, src: HostResource, z: int, xs: Span, ys: Span) -> None:
+    """Filter one layer linearly. Bytes that stay bytes are stored as they are filtered."""
+    width, height, _ = level_extent(src.desc, info.src_level)
+    unit = linear_unit(src, info.src_level, info.src_format, z)
+    packed = unit.packed if writes_everything(info) else None
     with np.errstate(all="ignore"):
-        found = Unit(view, LINEAR_SAMPLER).sample("tex", [s, t], s.size)
-    return [np.broadcast_to(p, s.shape).reshape(shape) for p in found]
+        for rows, texels in unit.grid(xs.where / width, ys.where / height):
+            if packed is not None and packed.image.format is info.dst_format:
+                target[rows] = packed.stored(texels)
+            else:
+                _write_color(info, target[rows], unit.filter("tex").planes(texels))
+
+
+def linear_unit(resource: HostResource, level: int, format: Format, z: int) -> Unit:
+    """Filters one layer linearly."""
+    view = SamplerView(resource, format, Target.TEXTURE_2D, level, level, z, z)
+    return texture_unit(view, LINEAR_SAMPLER)
 
 
 def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:

@@ -19,7 +19,7 @@ from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import BlitInfo, Box, SamplerView
 
-from .blit import LINEAR_SAMPLER, blit, linear_plane, texel_grid
+from .blit import LINEAR_SAMPLER, blit, linear_unit, texel_grid
 from .resource import HostResource
 
 Array = npt.NDArray[Any]
@@ -62,9 +62,14 @@ def _halve(resource: HostResource, format: Format, level: int, layer: int) -> No
         above = resource.level(level - 1)[layer].reshape(above_height, above_width, -1)
         resource.level(level)[layer] = _mean_bytes(above).reshape(height, -1)
         return
-    xs, ys = centres(width, above_width), centres(height, above_height)
-    planes = linear_plane(resource, level - 1, format, layer, xs, ys)
-    _store(resource, format, level, layer, planes)
+    unit, target = (
+        linear_unit(resource, level - 1, format, layer),
+        texel_grid(resource, level, format),
+    )
+    s, t = centres(width, above_width) / above_width, centres(height, above_height) / above_height
+    with np.errstate(all="ignore"):
+        for rows, texels in unit.grid(s, t):
+            _store(format, target[layer, rows], unit.filter("tex").planes(texels))
 
 
 def _is_power(extent: int) -> bool:
@@ -74,14 +79,17 @@ def _is_power(extent: int) -> bool:
 def _mean_bytes(above: Array) -> Array:
     """A level of bytes `[row, column, byte]` at half the size, where extents are powers of two.
 
-    Linear filtering gives the same there: halves are rounded up, along rows first.
+    Linear filtering gives the same there: halves are rounded up, along rows first. The bytes of a
+    texel are averaged together, as a word: a + b is 2 (a | b) - (a ^ b) in each of them.
     """
-    mean: Array = above.astype(np.uint16)
+    count = above.shape[2]
+    mean = above.view(f"u{count}")[:, :, 0] if count in (1, 2, 4) else above
+    one, low_bits = mean.dtype.type(1), mean.dtype.type(0x7F7F_7F7F >> 32 - 8 * mean.itemsize)
     for axis in (1, 0):
-        if above.shape[axis] > 1:
-            low, high = (mean[:, i::2] if axis else mean[i::2] for i in (0, 1))
-            mean = (low + high + np.uint16(1)) >> np.uint16(1)
-    return mean.astype(np.uint8)
+        if mean.shape[axis] > 1:
+            a, b = (mean[:, i::2] if axis else mean[i::2] for i in (0, 1))
+            mean = (a | b) - ((a ^ b) >> one & low_bits)
+    return np.ascontiguousarray(mean).view(np.uint8)
 
 
 def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
@@ -97,7 +105,7 @@ def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
         with np.errstate(all="ignore"):
             found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
         planes = [np.broadcast_to(p, flat[0].shape).reshape(shape) for p in found]
-        _store(resource, format, level, z, planes)
+        _store(format, texel_grid(resource, level, format)[z], planes)
 
 
 def _halve_blocks(
@@ -128,14 +136,12 @@ def _resampled(image: Array, axis: int, extent: int) -> Array:
     return mixed
 
 
-def _store(
-    resource: HostResource, format: Format, level: int, plane: int, planes: list[Array]
-) -> None:
-    target = texel_grid(resource, level, format)[plane]
+def _store(format: Format, target: Array, planes: list[Array]) -> None:
     if format.has_depth:
         target[...] = pack_depth(format, np.ascontiguousarray(target), planes[0])
     else:
-        target[...] = pack_planes(format, planes)
+        shape = target.shape[:2]
+        target[...] = pack_planes(format, [np.broadcast_to(p, shape) for p in planes])
 
 
 def _nearest(

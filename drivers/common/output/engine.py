@@ -630,8 +630,8 @@ class FragmentEngine:
 
 
 _STRATEGIES: tuple[tuple[Strategy, Callable[[FragmentEngine], bool]], ...] = (
-    (Strategy.SHADE_FIRST, FragmentEngine._depends_on_shading),
-    (Strategy.VISIBLE, FragmentEngine._hides_order),
+    (Strategy.SHADE_FIRST, lambda engine: engine._depends_on_shading()),
+    (Strategy.VISIBLE, lambda engine: engine._hides_order()),
     (Strategy.TESTS_FIRST, lambda engine: True),
 )
 """The first one whose condition holds is the strategy of a draw."""

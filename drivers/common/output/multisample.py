@@ -34,7 +34,7 @@ from .depth import DepthTarget, held
 from .engine import PIECE, FragmentEngine, Strategy
 from .fragment_state import FragmentShader, FragmentState
 from .fragment_tests import Codes
-from .order import Scratch, exported_stencil, layers_of, screened
+from .order import Scratch, exported_stencil, layers_of, plain_lanes, screened, visible
 from .visibility import UnwrittenSamples
 
 _OPAQUE = np.ones((), np.float32)
@@ -104,6 +104,16 @@ class MultisampleEngine(FragmentEngine):
                 lanes = uncovered.taken_by(lanes)
             for turn in self._ordered_groups(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
+
+    def _hides_order(self) -> bool:
+        """Not if colours depend on the samples that a fragment has, since hidden ones count."""
+        facts = self.state.facts
+        if facts is not None and (
+            "sample_mask_in" in facts.system_values
+            or any(each.where == "centroid" for each in facts.inputs)
+        ):
+            return False
+        return super()._hides_order()
 
     @property
     def _last_is_visible(self) -> bool:
@@ -211,7 +221,9 @@ class MultisampleEngine(FragmentEngine):
         sampled: bool,
         result: FragmentOutputs | None,
     ) -> Masks:
-        """Run depth and stencil tests of every sample; returns the mask of those that pass."""
+        """Run depth and stencil tests of every sample. Returns the mask of those that pass; where
+        the order of fragments cannot be observed, of the visible ones.
+        """
         assert lanes.samples is not None
         if not self.tests.any:
             return lanes.samples
@@ -220,18 +232,21 @@ class MultisampleEngine(FragmentEngine):
             which = np.flatnonzero(lanes.samples & MASK(1 << sample))
             if not len(which):
                 continue
-            some = Fragments(
-                lanes.pixel[which], lanes.x[which], lanes.y[which], lanes.primitive[which]
-            )
+            some = plain_lanes(lanes, which)
             codes: Codes | None = None
             if self.tests.depth:
                 codes = self._sample_codes(some, source, sample if sampled else None, result, which)
-            exported = None
-            if result is not None:
-                exported = exported_stencil(result, lanes.count, which)
-            passing = self.tests.run(some, codes, info, self._depths[sample], exported)
+            depth = self._depths[sample]
+            if self.strategy is Strategy.VISIBLE:
+                tests, scratch = self.state.tests, self._scratch_pixels
+                passing = visible(some.pixel, codes, depth, tests, scratch)
+            else:
+                exported = None
+                if result is not None:
+                    exported = exported_stencil(result, lanes.count, which)
+                passing = self.tests.run(some, codes, info, depth, exported)
             if passing is not None:
-                passed[which[~passing]] &= MASK(~(1 << sample) & self.pattern.every)
+                passed[which.compress(~passing)] &= MASK(~(1 << sample) & self.pattern.every)
         return passed
 
     def _sample_codes(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -377,6 +378,11 @@ class PackedFilter(LevelFilter[Any]):
         for parity, word in zip(self.parities, words, strict=True):
             wide[:, parity::2] = (word << _EIGHT).view(np.uint16).reshape(-1, 2)
         return wide.reshape(-1)
+
+    def stored(self, texel: Words) -> Array:
+        """Even and odd words as texels of the image's format."""
+        parts = [w << _EIGHT if odd else w for odd, w in zip(self.parities, texel, strict=True)]
+        return reduce(np.bitwise_or, parts).astype(self.image.texels().dtype)
 
     def planes(self, texel: Words) -> Planes:
         """Float components, swizzled."""

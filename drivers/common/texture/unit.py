@@ -8,13 +8,14 @@ everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.fixed.addressing import Taps
 from gallette.drivers.common.fixed.arrays import evaluate
 from gallette.drivers.common.fixed.levels import weighted_texel
 from gallette.drivers.common.fixed.routine import Routine
@@ -30,6 +31,8 @@ from .sampling import Filtering, Kept, Lookup, Place, Sampling
 
 Array = npt.NDArray[Any]
 F32 = np.float32
+_AT_ONCE = 1 << 15
+"""Texels of a grid that are filtered at a time."""
 
 
 class Unit(Sampling[Any]):
@@ -121,6 +124,28 @@ class Unit(Sampling[Any]):
         else:
             found = self.looked_up(look)
         return _of_one_lane(found) if uniform else found
+
+    def grid(self, s: Array, t: Array) -> Iterator[tuple[slice, list[Array]]]:
+        """Filter the first level linearly in the columns `s` of the rows `t`: some rows at a time,
+        so that they stay in the cache, with their filtered texels (see `LevelFilter.planes`).
+
+        Each row of the level is filtered along itself once.
+        """
+        texels = self.filter("tex")
+        place: Place[Any] = Place([s.astype(F32), t.astype(F32)], (), None, None, 0)
+        x, y = (Taps(*found) for found in texels.along(texels.linear_taps, place))
+        size = max(1, _AT_ONCE // s.size)
+        for start in range(0, t.size, size):
+            some = slice(start, start + size)
+            below, above = (row[some] for row, _ in y.both)
+            rows, where = np.unique([below, above], return_inverse=True)
+            low, high = texels.row(place, x.both, [(rows[:, None], None)])
+            mixed = texels.mix(low, high, x.weight)
+            low, high = (
+                [part.take(at, 0) if part.ndim else part for part in mixed]
+                for at in where.reshape(2, -1)
+            )
+            yield some, texels.mix(low, high, y.weight[some, None])
 
     # -- what `Sampling` asks for ------------------------------------------------------------------
 

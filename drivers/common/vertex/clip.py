@@ -26,7 +26,8 @@ EdgeMasks = npt.NDArray[np.uint8]
 
 _ABOVE, _BELOW = (np.array([[1], [4], [32]], np.uint32), np.array([[2], [8], [16]], np.uint32))
 _FRONT_AND_BEHIND = np.uint32(16 | 32)
-_FIRST_DISTANCE = np.uint32(1 << 6)
+FIRST_DISTANCE = 6
+"""The number of the first plane that is a clip distance."""
 
 
 @lazy_dataclass()
@@ -55,7 +56,7 @@ class ClipPlanes:
 
     def distance(self, vertices: VertexSet, plane: int, which: Ints | slice) -> Array:
         """Signed distance of some vertices to one plane, negative outside."""
-        if plane >= 6:
+        if plane >= FIRST_DISTANCE:
             value = vertices.component(*self.distances[plane])
             return value[which] if value.ndim else np.broadcast_to(value, _shape(which, vertices))
         along = vertices.clip[plane >> 1, which]
@@ -226,7 +227,7 @@ def _clip_once(context: ClipContext, found: _Polygons) -> None:
         # enabled.
         found.real = marks = np.empty(len(out), np.bool_)
         marks[stayed] = real.take(stay)
-        of_distances = (planes >= _FIRST_DISTANCE).take(owner.take(at))
+        of_distances = (planes >= np.uint32(1 << FIRST_DISTANCE)).take(owner.take(at))
         marks[cut] = np.where(inside.take(at), of_distances, real.take(at))
     found.counts = np.add.reduceat(emitted, last - counts)
     enough = found.counts >= 3

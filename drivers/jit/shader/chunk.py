@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir import Stage as ShaderStage
@@ -64,6 +66,13 @@ def is_strided(key: Input) -> bool:
     lane.
     """
     return key.kind == "attribute" and key.bits == 32
+
+
+def of_clip_plane(key: Input, planes: Sequence[Sequence[float]]) -> np.float32:
+    """The value of an input that is a component of a clip plane."""
+    assert isinstance(key.slot, str)
+    number = int(key.slot.removeprefix("clip_plane"))
+    return np.float32(planes[number][key.component] if number < len(planes) else 0.0)
 
 
 class Column:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.drivers.common.vertex.clip import FIRST_DISTANCE
 
 from ..llvm.engine import Function, compile_module
 from ..llvm.text import Builder, Var
@@ -187,7 +188,8 @@ class _Clip:
         b.store(b.at(self.cuts[0], number, "float"), t)
         for place, value in zip(self.cuts[1:], (outside, inside, owner), strict=True):
             b.store(b.at(place, number, "i64"), value)
-        with b.loop(b.const("i64", 0), b.const("i64", 4)) as row:
+        rows = _word(b, self.ctx, ClipWords.PLACE_COUNT, "i64")
+        with b.loop(b.const("i64", 0), rows) as row:
             line = b.at(self.places, self.room * row, "float")
             value = _lerp(b, t, b.load_at(line, outside, "float"), b.load_at(line, inside, "float"))
             b.store(b.at(line, new, "float"), value)
@@ -277,13 +279,15 @@ def clip_functions(cache: Any) -> tuple[Function, Function]:
 @functools.lru_cache(maxsize=64)
 def clip_planes(numbers: tuple[int, ...], halfz: bool) -> Array:
     """A `Plane` for each number: distances are w - x, w + x, w - y, w + y, z + w (or z),
-    w - z.
+    w - z, then clip distances, which are rows of their own after the position's.
     """
     table = np.zeros((len(numbers), Plane.SIZE), np.int32)
+    distances = [plane for plane in numbers if plane >= FIRST_DISTANCE]
     for row, plane in enumerate(numbers):
+        own = plane in distances
         minus = plane in (0, 2, 5)
         table[row, Plane.BIT] = 1 << plane
-        table[row, Plane.ROW] = plane // 2
+        table[row, Plane.ROW] = 4 + distances.index(plane) if own else plane // 2
         table[row, Plane.SIGN] = np.float32(-1.0 if minus else 1.0).view(np.int32)
-        table[row, Plane.FROM_W] = not (plane == 4 and halfz)
+        table[row, Plane.FROM_W] = not (own or (plane == 4 and halfz))
     return table

@@ -96,7 +96,7 @@ class ClipWords:
     """The block of words for clipping."""
 
     FULL: Final = 0  # becomes non-zero if there is no room
-    PLACES: Final = 1  # x, y, z, w of the vertices, one array after the other
+    PLACES: Final = 1  # x, y, z, w, clip distances of the vertices, one array after the other
     ROOM: Final = 2  # elements of each of these arrays
     COUNT: Final = 3  # vertices given
     NEW_COUNT: Final = 4  # number of vertices, including new ones
@@ -117,7 +117,8 @@ class ClipWords:
     PLANES: Final = 24  # a `Plane` for each in force
     PLANE_COUNT: Final = 25
     STRIDE: Final = 26  # elements of each of WINDOW's arrays
-    SIZE: Final = 27
+    PLACE_COUNT: Final = 27  # arrays of PLACES: four, and one for each clip distance in force
+    SIZE: Final = 28
 
 
 class PlaceWords:

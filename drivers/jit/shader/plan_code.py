@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from gallette.drivers.common.vertex.clip import FIRST_DISTANCE
+
 from ..llvm.text import Builder
 from ..llvm.values import V
 from .layout import (
@@ -140,16 +142,18 @@ class _Draw:
             self._leave_if(b.load_at(chunk, Words.STATUS, "i64").ne(0), STOPPED)
             self._set(place, PlaceWords.COUNT, self.lanes)
             self._call(DrawWords.PLACING, place)
-            outside = b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)
-            with b.when(outside):
-                unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
-                self._leave_if(unclipped.ne(0), LARGE)
+            if self.planes[-1] >= FIRST_DISTANCE:  # which `place` does not look at
+                self._cut()
+                return
+            with b.when(b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)):
                 self._cut()
 
     def _cut(self) -> None:
         """The parts of triangles inside of all planes, in order."""
         b, clip = self.b, self._own(DrawWords.CLIP)
         with b.when(self._codes(clip).ne(0)):
+            unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
+            self._leave_if(unclipped.ne(0), LARGE)
             self._cut_some(clip)
 
     def _cut_some(self, clip: V) -> None:
@@ -183,6 +187,9 @@ class _Draw:
             x, y, z, w = (b.load_at(places, room * axis + i, "float") for axis in range(4))
             near = z if self.halfz else w + z
             distances = {0: w - x, 1: w + x, 2: w - y, 3: w + y, 4: near, 5: w - z}
+            own = [plane for plane in self.planes if plane >= FIRST_DISTANCE]
+            for row, plane in enumerate(own, 4):
+                distances[plane] = b.load_at(places, room * row + i, "float")
             code = b.const("i32", 0)
             for plane in self.planes:
                 outside = (~(distances[plane] >= 0.0)).to("i32", False)

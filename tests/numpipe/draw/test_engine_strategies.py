@@ -46,6 +46,9 @@ WAYS: dict[str, Callable[[Patch], None]] = {
     "each shaded": lambda patch: patch.setattr(
         engine.FragmentEngine, "_alike", lambda *arguments: None
     ),
+    "in order": lambda patch: patch.setattr(
+        engine.FragmentEngine, "_hides_order", lambda self: False
+    ),
     "depth first": lambda patch: patch.setattr(engine, "_overdrawn", lambda spans: True),
     "in batches of seven": lambda patch: patch.setattr(
         primitives, "LARGEST_BATCH", dict.fromkeys((1, 2, 3), 7)

@@ -323,6 +323,37 @@ def test_linear_blits_mix_the_neighbours_of_each_centre() -> None:
                 assert found[y, x] == pytest.approx((1 - b) * low + b * high, abs=0.6)
 
 
+BYTES = """R8_UNORM A8_UNORM L8A8_UNORM R8G8_UNORM R8G8B8A8_UNORM B8G8R8A8_UNORM B8G8R8X8_UNORM
+R8G8B8X8_UNORM A8R8G8B8_UNORM R8G8B8_UNORM B5G6R5_UNORM R4G4B4A4_UNORM"""
+
+
+@pytest.mark.parametrize("format", [name for name in BYTES.split() if name in FORMATS])
+def test_bytes_are_stored_as_they_are_filtered(format: str) -> None:
+    """What is stored without conversion equals what is converted to floats and back."""
+    src, dst, floats = made(format, 12, 9), made(format, 7, 15), made("R32G32B32A32_FLOAT", 7, 15)
+    given, wide = FORMATS[format], FORMATS["R32G32B32A32_FLOAT"]
+    to, of = Box(7, 0, 0, -7, 15, 1), Box(1, 0, 0, 11, 9, 1)
+    blit(BlitInfo(dst, 0, to, given, src, 0, of, given, "rgba", Filter.LINEAR))
+    blit(BlitInfo(floats, 0, to, wide, src, 0, of, given, "rgba", Filter.LINEAR))
+    colours = unpack(wide, floats.storage[0])
+    np.testing.assert_array_equal(
+        unpack(given, dst.storage[0]), unpack(given, pack(given, colours))
+    )
+
+
+@pytest.mark.parametrize("format", ["R32_FLOAT", "R8G8B8A8_UNORM"])
+def test_linear_blits_that_do_not_scale_move_texels(format: str) -> None:
+    src, dst = made(format, 6, 5), made(format, 6, 5, seed=2)
+    given = FORMATS[format]
+    if format == "R32_FLOAT":
+        src.view(0, np.float32)[...] = np.inf  # the mean of an infinity and another one is a NaN
+    flipped = Box(6, 0, 0, -6, 5, 1)
+    blit(BlitInfo(dst, 0, flipped, given, src, 0, Box(0, 0, 0, 6, 5, 1), given, "rgba",
+                  Filter.LINEAR))  # fmt: skip
+    found, expected = unpack(given, dst.storage[0]), unpack(given, src.storage[0])
+    np.testing.assert_array_equal(found, expected[:, :, ::-1])
+
+
 def test_boxes_of_nothing_change_nothing() -> None:
     dst, src = made("R8_UNORM", 6, 5), made("R8_UNORM", 6, 5, seed=2)
     before, format = dst.storage[0].copy(), FORMATS["R8_UNORM"]

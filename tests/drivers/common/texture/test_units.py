@@ -11,6 +11,7 @@ import pytest
 
 from gallette.drivers.common.memory.resource import HostResource, create_resource
 from gallette.drivers.common.texture import Unit, texture_unit
+from gallette.drivers.common.texture import unit as unit_module
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Reduction, Swizzle, Target, Wrap
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
@@ -91,6 +92,31 @@ def test_uniform_coordinates_give_uniform_results(
         for one, spread in zip(single, many, strict=True):
             assert np.ndim(one) == 0
             assert (spread == one).all()
+
+
+GRIDS = """R8G8B8A8_UNORM B8G8R8X8_UNORM R8G8_UNORM L8A8_UNORM A8_UNORM B5G6R5_UNORM R8G8B8A8_SNORM
+R8G8B8A8_SRGB R16G16B16A16_FLOAT R11G11B10_FLOAT R9G9B9E5_FLOAT R16_UNORM Z32_FLOAT DXT1_RGBA"""
+
+
+@pytest.mark.parametrize("wrap", [Wrap.CLAMP_TO_EDGE, Wrap.REPEAT])
+@pytest.mark.parametrize("format", GRIDS.split())
+def test_a_grid_is_filtered_as_its_points_are(
+    format: str, wrap: Wrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unit_module, "_AT_ONCE", 64)
+    sampler = replace(LINEAR, wrap_s=wrap, wrap_t=wrap)
+    unit = texture_unit(view_of(texture(format, 12, 20)), sampler)
+    s, t = (np.linspace(*ends, dtype=F32) for ends in ((-0.2, 1.1, 17), (1.3, -0.4, 23)))
+    shape = (t.size, s.size)
+    flat = [np.broadcast_to(c, shape).reshape(-1) for c in (s, t[:, None])]
+    with np.errstate(all="ignore"):
+        points = unit.sample("tex", flat, s.size * t.size)
+        blocks = list(unit.grid(s, t))
+        assert len(blocks) > 1
+        for rows, texels in blocks:
+            for found, expected in zip(unit.filter("tex").planes(texels), points, strict=True):
+                some = np.broadcast_to(expected, s.size * t.size).reshape(shape)[rows]
+                np.testing.assert_array_equal(np.broadcast_to(found, some.shape), some)
 
 
 @pytest.mark.parametrize("mipmap", MipFilter)
