@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -112,6 +113,23 @@ def test_nothing_is_imported_by_the_name_of_its_folder() -> None:
         for path in modules(top):
             for line, module in imports(path):
                 assert module.split(".")[0] not in folders, f"{path}:{line}: imports {module}"
+
+
+def test_only_packages_list_their_names() -> None:
+    """A module's names are those without an underscore; `__init__` says what is the face of its
+    package. The lists of the others here are read when their names are handed to generated code.
+    """
+    read = {
+        *("compiler/nir/ir/minmax.py", "drivers/numpipe/shader/runtime.py"),
+        *("drivers/numpipe/shader/runtime_shared.py", "drivers/numpipe/shader/runtime_storage.py"),
+    }
+    listing = {
+        str(path.relative_to(ROOT))
+        for layer in MAY_IMPORT
+        for path in modules(layer)
+        if path.name != "__init__.py" and re.search(r"^__all__\b", path.read_text("utf-8"), re.M)
+    }
+    assert listing == read
 
 
 def test_nir_imports_nothing_of_the_front_ends() -> None:
