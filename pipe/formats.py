@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 Array = npt.NDArray[Any]
 
@@ -189,25 +190,23 @@ def _described(name: str, description: str) -> Format:
     return Format(name, channels, int(size), width, height, "SRGB" in description, codec)
 
 
-def _read(table: str) -> Iterator[Format]:
+def _read() -> Iterator[Format]:
     """The formats of `formats.txt`."""
     groups: dict[str, str] = {}
-    for line in table.splitlines():
+    for line in table_rows(Path(__file__).with_suffix(".txt")):
         name, equals, rest = line.partition(" = ")
         if line.startswith("{"):
             groups[name] = rest
         elif equals:
             yield _described(name, rest)
-        elif not line.startswith("#"):
+        else:
             for entry in line.split():
                 group = entry[entry.find("{") :]
                 kinds = groups[group].split() if group in groups else [group]
                 yield from (_spelt(entry.removesuffix(group) + kind) for kind in kinds)
 
 
-FORMATS: dict[str, Format] = {
-    format.name: format for format in _read(Path(__file__).with_suffix(".txt").read_text("utf-8"))
-}
+FORMATS: dict[str, Format] = {format.name: format for format in _read()}
 ASTC_FOOTPRINTS = tuple(
     (f.block_width, f.block_height) for f in FORMATS.values() if re.match("ASTC.*_RGBA", f.name)
 )

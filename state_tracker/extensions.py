@@ -11,8 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker.entry_points.functions import DATA
-from gallette.state_tracker.topics import lines_of_topics, table_lines
+from gallette.state_tracker.topics import lines_of_topics
 
 if TYPE_CHECKING:
     from gallette.pipe.caps import Caps
@@ -70,7 +71,7 @@ def _read(lines: Iterable[str]) -> Iterator[Extension]:
 @cache
 def extension_table() -> tuple[Extension, ...]:
     """All lines of the table; a name may occur in several sections with different requirements."""
-    own, topics = table_lines(DATA / "gl_extensions.txt"), lines_of_topics("extensions.txt")
+    own, topics = table_rows(DATA / "gl_extensions.txt"), lines_of_topics("extensions.txt")
     return tuple(_read((*own, *topics)))
 
 

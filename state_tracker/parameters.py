@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.topics import lines_of_topics, table_lines
+from gallette.state_tracker.topics import lines_of_topics
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -152,7 +153,7 @@ def _parameter(line: str) -> Parameter:
 PARAMETERS: tuple[Parameter, ...] = tuple(
     _parameter(line)
     for line in (
-        *table_lines(Path(__file__).with_name("parameters.txt")),
+        *table_rows(Path(__file__).with_name("parameters.txt")),
         *lines_of_topics("parameters.txt"),
     )
 )

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -50,12 +51,6 @@ class Topic:
         return states
 
 
-def table_lines(path: Path) -> list[str]:
-    """The lines of a table, without comments."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def _present(lines: list[str]) -> Iterator[Topic]:
     """The topics whose needs are met by earlier lines."""
     names = {""}
@@ -65,10 +60,10 @@ def _present(lines: list[str]) -> Iterator[Topic]:
             yield topic
 
 
-TOPICS = tuple(_present(table_lines(FOLDER / "topics.txt")))
+TOPICS = tuple(_present(table_rows(FOLDER / "topics.txt")))
 
 
 def lines_of_topics(name: str) -> list[str]:
     """The lines of all files of that name in folders of topics."""
     found = [FOLDER / topic.name / name for topic in TOPICS]
-    return [line for path in found if path.exists() for line in table_lines(path)]
+    return [line for path in found if path.exists() for line in table_rows(path)]

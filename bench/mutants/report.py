@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from gallette.compiler.text_tables import table_rows
+
 EXPLAINED = Path(__file__).with_name("survivors.txt")
 
 
@@ -26,10 +28,9 @@ class Result:
 def explained() -> dict[str, str]:
     """`path fault` of survivors with their reasons; lines move, so they are not part of the key."""
     reasons = {}
-    for line in EXPLAINED.read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            what, _, why = line.partition("  # ")
-            reasons[what.strip()] = why.strip()
+    for line in table_rows(EXPLAINED):
+        what, _, why = line.partition("  # ")
+        reasons[what.strip()] = why.strip()
     return reasons
 
 

@@ -9,6 +9,7 @@ from gallette.compiler.glsl import availability
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir.modes import IN_PROSE
+from gallette.compiler.text_tables import table_rows
 
 _STAGES = frozenset(stage.value for stage in IN_PROSE)
 _SPOKEN = {
@@ -62,11 +63,8 @@ class Qualifier:
 
 
 def _read() -> Iterator[Qualifier]:
-    text = Path(__file__).with_suffix(".txt").read_text("ascii")
     names = when = ""
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
+    for line in table_rows(Path(__file__).with_suffix(".txt")):
         row = [*(cell.strip() for cell in line.split("|")), "", "", "", ""]
         if row[0] or row[1]:
             when = " ".join([getattr(availability, word, word) for word in row[1].split()])

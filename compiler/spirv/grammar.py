@@ -7,9 +7,10 @@ Reader, writer, assembler, disassembler and validator are derived from one table
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 MAGIC = 0x07230203
 
@@ -133,10 +134,7 @@ def grammar() -> Grammar:
     """The table, read once."""
     table = Grammar()
     enum = EnumKind("", False)
-    text = files("gallette.compiler.spirv").joinpath("data/grammar.txt").read_text("utf-8")
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
+    for line in table_rows(Path(__file__).with_name("data") / "grammar.txt"):
         form, *rest = line.split(" ")
         if form == "op":
             op = _instr(rest[0], rest[1], rest[2], rest[3], rest[4:])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gallette.compiler.text_tables import grouped_rows
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
 
@@ -65,11 +66,8 @@ class _Row:
 
 def _sections() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name("arguments.txt").read_text().splitlines():
-        if line.startswith("["):
-            lines = found[line.strip("[]")] = []
-        elif found and line.strip() and not line.startswith("#"):
-            lines.append(line)
+    for group, row in grouped_rows(Path(__file__).with_name("arguments.txt")):
+        found.setdefault(group, []).append(row)
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.gl_programs.common import UNITS
+from gallette.compiler.text_tables import table_rows
 
 _CHOICE = re.compile(r"\{([^{}=]*)(?:=([^{}]*))?\}")
 _SWITCH = re.compile(r"switch (\w+) ([\d.]+)")
@@ -38,9 +39,7 @@ class _Setting:
 
 
 def _settings() -> Iterator[_Setting]:
-    for row in Path(__file__).with_name("settings.txt").read_text().splitlines():
-        if not row or row.startswith("#"):
-            continue
+    for row in table_rows(Path(__file__).with_name("settings.txt")):
         names, weight, text = row.split(" ", 2)
         of, (lines, _, reset) = frozenset(names.split(",")), text.partition(" => ")
         choices = [found[2] for found in _CHOICE.finditer(lines)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 _TITLE = re.compile(r"(==|--) (?P<name>[\w-]+)(?: \((?P<module>[\w.]+)\))?: (?P<help>.*)")
 _VALUE = re.compile(r"(?P<word>.*?)(?::(?P<type>\w+|\{\w+\}))?(?P<often>[?*+!]?)")
@@ -36,9 +37,7 @@ def read_commands() -> dict[str, dict[str, Command]]:
     groups: dict[str, dict[str, Command]] = {}
     shared: dict[str, list[str]] = {}
     group, command, options = "", Command("", ""), list[str]()
-    for line in Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
-            continue
+    for line in table_rows(Path(__file__).with_name("commands.txt")):
         title = _TITLE.fullmatch(line)
         if line.startswith("[["):
             group = line.strip("[]")

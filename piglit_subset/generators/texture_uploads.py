@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from gallette.compiler.text_tables import table_rows
 from gallette.piglit_subset.generators.common import channels_of, templates
 
 _TEXELS = ((1.0, 0.0, 1.0, 0.0), (0.0, 1.0, 0.0, 1.0))
@@ -182,10 +183,7 @@ class Block:
 
 
 def _blocks() -> Iterator[Block]:
-    table = Path(__file__).with_name("compressed_blocks.txt")
-    for line in table.read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
-            continue
+    for line in table_rows(Path(__file__).with_name("compressed_blocks.txt")):
         name, extension, data, color, *columns = line.split()
         of = dict(column.split("=") for column in columns)
         fractions = tuple(float(Fraction(channel)) for channel in color.split(","))

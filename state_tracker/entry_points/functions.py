@@ -17,13 +17,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 DATA = Path(__file__).parent / "data"
 
@@ -293,15 +294,13 @@ def _parse(section: str, line: str) -> Function:
 class FunctionTable(Mapping[str, Function]):
     """All functions by C name (without `gl`), in table order."""
 
-    def __init__(self, text: str):
+    def __init__(self, rows: Iterable[str]):
         self._lines: dict[str, tuple[str, str]] = {}
         self._same: dict[str, str] = {}  # explicit aliases: `NewEXT = Core`
         self._also: dict[str, list[str]] = {}  # name -> further extensions that have it
         self.unlisted: dict[str, str] = {}  # extension -> a profile that has it without listing it
         section = ""
-        for line in text.splitlines():
-            if not line or line[0] == "#":
-                continue
+        for line in rows:
             if line[0] == "[":
                 section = line[1:-1]
                 if section.startswith("GL_") and " " in section:
@@ -380,4 +379,4 @@ class FunctionTable(Mapping[str, Function]):
         return found
 
 
-FUNCTIONS = FunctionTable((DATA / "gl_functions.txt").read_text(encoding="ascii"))
+FUNCTIONS = FunctionTable(table_rows(DATA / "gl_functions.txt"))

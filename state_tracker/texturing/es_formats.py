@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -34,12 +35,11 @@ class EsFormat:
 @cache
 def _table() -> dict[int, EsFormat]:
     found: dict[int, EsFormat] = {}
-    for line in (DATA / "es_formats.txt").read_text(encoding="ascii").splitlines():
-        if line and not line.startswith("#"):
-            name, format, types, flags = line.split()
-            numbers = tuple(int(getattr(GL, t)) for t in types.split(","))
-            row = EsFormat(int(getattr(GL, format)), numbers, "R" in flags, "F" in flags)
-            found[int(getattr(GL, name))] = row
+    for line in table_rows(DATA / "es_formats.txt"):
+        name, format, types, flags = line.split()
+        numbers = tuple(int(getattr(GL, t)) for t in types.split(","))
+        row = EsFormat(int(getattr(GL, format)), numbers, "R" in flags, "F" in flags)
+        found[int(getattr(GL, name))] = row
     return found
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.capture.story import open_capture
+from gallette.compiler.text_tables import table_rows
 
 LIST = Path(__file__).with_name("debian.txt")
 FRAMES = 3
@@ -48,11 +49,10 @@ class Program:
 def programs() -> list[Program]:
     """What `debian.txt` lists."""
     found = []
-    for line in LIST.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            name, packages, seconds, tolerance, *command = line.split()
-            packaged = tuple(packages.split(","))
-            found.append(Program(name, packaged, int(seconds), tolerance, tuple(command)))
+    for line in table_rows(LIST):
+        name, packages, seconds, tolerance, *command = line.split()
+        packaged = tuple(packages.split(","))
+        found.append(Program(name, packaged, int(seconds), tolerance, tuple(command)))
     return found
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from gallette.commands.shader_db import count, shaders_of
 from gallette.compiler.nir.ir import Shader, Stage, clone_shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions
+from gallette.compiler.text_tables import table_rows
 from gallette.drivers.jit.shader import chunk_emit
 from gallette.drivers.jit.shader.chunk_emit import emit_chunk
 from gallette.piglit_subset.suite import BUNDLED, file_at
@@ -92,13 +93,9 @@ def costs(names: list[str]) -> Iterator[str]:
                 yield f"{name} {stage.value}: {'  '.join(numbers(stages[stage]))}"
 
 
-def written() -> list[str]:
-    return [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
-
-
 def names() -> list[str]:
     """The programs of the file, in its order."""
-    return list(dict.fromkeys(line.split()[0] for line in written()))
+    return list(dict.fromkeys(line.split()[0] for line in table_rows(FILE)))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from fuzz.gl_programs.run import Side
 from fuzz.gl_programs.writer import Made, Writer
 from fuzz.hostile.generate import menu
 from fuzz.hostile.helpers import Helpers
+from gallette.compiler.text_tables import grouped_rows
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Kind
 
@@ -48,9 +49,8 @@ def test_draws_and_other_functions_are_told_apart() -> None:
 
 
 def test_words_of_the_table_are_enumerators() -> None:
-    text = Path(arguments.__file__).with_name("arguments.txt").read_text()
-    groups = text.partition("[groups]")[2].partition("[functions]")[0].splitlines()
-    names = [line.split()[0] for line in groups if line and not line.startswith("#")]
+    table = Path(arguments.__file__).with_name("arguments.txt")
+    names = [row.split()[0] for group, row in grouped_rows(table) if group == "groups"]
     assert len(names) > 25
     for name in names:
         for word in arguments.group(name):

@@ -10,6 +10,7 @@ import pytest
 
 from gallette.compiler.glsl import CompileOptions, compile_shader
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL
 from tests.conftest import native_context
 
@@ -36,9 +37,7 @@ class Case:
 
 def _cases() -> list[Case]:
     found: list[Case] = []
-    for line in _FILE.read_text(encoding="ascii").splitlines():
-        if line.startswith("#"):
-            continue
+    for line in table_rows(_FILE):
         if line[2:].startswith("word "):
             _, _, version, *words = line.split()
             head = f"#version {version} es\n" if version != "100" else ""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.text_tables import grouped_rows
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Param
 
@@ -120,14 +121,9 @@ def _variants(method: str, arguments: tuple[Any, ...]) -> Iterator[Case]:
 def topics() -> dict[str, list[tuple[str, tuple[Any, ...]]]]:
     """The valid calls of each topic."""
     found: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
-    topic = ""
-    for line in (Path(__file__).parent / "negative_calls.txt").read_text().splitlines():
-        if line.startswith("["):
-            topic = line[1:-1]
-            found[topic] = []
-        elif line and not line.startswith("#"):
-            method, *words = line.split()
-            found[topic].append((method, tuple(value(w) for w in words)))
+    for topic, line in grouped_rows(Path(__file__).with_name("negative_calls.txt")):
+        method, *words = line.split()
+        found.setdefault(topic, []).append((method, tuple(value(w) for w in words)))
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL
 from tests.state_tracker.negative_suite import value
 
@@ -48,11 +49,11 @@ def _expanded(line: str) -> list[str]:
 def rows() -> list[Row]:
     names: dict[str, str] = {}
     lines: list[str] = []
-    for line in Path(__file__).with_name("settings.txt").read_text().splitlines():
+    for line in table_rows(Path(__file__).with_name("settings.txt")):
         name, equals, text = line.partition(" = ")
         if equals and name.startswith("$"):
             names[name[1:]] = text
-        elif line and not line.startswith("#"):
+        else:
             lines += _expanded(_NAME.sub(lambda found: names[found[1]], line))
     found = []
     for line in lines:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.entry_points.functions import DATA
 from tests.conftest import native_context
@@ -39,11 +40,7 @@ def test_an_es_context_has_its_own_queries_hints_and_extensions() -> None:
 
 def updates_of_images(gl: GLInterface) -> list[str]:
     """What glTexSubImage2D says to every client format and type, of images of every format."""
-    rows = [
-        line.split()
-        for line in (DATA / "es_formats.txt").read_text().splitlines()
-        if line and not line.startswith("#")
-    ]
+    rows = [line.split() for line in table_rows(DATA / "es_formats.txt")]
     pairs = sorted({(format, kind) for _, format, types, _ in rows for kind in types.split(",")})
     told = []
     for name, format, types, _ in rows:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
@@ -20,8 +21,7 @@ FILE = Path(__file__).parent / "missing_extensions.txt"
 
 
 def reasons() -> dict[str, str]:
-    lines = FILE.read_text(encoding="ascii").splitlines()
-    rows = [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
+    rows = [line.split(" ", 1) for line in table_rows(FILE)]
     return {row[0]: row[1] for row in rows}
 
 

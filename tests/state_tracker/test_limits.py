@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gallette.compiler.glsl.builtins.limits import CONSTANTS
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
@@ -27,8 +28,7 @@ _GROUPS = {
 
 
 def _rows(column: int) -> list[tuple[str, str]]:
-    text = (Path(__file__).parent / "least_limits.txt").read_text()
-    rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    rows = [line.split() for line in table_rows(Path(__file__).with_name("least_limits.txt"))]
     return [(row[0], row[column]) for row in rows if row[column] != "-"]
 
 

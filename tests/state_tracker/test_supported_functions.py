@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -34,12 +35,11 @@ def read_table(side: str) -> dict[str, set[str]]:
     """Profile -> names that only we answer ("more"), or only llvmpipe ("less")."""
     found: dict[str, set[str]] = {profile: set() for profile in CONTEXTS}
     profiles: list[str] = []
-    text = (Path(__file__).parent / "supported_functions.txt").read_text(encoding="ascii")
-    for line in text.splitlines():
+    for line in table_rows(Path(__file__).with_name("supported_functions.txt")):
         if line.startswith("["):
             names, _, rest = line[1:].partition("] ")
             profiles = names.split() if rest.startswith(side + ":") else []
-        elif line and not line.startswith("#"):
+        else:
             for profile in profiles:
                 found[profile].update(line.split())
     return found

@@ -17,6 +17,7 @@ import numpy as np
 
 import gallette
 from gallette.benchmarks import BENCHMARKS
+from gallette.compiler.text_tables import table_rows
 
 FILE = Path(__file__).with_suffix(".txt")
 SIZE = 96
@@ -48,8 +49,7 @@ def statistics(name: str) -> str:
 
 def recorded() -> dict[str, str]:
     """The file's line of each benchmark, by its name."""
-    lines = [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
-    return dict(line.split(" ", 1) for line in lines)
+    return dict(line.split(" ", 1) for line in table_rows(FILE))
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from gallette import __version__
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker.limits import GALLETTE_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -207,10 +208,9 @@ def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(line for lines in extras.values() for line in lines)]
     locked = {}
-    for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines():
-        if not line.startswith("#"):
-            name, version = line.split("==")
-            locked[name] = version
+    for line in table_rows(ROOT / ".ci" / "constraints.txt"):
+        name, version = line.split("==")
+        locked[name] = version
     for need in map(Requirement, wanted):
         if need.name != "gallette":
             assert need.specifier.contains(locked[canonicalize_name(need.name)]), need

@@ -15,6 +15,7 @@ from gallette.compiler.glsl.typenames import TYPE_NAMES
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.text_tables import grouped_rows
 
 
 @lazy_dataclass(frozen=True)
@@ -87,17 +88,8 @@ def _image_lines() -> Iterator[tuple[str, str]]:
 def _lines() -> dict[str, list[tuple[str, str]]]:
     """The unexpanded lines by name: name -> [(group header, line)]."""
     table: dict[str, list[tuple[str, str]]] = {}
-    group = "*"
-    text = Path(__file__).with_name("functions.txt").read_text(encoding="ascii")
-    for line in text.splitlines():
-        if not line or line[0] == "#":
-            continue
-        if line[0] == "[":
-            group = line[1:-1]
-            continue
-        name = line.split(None, 2)[1]
-        table.setdefault(name, []).append((group, line))
-    for group, line in _image_lines():
+    rows = grouped_rows(Path(__file__).with_name("functions.txt"))
+    for group, line in (*rows, *_image_lines()):
         table.setdefault(line.split(None, 2)[1], []).append((group, line))
     return table
 

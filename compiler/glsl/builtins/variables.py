@@ -18,6 +18,7 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.link.limits import Limits
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field, Type
+from gallette.compiler.text_tables import grouped_rows
 
 
 @lazy_dataclass(frozen=True)
@@ -83,14 +84,7 @@ STRUCTS: dict[str, tuple[Type, str]] = {
 @lru_cache(maxsize=1)
 def _lines() -> dict[str, list[tuple[str, list[str]]]]:
     table: dict[str, list[tuple[str, list[str]]]] = {}
-    group = "*"
-    text = Path(__file__).with_name("variables.txt").read_text(encoding="ascii")
-    for line in text.splitlines():
-        if not line or line[0] == "#":
-            continue
-        if line[0] == "[":
-            group = line[1:-1]
-            continue
+    for group, line in grouped_rows(Path(__file__).with_name("variables.txt")):
         words = line.split()
         table.setdefault(words[2], []).append((group, words))
     return table

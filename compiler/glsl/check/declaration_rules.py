@@ -14,6 +14,7 @@ from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.text_tables import table_rows
 
 
 @lazy_dataclass(frozen=True)
@@ -40,14 +41,11 @@ class Rule:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    text = Path(__file__).with_name("declarations.txt").read_text("ascii")
-    return tuple(_rules(text))
+    return tuple(_rules())
 
 
-def _rules(text: str) -> Iterator[Rule]:
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
+def _rules() -> Iterator[Rule]:
+    for line in table_rows(Path(__file__).with_name("declarations.txt")):
         what, languages, message = (part.strip() for part in line.split("|", 2))
         kind, _, when = languages.partition(" ")
         when = " ".join([getattr(availability, word, word) for word in when.split()])

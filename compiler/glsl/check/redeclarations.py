@@ -15,6 +15,7 @@ from gallette.compiler.glsl.qualifiers import LAYOUTS
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.text_tables import table_rows
 
 
 @lazy_dataclass(frozen=True)
@@ -31,15 +32,13 @@ class Redeclaration:
 
 
 def _read() -> Iterator[tuple[str, Redeclaration]]:
-    text = Path(__file__).with_suffix(".txt").read_text("ascii")
-    for line in text.splitlines():
-        if line and line[0] != "#":
-            names, when, changes = (*(cell.strip() for cell in line.split("|")), "", "")[:3]
-            words = changes.split()
-            limit = next((w.removeprefix("size<") for w in words if w.startswith("size<")), "")
-            own = frozenset(w[1:] for w in words if w[0] == "@")
-            row = Redeclaration(when, limit, "interpolation" in words, "once" in words, own)
-            yield from ((name, row) for name in names.split())
+    for line in table_rows(Path(__file__).with_suffix(".txt")):
+        names, when, changes = (*(cell.strip() for cell in line.split("|")), "", "")[:3]
+        words = changes.split()
+        limit = next((w.removeprefix("size<") for w in words if w.startswith("size<")), "")
+        own = frozenset(w[1:] for w in words if w[0] == "@")
+        row = Redeclaration(when, limit, "interpolation" in words, "once" in words, own)
+        yield from ((name, row) for name in names.split())
 
 
 REDECLARATIONS = dict(_read())

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 
 # The kind of each index (how it is spelled in text) and its default.
 INDICES: dict[str, tuple[str, Any]] = {
@@ -137,11 +138,11 @@ def _components(text: str) -> int:
 
 def _read() -> None:
     groups = {"pure": "can_eliminate can_reorder"}
-    for line in Path(__file__).with_name("intrinsics.txt").read_text("ascii").splitlines():
+    for line in table_rows(Path(__file__).with_name("intrinsics.txt")):
         if line.startswith("$"):
             group, _, members = line.partition(" = ")
             groups[group] = members
-        elif line and not line.startswith("#"):
+        else:
             name, srcs, dest, *lists, doc = (part.strip() for part in line.split("|"))
             pairs = (src.split(":") for src in srcs.split())
             count, _, bits = dest.partition("x")

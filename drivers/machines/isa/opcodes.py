@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.nir.ir import semantics as sem
+from gallette.compiler.text_tables import table_rows
 
 
 def opcode_rows(
@@ -26,8 +27,7 @@ def opcode_rows(
     """The rows of the table in a file beside a module, by column; `own` are additional
     functions.
     """
-    text = Path(module).with_name(name).read_text("ascii")
-    header, *lines = re.sub(r"(?m)^(#.*)?\n", "", text).splitlines()
+    header, *lines = table_rows(Path(module).with_name(name))
     columns = header.split()
     for line in lines:
         row: dict[str, Any] = dict(zip(columns, re.split(r" {2,}", line.strip()), strict=True))

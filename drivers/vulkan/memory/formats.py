@@ -11,17 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.text_tables import table_rows
 from gallette.drivers.vulkan.api.binding import constant
 from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS, Format
 
 COLOR, DEPTH, STENCIL = 1, 2, 4
 """Aspects of an image."""
 
-_ROWS = [
-    line.split()
-    for line in Path(__file__).with_name("formats.txt").read_text(encoding="ascii").splitlines()
-    if line[0] != "#"
-]
+_ROWS = [line.split() for line in table_rows(Path(__file__).with_name("formats.txt"))]
 _SPECIAL = {
     **{name: vulkan for name, vulkan, *_ in _ROWS},
     **{

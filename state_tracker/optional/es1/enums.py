@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -22,7 +23,6 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.functions import Function, Kind
 from gallette.state_tracker.entry_points.registry import restricts
-from gallette.state_tracker.topics import table_lines
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -34,7 +34,7 @@ _FREE = frozenset(("GL_KHR_debug", "GL_EXT_debug_label"))
 @cache
 def es1_enums() -> frozenset[int]:
     """Every enum of an ES 1.1 context."""
-    lines = table_lines(Path(__file__).with_name("enums.txt"))
+    lines = table_rows(Path(__file__).with_name("enums.txt"))
     return frozenset(GL.value_of(name) for line in lines for name in line.split())
 
 

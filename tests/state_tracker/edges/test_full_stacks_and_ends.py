@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
 from tests.state_tracker.edges.walk import prepared
@@ -202,8 +203,7 @@ TABLES = {"full_stacks_and_ends": "compat", "refusals": "compat", "es_refusals":
 ROWS = [
     Row.of(line, profile)
     for name, profile in TABLES.items()
-    for line in map(str.rstrip, (FOLDER / f"{name}.txt").open())
-    if line and not line.startswith("#")
+    for line in table_rows(FOLDER / f"{name}.txt")
 ]
 
 
