@@ -137,7 +137,7 @@ def finish_block(
                 c.error("members of an array of blocks cannot have locations", d)
         if d.dims and storage in ("uniform", "buffer") and any(x is None for x in d.dims):
             raise c.abort("arrays of uniform blocks need a size", d)
-        if c.lang.es and type_.is_unsized_array and not per_vertex_array(c, quals):
+        if type_.is_unsized_array and not per_vertex_array(c, quals):
             raise c.abort(f"the array '{d.name}' needs a size", d)
         if c.lang.es and len(d.dims) > 1:
             c.error("blocks cannot be in arrays of arrays in GLSL ES", d)

@@ -95,21 +95,36 @@ class Conditions:
         if not tokens:
             raise self.log.abort("#if without an expression", at)
         resolved: list[Token] = []
-        i = 0
-        while i < len(tokens):
-            kind, text, loc = tokens[i]
-            if kind != "id" or text != "defined":
-                resolved.append(tokens[i])
-                i += 1
+        # Tokens to come, the next one last, each with the macros that it comes from.
+        waiting = [(token, frozenset[str]()) for token in reversed(tokens)]
+        while waiting:
+            token, within = waiting.pop()
+            kind, text, loc = token
+            if kind == "id" and text not in within and self._asks(text, set()):
+                body = [(kind, word, loc) for kind, word, _ in self.macros[text].body]
+                waiting += [(token, within | {text}) for token in reversed(body)]
                 continue
-            names = list(tokens[i + 1 : i + 4])
+            if kind != "id" or text != "defined":
+                resolved.append(token)
+                continue
+            names = [token for token, _ in waiting[:-4:-1]]
             if names and names[0][0] == "id":
-                word, i = names[0], i + 2
+                word = names[0]
+                del waiting[-1:]
             elif len(names) == 3 and names[0][0] == "(" and names[1][0] == "id":
                 if names[2][0] != ")":
                     raise self.log.abort("expected ')' after defined(name", names[2][2])
-                word, i = names[1], i + 4
+                word = names[1]
+                del waiting[-3:]
             else:
                 raise self.log.abort("'defined' needs a macro name", loc, loc + 7)
             resolved.append(("num", "1" if word[1] in self.macros else "0", loc))
         return bool(evaluate(self.expander.expand_list(resolved), at, self.log, es))
+
+    def _asks(self, name: str, seen: set[str]) -> bool:
+        """Whether a macro's text has `defined`; C leaves open what it means, drivers take it."""
+        macro = self.macros.get(name)
+        if macro is None or macro.params is not None or name in seen:
+            return False
+        seen.add(name)
+        return any(word == "defined" or self._asks(word, seen) for _, word, _ in macro.body)

@@ -38,7 +38,8 @@ _RESERVED = {
     "public static extern external interface long short half fixed unsigned "
     "input output hvec2 hvec3 hvec4 fvec2 fvec3 fvec4 sampler3DRect "
     "sizeof cast namespace using": "*",
-    "packed": "110-130 es100-es100",
+    "packed": "110-450 es100-es100",
+    "row_major": "140-450",
     "volatile": "110-410 es100-es300",
     "switch default double dvec2 dvec3 dvec4 sampler2DRect sampler2DRectShadow": "*",
     "superp": "130 es",
@@ -55,8 +56,10 @@ _RESERVED = {
     "iimage1D iimage2D iimage3D iimageCube uimage1D uimage2D uimage3D uimageCube iimage1DArray "
     "iimage2DArray uimage1DArray uimage2DArray image1D image2D image3D imageCube image1DArray "
     "image2DArray imageBuffer iimageBuffer uimageBuffer": "130 es300",
-    "image1DShadow image2DShadow image1DArrayShadow image2DArrayShadow": "130-410 es300",
+    "image1DShadow image2DShadow image1DArrayShadow image2DArrayShadow": "130-450 es300",
     "sampler1D sampler1DShadow": "es",
+    "sampler2DShadow": "es100-es100",
+    "samplerBuffer": "130-130",
     "sampler1DArray sampler1DArrayShadow isampler1D usampler1D isampler1DArray usampler1DArray "
     "image2DRect iimage2DRect uimage2DRect image2DMS iimage2DMS uimage2DMS image2DMSArray "
     "iimage2DMSArray uimage2DMSArray imageCubeArray iimageCubeArray uimageCubeArray": "es300",
@@ -67,6 +70,8 @@ _RESERVED = {
     "samplerBuffer isamplerBuffer usamplerBuffer sampler2DMS isampler2DMS usampler2DMS "
     "sampler2DMSArray isampler2DMSArray usampler2DMSArray isampler2DRect usampler2DRect": "es300",
 }
+_LAYOUTS = frozenset(("packed", "row_major"))
+"""reserved words that layout qualifiers may name"""
 _UNPLAIN = frozenset(("#", "##", "bad", "str"))
 _ODD = frozenset(("reserved", "painted", "#", "##"))
 """kinds that need individual treatment or a message"""
@@ -164,11 +169,18 @@ def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
         return out
     out = []
     append = out.append
+    before, in_layout = "", 0  # the word before, open parentheses of a layout qualifier
     for token in _unsigned_ints(tokens) if lang.has("EXT_gpu_shader4") else tokens:
-        kind = token[0]
+        kind, text = token[0], token[1]
+        if text == "(" and (in_layout or before == "layout"):
+            in_layout += 1
+        elif text == ")" and in_layout:
+            in_layout -= 1
+        before = text
         if kind == "id" or kind == "painted":
-            text = token[1]
             known = table.get(text)
+            if in_layout and text in _LAYOUTS:
+                known = "id"
             if known is None and kind == "id":
                 append(token)
                 continue
