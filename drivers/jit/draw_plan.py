@@ -25,6 +25,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.draw.queue import LINES
 from gallette.drivers.common.draw.snapshot import Plan
 from gallette.drivers.common.draw.splitting import WORTHWHILE
 from gallette.drivers.common.draw.state import DrawState
@@ -46,6 +47,7 @@ from .command_lists import CommandLists
 from .llvm.engine import Function, compile_module, loads
 from .plan_inputs import Columns, columns_of
 from .plan_memory import CONSTANTS, ROOM, PlanMemory, Stream, Streams, contents_of
+from .polygons import function_of_lines
 from .program import BoundJit
 from .rasterization import Rasterization, StandIn, clip_rows, draw_function, six_of
 from .shader.clip_code import placing_text
@@ -64,6 +66,7 @@ PLANNED = frozenset(
         Primitive.QUADS,
         Primitive.QUAD_STRIP,
         Primitive.POLYGON,
+        *LINES,
     }
 )
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
@@ -78,7 +81,7 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 def begin_placing(cache: Any) -> None:
     """Start compiling the functions of most small draws in the background."""
     _place(True, True, False, cache)
-    draw_function((0, 1, 2, 3, 4, 5), False, False, False, cache)
+    draw_function((0, 1, 2, 3, 4, 5), False, False, False, 3, cache)
 
 
 def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
@@ -109,7 +112,12 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
         return None
     memory = PlanMemory.of(fixed.engine.scratch, draw.counters)
     stand_in: Any = StandIn(memory, outputs)
-    function = tile_function_for(fragment, fixed.engine, context, stand_in)
+    if mode not in LINES:
+        function = tile_function_for(fragment, fixed.engine, context, stand_in)
+    elif context.state.line_stipple_enable or context.pattern(context.state.line_smooth):
+        return None
+    else:
+        function = function_of_lines(fragment, fixed.engine, context, stand_in)
     if (
         function is None
         or function.code.sites

@@ -20,6 +20,7 @@ from gallette.drivers.common.raster.setup import SUBPIXELS, Rect
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.state import RasterizerState
 
 from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, setup_functions
 from .llvm.engine import Function, compile_module
@@ -80,12 +81,10 @@ def fill_lines(
     code.
     """
     state, count = context.state, len(batch.corners)
-    if touches_nothing(engine) or context.multisampled or state.conservative:
+    if touches_nothing(engine) or batch.depth is not None:
         return False
-    if batch.depth is not None:
-        return False
-    function = tile_function_for(bound, engine, context, vertices, Kind(2))
-    if function is None or function.key.places:
+    function = function_of_lines(bound, engine, context, vertices)
+    if function is None:
         return False
     if context.target.empty or not count:
         return True
@@ -102,13 +101,26 @@ def fill_lines(
         made.block[word] = made.keep[-1].ctypes.data
     made.block[TileWords.HALF_WIDTH], made.block[TileWords.TRIANGLES] = half_width(state), count
     made.block[Words.STATUS] = 0
-    _lines(state.half_pixel_center, state.bottom_edge_rule, bound.program.cache)(
-        made.block.ctypes.data
-    )
+    lines_function(state, bound.program.cache)(made.block.ctypes.data)
     if made.block[Words.STATUS]:  # a coordinate is too large
         return False
     made.shade()
     return True
+
+
+def function_of_lines(
+    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
+) -> TileFunction | None:
+    """The tile function of lines that machine code sets up; None if they need the shared code."""
+    if context.multisampled or context.state.conservative:
+        return None
+    function = tile_function_for(bound, engine, context, vertices, Kind(2))
+    return None if function is None or function.key.places else function
+
+
+def lines_function(state: RasterizerState, cache: Any) -> Function:
+    """The function that sets up lines."""
+    return _lines(state.half_pixel_center, state.bottom_edge_rule, cache)
 
 
 @functools.lru_cache(maxsize=4)

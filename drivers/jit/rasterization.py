@@ -19,6 +19,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.splitting import MOST_LANES
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.batch import Batch, RasterContext
+from gallette.drivers.common.raster.lines import half_width
 from gallette.drivers.common.raster.primitives import clipped
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.clip import ClipPlanes
@@ -26,9 +27,18 @@ from gallette.drivers.common.vertex.vertices import INTEGERS, Ints, VertexSet
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.state import ViewportState
 
-from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, setup_functions
+from .blocks import (
+    WORTH_THREADS,
+    SetupFunctions,
+    area,
+    begin_block,
+    complete_block,
+    grid,
+    setup_functions,
+)
 from .llvm.engine import Function, compile_module, loads
 from .plan_memory import MOST_TRIANGLES, ROOM, PlanMemory
+from .polygons import lines_function
 from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_functions, clip_planes
 from .shader.layout import ClipWords, DrawWords, StreamWords, TileWords
 from .shader.plan_code import LARGE, LISTS, plan_text
@@ -60,11 +70,11 @@ class StandIn:
 
 @functools.lru_cache(maxsize=64)
 def draw_function(
-    planes: tuple[int, ...], halfz: bool, first: bool, given: bool, cache: Any
+    planes: tuple[int, ...], halfz: bool, first: bool, given: bool, corners: int, cache: Any
 ) -> Function:
     """The function `draw`."""
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(plan_text(planes, halfz, first, given, worth), ("draw",), cache)
+    code = compile_module(plan_text(planes, halfz, first, given, corners, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)
 
 
@@ -167,18 +177,27 @@ class Rasterization:
         self._functions = [
             (DrawWords.CUT, cut),
             (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, functions.set_up),
+            (DrawWords.SET_UP, self._set_up(functions)),
             (DrawWords.BIN, functions.fill_lists),
             (DrawWords.FILL, self._function.call),
         ]
         first = self._context.state.flatshade_first
-        self._whole = draw_function(numbers, planes.halfz, first, given, cache)
+        corners = self._function.key.kind.corners
+        self._whole = draw_function(numbers, planes.halfz, first, given, corners, cache)
         self._loads, self._quick = -1, list[Function]()
         block[DrawWords.CLIP] = clip.ctypes.data
         block[DrawWords.TILE] = self._tile_at
         block[DrawWords.TILES] = self._tiles
         self._keep += [clip, block]
         self._words, self._at = block.data, int(block.ctypes.data)
+
+    def _set_up(self, functions: SetupFunctions) -> Function:
+        """The function that sets up triangles or lines."""
+        if self._function.key.kind.corners == 3:
+            return functions.set_up
+        self._tile[TileWords.FRONT] = self.memory.fronts_at
+        self._tile[TileWords.HALF_WIDTH] = half_width(self._context.state)
+        return lines_function(self._context.state, self.cache)
 
     def _point(self) -> None:
         """Update addresses of functions that were loaded or moved, and which of them are still

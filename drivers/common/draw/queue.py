@@ -43,6 +43,9 @@ SMALL = 1 << 14
 FEW_VERTICES = 1 << 10
 """Draws of no more vertices than this do not flush others, though they have a plan."""
 
+LINES = frozenset({Primitive.LINES, Primitive.LINE_STRIP, Primitive.LINE_LOOP})
+"""Modes whose draws have a plan in some states only."""
+
 MOST_PLANNED = 1 << 21
 """Draws of more vertices than this have no plan."""
 
@@ -178,7 +181,7 @@ class DrawQueue:
         if info.index_buffer is not None:
             self._hold_indices(info.index_buffer)
         self._entries.append((snapshot, info, constants))
-        self._joined += info.mode in self._planned
+        self._joined += self._is_planned(snapshot, info.mode)
         self._lanes += info.count * info.instance_count
 
     def _hold(self, snapshot: Snapshot) -> None:
@@ -230,7 +233,6 @@ class DrawQueue:
         draws, data, starts = series.entries, series.data, series.firsts
         instances = series.first_instances
         entries, bound, target = self._entries, self._states.bound, self._target
-        planned = self._planned
         valid: set[PreparedDraw] = set()
         number, last = first, len(draws)
         changed = full = False
@@ -254,7 +256,7 @@ class DrawQueue:
                 if self._lanes >= MOST_LANES or len(entries) >= MOST:
                     full = True
                     break
-                if draw.info.mode in planned and not self._waits(draw.info):
+                if not self._waits(draw.snapshot, draw.info):
                     full = bool(entries)
                     break
                 if draw not in valid:
@@ -281,7 +283,7 @@ class DrawQueue:
                 if info.index_buffer is not None:
                     self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
-                self._joined += info.mode in planned
+                self._joined += self._is_planned(draw.snapshot, info.mode)
                 self._lanes += info.count * info.instance_count
                 number += 1
         finally:
@@ -409,19 +411,30 @@ class DrawQueue:
     def _can_be_pending(self, info: DrawInfo) -> bool:
         """Whether a small draw can be pending."""
         assert self._snapshot is not None
-        return self._waits(info) and self._snapshot.can_be_pending(info.mode)
+        return self._waits(self._snapshot, info) and self._snapshot.can_be_pending(info.mode)
 
-    def _waits(self, info: DrawInfo) -> bool:
+    def _waits(self, snapshot: Snapshot, info: DrawInfo) -> bool:
         """Whether a draw is to become pending, if it can. A few vertices that have a plan wait with
         draws that are pending already, since those would have to be executed first; but not more
-        draws than there are without a plan.
+        draws than there are without a plan, and only if pixels can be ordered.
         """
         if not self._defers:
             return False
-        if info.mode not in self._planned:
-            return True
-        few = info.count * info.instance_count <= FEW_VERTICES
-        return few and 2 * self._joined < len(self._entries)
+        vertices = info.count * info.instance_count
+        if not self._is_planned(snapshot, info.mode):
+            return vertices <= SMALL
+        if vertices > FEW_VERTICES or 2 * self._joined >= len(self._entries):
+            return False
+        first, call, _ = self._entries[0]
+        return first.can_order(call.mode)
+
+    def _is_planned(self, snapshot: Snapshot, mode: Primitive) -> bool:
+        """Whether draws follow plans instead of becoming pending. Triangles without a plan are
+        executed at once, too; lines without one (with several samples, for example) are not.
+        """
+        if mode not in self._planned:
+            return False
+        return mode not in LINES or (snapshot.alive and snapshot.plan(mode) is not None)
 
     def _most(self, mode: Primitive) -> int:
         """The number of vertices up to which a draw is small."""

@@ -279,6 +279,11 @@ class Snapshot:
             found = self._can_be_pending[mode] = self._find_out(mode)
         return found
 
+    def can_order(self, mode: Primitive) -> bool:
+        """Whether its draws can be executed in per-pixel order with those of other states."""
+        state = self.states.of(mode)
+        return state is not None and state.fixed.engine.deals
+
     def _find_out(self, mode: Primitive) -> bool:
         bound = self.states.bound
         if bound.rasterizer.state.rasterizer_discard or any(

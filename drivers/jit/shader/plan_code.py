@@ -1,9 +1,9 @@
 """A part of a draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
 
-`draw` calls the stages one after the other: the vertex shader, `place`, clipping of triangles that
-are not inside of all planes, set-up, binning, the tile function. If it cannot continue, it stores
-the reason in `DrawWords.STATE`; it has had no visible effect then. Where vertices are given, it
-does what is between the vertex shader and the tile function.
+`draw` calls the stages one after the other: the vertex shader, `place`, clipping of triangles or
+lines that are not inside of all planes, set-up, binning, the tile function. If it cannot continue,
+it stores the reason in `DrawWords.STATE`; it has had no visible effect then. Where vertices are
+given, it does what is between the vertex shader and the tile function.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ def plan_text(
     halfz: bool,
     first: bool,
     given: bool,
+    corners: int,
     worth: tuple[int, int],
 ) -> str:
     """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
-    first one, whether vertices are `given`, and the numbers of tiles and pixels from which threads
-    pay.
+    first one, whether vertices are `given`, the corners of a primitive (lines have two), and the
+    numbers of tiles and pixels from which threads pay.
     """
     b = Builder()
-    _Draw(b, planes, halfz, first, given, worth).run()
+    _Draw(b, planes, halfz, first, given, corners, worth).run()
     return b.text()
 
 
@@ -61,9 +62,10 @@ class _Draw:
         halfz: bool,
         first: bool,
         given: bool,
+        corners: int,
         worth: tuple[int, int],
     ) -> None:
-        self.b = b
+        self.b, self.corners = b, corners
         self.planes, self.halfz, self.first, self.worth = planes, halfz, first, worth
         self.given = given
 
@@ -154,7 +156,10 @@ class _Draw:
         with b.when(self._codes(clip).ne(0)):
             unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
             self._leave_if(unclipped.ne(0), LARGE)
-            self._cut_some(clip)
+            if self.corners == 2:
+                self._cut_lines(clip)
+            else:
+                self._cut_some(clip)
 
     def _cut_some(self, clip: V) -> None:
         b = self.b
@@ -184,19 +189,97 @@ class _Draw:
         )
         every = b.var("i32", 0, 0)
         with b.loop(b.const("i64", 0), self.lanes) as i:
-            x, y, z, w = (b.load_at(places, room * axis + i, "float") for axis in range(4))
-            near = z if self.halfz else w + z
-            distances = {0: w - x, 1: w + x, 2: w - y, 3: w + y, 4: near, 5: w - z}
-            own = [plane for plane in self.planes if plane >= FIRST_DISTANCE]
-            for row, plane in enumerate(own, 4):
-                distances[plane] = b.load_at(places, room * row + i, "float")
             code = b.const("i32", 0)
-            for plane in self.planes:
-                outside = (~(distances[plane] >= 0.0)).to("i32", False)
-                code = code | (outside << plane)
+            for plane, distance in self._distances(places, room, i).items():
+                code = code | ((~(distance >= 0.0)).to("i32", False) << plane)
             b.store(b.at(codes, i, "i32"), code)
             every.set(every.get() | code)
         return every.get()
+
+    def _distances(self, places: V, room: V, vertex: V) -> dict[int, V]:
+        """A vertex's distance inside of each plane."""
+        b = self.b
+        own = [plane for plane in self.planes if plane >= FIRST_DISTANCE]
+        x, y, z, w, *rest = (
+            b.load_at(places, room * row + vertex, "float") for row in range(4 + len(own))
+        )
+        near = z if self.halfz else w + z
+        found = {0: w - x, 1: w + x, 2: w - y, 3: w + y, 4: near, 5: w - z}
+        found |= dict(zip(own, rest, strict=True))
+        return {plane: found[plane] for plane in self.planes}
+
+    def _cut_lines(self, clip: V) -> None:
+        """The parts of lines inside of all planes, in order, as `vertex.clip.clip_lines` makes
+        them: each end moves by the largest parameter at which the line enters a plane.
+        """
+        b, codes = self.b, self._own(DrawWords.CODES)
+        places, room = (
+            b.load_at(clip, ClipWords.PLACES, "ptr"),
+            b.load_at(clip, ClipWords.ROOM, "i64"),
+        )
+        given = [b.load_at(self.tile, word, "ptr") for word in _NAMED]
+        merged = [self._own(DrawWords.MERGED + k) for k in range(3)]
+        left, new = b.var("i64", 0, 0), b.var("i64", 0, self.lanes)
+        ends = [b.var("i64", 0, 0) for _ in range(2)]
+        with b.loop(b.const("i64", 0), self.triangles) as i:
+            v = [b.load_at(given[0], i * 2 + k, "i64") for k in range(2)]
+            for end, vertex in zip(ends, v, strict=True):
+                end.set(vertex)
+            first, second = (b.load_at(codes, vertex, "i32") for vertex in v)
+            alive = b.var("i1", 0, (first & second).eq(0))
+            with b.when(alive.get() & (first | second).ne(0)):
+                moved = [b.var("float", 0, 0.0) for _ in range(2)]
+                of_ends = [self._distances(places, room, vertex) for vertex in v]
+                for plane in self.planes:
+                    pair = [distances[plane] for distances in of_ends]
+                    finite = [b.math("fabs", each) < float("inf") for each in pair]
+                    touched = ((first | second) & (1 << plane)).ne(0)
+                    alive.set(alive.get() & (~touched | (finite[0] & finite[1])))
+                    for k, t in enumerate(moved):
+                        here, there = pair[k], pair[1 - k]
+                        at = here / (here - there)
+                        larger = touched & (here < 0.0) & (at > t.get())
+                        t.set(b.select(larger, at, t.get()))
+                alive.set(alive.get() & (moved[0].get() + moved[1].get() < 1.0))
+                for k, t in enumerate(moved):
+                    with b.when(alive.get() & (t.get() > 0.0)):
+                        owner = b.load_at(given[1], i, "i64")
+                        self._move(clip, t.get(), (v[k], v[1 - k], owner), new.get())
+                        ends[k].set(new.get())
+                        new.set(new.get() + 1)
+            with b.when(alive.get()):
+                to = left.get()
+                for k, end in enumerate(ends):
+                    b.store(b.at(merged[0], to * 2 + k, "i64"), end.get())
+                b.store(b.at(merged[1], to, "i64"), b.load_at(given[1], i, "i64"))
+                b.store(b.at(merged[2], to, "i32"), b.load_at(given[2], i, "i32"))
+                left.set(to + 1)
+        self._set(clip, ClipWords.COUNT, self.lanes)
+        self._set(clip, ClipWords.NEW_COUNT, new.get())
+        with b.when(new.get() > self.lanes):
+            self._call(DrawWords.EXTEND, clip)
+        for word, array in zip(_NAMED, merged, strict=True):
+            self._set(self.tile, word, array)
+        self._set(self.tile, TileWords.TRIANGLES, left.get())
+
+    def _move(self, clip: V, t: V, ends: tuple[V, V, V], new: V) -> None:
+        """Create a vertex of a line, `t` of the way from the outer end to the inner one; the last
+        vertex given is the provoking one.
+        """
+        b, number = self.b, new - self.lanes
+        self._leave_if(number >= DrawWords.MOST_PIECES, LARGE)
+        places, room = (
+            b.load_at(clip, ClipWords.PLACES, "ptr"),
+            b.load_at(clip, ClipWords.ROOM, "i64"),
+        )
+        cuts = [b.load_at(clip, ClipWords.CUTS + k, "ptr") for k in range(4)]
+        b.store(b.at(cuts[0], number, "float"), t)
+        for place, vertex in zip(cuts[1:], ends, strict=True):
+            b.store(b.at(place, number, "i64"), vertex)
+        for row in range(4):
+            outside, inside = (b.load_at(places, room * row + v, "float") for v in ends[:2])
+            value = outside + t * (inside - outside)
+            b.store(b.at(places, room * row + new, "float"), value)
 
     def _sort(self, clip: V) -> tuple[V, V]:
         """List the triangles to be clipped; returns their number and that of the planes they

@@ -1,4 +1,4 @@
-"""Lines become pending, triangles follow plans: when they alternate, and when they do not."""
+"""Points become pending, triangles follow plans: when they alternate, and when they do not."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def draw(gl: Any, mode: int, number: int) -> None:
 @pytest.mark.parametrize(
     ("modes", "batches"),
     [
-        ([GL.LINE_STRIP] + [GL.TRIANGLES] * 9, [2]),
-        ([GL.LINE_STRIP, GL.TRIANGLES] * 5, [10]),
-        ([GL.TRIANGLES] * 4 + [GL.LINE_STRIP] * 4 + [GL.TRIANGLES] * 3, [7]),
+        ([GL.POINTS] + [GL.TRIANGLES] * 9, [2]),
+        ([GL.POINTS, GL.TRIANGLES] * 5, [10]),
+        ([GL.TRIANGLES] * 4 + [GL.POINTS] * 4 + [GL.TRIANGLES] * 3, [7]),
     ],
 )
-def test_no_more_triangles_wait_than_lines(
+def test_no_more_triangles_wait_than_points(
     gl: Any, executed: list[int], modes: list[int], batches: list[int]
 ) -> None:
     for number, mode in enumerate(modes):
