@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gallette.commands.spirv import STAGES, _module
+from gallette.commands.spirv import _module
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl.alone import nir_of
+from gallette.compiler.nir.ir.modes import GL_NAMES
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, Module
@@ -16,14 +17,7 @@ from gallette.piglit_subset.suite import find_tests
 ROOT = Path(__file__).parents[1]
 MOST = 400
 """instructions of a seed: small ones can be tried often"""
-SUFFIXES = {
-    "VERTEX": ".vert",
-    "FRAGMENT": ".frag",
-    "COMPUTE": ".comp",
-    "GEOMETRY": ".geom",
-    "TESS_CONTROL": ".tesc",
-    "TESS_EVALUATION": ".tese",
-}
+STAGES = {name: stage for stage, name in GL_NAMES.items()}
 _ENTRY, _FUNCTION, _CALL = opcode("OpEntryPoint"), opcode("OpFunction"), opcode("OpFunctionCall")
 _ABOUT = frozenset(
     map(opcode, ("OpName", "OpMemberName", "OpDecorate", "OpMemberDecorate", "OpExecutionMode"))
@@ -37,11 +31,11 @@ def modules() -> list[Module]:
         found.append(assemble(path.read_text(), str(path)))
     for _, path in find_tests([])[::40]:
         for part in parse_file(path).shaders:
-            suffix = SUFFIXES.get(part.stage.removesuffix("_SHADER"))
-            if suffix is None or part.form != "glsl":
+            stage = STAGES.get(part.stage.removesuffix("_SHADER"))
+            if stage is None or part.form != "glsl":
                 continue
             try:
-                found.append(_module(nir_of(STAGES[suffix], part.text)))
+                found.append(_module(nir_of(stage, part.text)))
             except GalletteError:
                 continue
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,11 +11,9 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.machines.program import Counters, MachineProgram
-from gallette.drivers.machines.simd import compile as simd
-from gallette.drivers.machines.tiler import compile as tiler
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
 from gallette.drivers.numpipe.shader.program import compile_program
+from tests.machines.programs import compiled_for_simd, compiled_for_tiler
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import DivergentShader
@@ -29,23 +28,13 @@ def _jit(shader: Shader) -> Any:
     return compile_program(shader)
 
 
-def _simd(**options: Any) -> Callable[[Shader], Any]:
-    chosen = simd.BackendOptions(**options)
-    return lambda shader: MachineProgram(shader, simd.compile_shader(shader, chosen), Counters())
-
-
-def _tiler(shader: Shader) -> Any:
-    made = tiler.compile_shader(shader, tiler.BackendOptions())
-    return MachineProgram(shader, made, Counters())
-
-
 COMPILERS: dict[str, Callable[[Shader], Any]] = {
     "numpipe": compile_program,
     "jit": _jit,
-    "simd": _simd(),
-    "simd_8_spilling": _simd(width=8, registers=48),
-    "simd_16_spilling": _simd(width=16, registers=48),
-    "tiler": _tiler,
+    "simd": compiled_for_simd,
+    "simd_8_spilling": partial(compiled_for_simd, width=8, registers=48),
+    "simd_16_spilling": partial(compiled_for_simd, width=16, registers=48),
+    "tiler": compiled_for_tiler,
 }
 
 # What the shaders have: lanes, and how they are run; then by compiler which ones.

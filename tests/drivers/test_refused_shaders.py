@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.simd.test_chunks import compiled as compiled_for_simd
-from tests.tiler.test_chunks import compiled as compiled_for_tiler
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.builder import Builder
@@ -20,6 +18,7 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.values import Def
 from gallette.drivers.jit.program import compile_program as compiled_for_jit
 from gallette.drivers.numpipe.shader.program import compile_program as compiled_for_numpipe
+from tests.machines.programs import compiled_for_simd, compiled_for_tiler
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 
 COMPILERS: dict[str, Callable[..., Any]] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
+from gallette.drivers.machines.program import Counters, MachineProgram
 from gallette.drivers.machines.simd import compile as simd_compile
 from gallette.drivers.machines.tiler import compile as tiler_compile
 from gallette.drivers.machines.tiler.lower import lowered_for_tiler
@@ -47,6 +48,17 @@ def program(machine: str, seed: int) -> Shader:
     shader = grower(seed, Stage.FRAGMENT, exact=True).build()
     lowered_for_tiler(shader, OptimizeOptions(scalar=True))
     return shader
+
+
+def compiled(machine: str, shader: Shader, **options: Any) -> MachineProgram[Any]:
+    """The machine's program; `options` are those of its back end."""
+    backend: Any = simd_compile if machine == "simd" else tiler_compile
+    made = backend.compile_shader(shader, backend.BackendOptions(**options))
+    return MachineProgram(shader, made, Counters())
+
+
+compiled_for_simd = functools.partial(compiled, "simd")
+compiled_for_tiler = functools.partial(compiled, "tiler")
 
 
 def checked_program(machine: str, seed: int, **options: Any) -> Checked:

@@ -11,12 +11,17 @@ import pytest
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
-from tests.machines.programs import judged
+from gallette.compiler.nir.run.optimize import OptimizeOptions
+from gallette.drivers.machines.tiler.lower import lowered_for_tiler
+from tests.machines.programs import compiled_for_simd, compiled_for_tiler, judged
 from tests.numpipe.shader.shader_harness import PictureEnvironment, run_compiled
 from tests.simd.divergent_programs import scalar
-from tests.simd.test_chunks import compiled as compiled_for_simd
-from tests.tiler.test_chunks import compiled as compiled_for_tiler
-from tests.tiler.test_chunks import lowered
+
+
+def lowered(shader: Shader) -> Shader:
+    lowered_for_tiler(shader, OptimizeOptions(scalar=True))
+    return shader
+
 
 MACHINES: dict[str, tuple[Callable[[Shader], Shader], Callable[[Shader], Any]]] = {
     "simd": (scalar, compiled_for_simd),

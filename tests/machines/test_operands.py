@@ -19,9 +19,8 @@ from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, AluType, Opcode
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.machines.tiler.backend.select import PATTERNS
+from tests.machines.programs import compiled_for_simd, compiled_for_tiler
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
-from tests.simd.test_chunks import compiled as compiled_for_simd
-from tests.tiler.test_chunks import compiled as compiled_for_tiler
 
 _VECTORS = {name for name, op in OPCODES.items() if op.is_vec}
 _REDUCED = {

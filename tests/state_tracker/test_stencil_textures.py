@@ -11,7 +11,7 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.drivers.common.draw.test_splitting import link
+from tests.state_tracker.helpers import linked
 
 SIZE = 4
 SOURCE = """#version 430
@@ -57,13 +57,7 @@ def create(driver: str) -> Any:
 def program(gl: Any, kind: str, how: str, layered: bool) -> int:
     coordinates = FETCHES[how] % ((3, ", 1") if layered else (2, ""))
     bits = "uvec4" if kind == "u" else "floatBitsToUint"
-    return link(
-        gl,
-        (
-            GL.COMPUTE_SHADER,
-            SOURCE % (kind, "Array" if layered else "", kind, coordinates, bits),
-        ),
-    )
+    return linked(gl, compute=SOURCE % (kind, "Array" if layered else "", kind, coordinates, bits))
 
 
 def fetched(gl: Any, buffer: int) -> Numbers:
