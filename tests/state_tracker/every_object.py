@@ -323,7 +323,7 @@ def grown(driver: str) -> dict[str, Any]:
         late += pipe() is not None
         gc.enable()
 
-    for _ in range(2):  # bounded caches fill
+    for _ in range(5):  # bounded caches fill, and methods of data classes are compiled
         one()
     objects = live_objects()
     tracemalloc.start()

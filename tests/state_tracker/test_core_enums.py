@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from gallette.compiler.nir.ir.modes import GL_NAMES
 from gallette.state_tracker import GL, create_context, entry_points
+from gallette.state_tracker.optional.compatibility.client_arrays import ARRAYS
 from tests.conftest import native_context
 from tests.state_tracker import test_es_enums
 from tests.state_tracker.negative_suite import topics
@@ -104,7 +106,11 @@ def mentioned() -> set[str]:
     texts = (path.read_text(encoding="utf-8") for path in root.rglob("*.py"))
     names = {name for text in texts for name in re.findall(r"\bGL\.([A-Z][A-Z0-9_]+)", text)}
     words = " ".join(path.read_text(encoding="utf-8") for path in root.rglob("parameters.txt"))
-    words += " ".join(f"TEXTURE_GEN_{coordinate}" for coordinate in "STRQ")  # composed there
+    # Names that are composed there:
+    words += " ".join(f"TEXTURE_GEN_{coordinate} " for coordinate in "STRQ")
+    words += " ".join(f"{array}_ARRAY" for array in ARRAYS)
+    for kind in ("ATOMIC_COUNTER_BUFFER", "UNIFORM_BLOCK"):
+        words += "".join(f" {kind}_REFERENCED_BY_{s}_SHADER" for s in GL_NAMES.values())
     return names | {word for word in re.findall(r"[A-Z][A-Z0-9_]+", words) if hasattr(GL, word)}
 
 
