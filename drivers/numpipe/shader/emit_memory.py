@@ -124,8 +124,7 @@ class MemoryEmitter(AluEmitter):
         value = op.srcs[0]
         array = self.program.output_arrays.get(place)
         if array is None:
-            kind = value.kind or f"f{max(value.bits, 8) // 8}"
-            self.outputs[place] = self.read(value, kind, lanes=False)
+            self.outputs[place] = self.read(value, value.output_kind, lanes=False)
             return
         name = self.array_name(array)
         self.outputs[place] = f"{name}[0]"

@@ -59,6 +59,13 @@ class LaneValue:
         return f"<v{self.id} {self.kind}>"
 
     @property
+    def output_kind(self) -> str:
+        """The dtype as an output: clipping and depth tests take numbers, whatever computed the
+        bits.
+        """
+        return f"f{self.bits // 8}" if self.bits >= 16 else self.kind or "u1"
+
+    @property
     def shared(self) -> bool:
         """Whether several lookups need the same of it, so that its array is not overwritten."""
         return self.lookups > 1 and self.varying and isinstance(self.op, Op)

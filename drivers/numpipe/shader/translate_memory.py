@@ -159,7 +159,7 @@ class MemoryTranslator(SharedTranslator):
         if place not in self.program.output_arrays:
             array = LaneArray(1, value.bits)
             array.varying = True
-            array.kind = value.kind or f"f{value.bits // 8}"
+            array.kind = value.output_kind
             self.program.output_arrays[place] = array
 
     def load_ubo(self, instr: Intrinsic) -> None:
