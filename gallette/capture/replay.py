@@ -511,6 +511,9 @@ class Replayer:
         if binary is None or any(s.code or s.included for s in binary.shaders):
             return False
         gl, program = self.gl, self.name("program", call.args[0])
+        attached = gl.get_attached_shaders(program)  # which a binary does not look at
+        for shader in attached:
+            gl.detach_shader(program, shader)
         shaders = [gl.create_shader(source.type) for source in binary.shaders]
         for shader, source in zip(shaders, binary.shaders, strict=True):
             gl.shader_source(shader, source.source)
@@ -525,6 +528,8 @@ class Replayer:
         for shader in shaders:
             gl.detach_shader(program, shader)
             gl.delete_shader(shader)
+        for shader in attached:
+            gl.attach_shader(program, shader)
         return True
 
     def _linked(self, recorded: int, facts: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gallette.egl.install import SONAMES
 from gallette.egl.libraries import folder
+from gallette.egl.starting import dynamic_linker
 from gallette.egl.xcb import missing
 
 _LOADER_SECONDS = 10
@@ -22,7 +23,7 @@ def facts(
     yield "windows", _windows(variables)
     yield "libraries", str(folder())
     yield "program", shlex.join(command)
-    linked = linked_libraries(command[0], variables)
+    linked = linked_libraries(command, variables)
     if linked is None:
         yield "links", "unknown: the dynamic linker tells nothing of it (is it a static program?)"
         return
@@ -43,13 +44,14 @@ def _windows(variables: Mapping[str, str]) -> str:
     return "none: off-screen (there is no DISPLAY)"
 
 
-def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, str] | None:
+def linked_libraries(command: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
     """The libraries that the dynamic linker gives a program, by name; None if they are unknown."""
-    if not _is_dynamic(program):  # such a program would run
+    by_linker = command[1:] and dynamic_linker(command[1]) == command[0]
+    if not by_linker and dynamic_linker(command[0]) is None:  # such a program would run
         return None
     try:
         done = subprocess.run(
-            [program],
+            command[:2] if by_linker else command[:1],
             env={**variables, "LD_TRACE_LOADED_OBJECTS": "1"},  # it lists them, and runs nothing
             capture_output=True,
             text=True,
@@ -65,22 +67,3 @@ def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, st
         if arrow:
             found[name] = rest.partition(" (")[0]
     return found or None
-
-
-def _is_dynamic(program: str) -> bool:
-    """Whether this is an ELF program that names a dynamic linker."""
-    try:
-        with open(program, "rb") as file:
-            head = file.read(64)
-            if head[:5] != b"\x7fELF\x02" or len(head) < 64:  # of 64 bits
-                return False
-            start, size, count = (int.from_bytes(head[a:b], "little") for a, b in _HEADERS)
-            file.seek(start)
-            table = file.read(size * count)
-    except (OSError, OverflowError):
-        return False
-    kinds = [table[i * size : i * size + 4] for i in range(count)]
-    return (3).to_bytes(4, "little") in kinds  # PT_INTERP
-
-
-_HEADERS = ((32, 40), (54, 56), (56, 58))  # of an ELF header: where its table is, size and count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from pathlib import Path
 
@@ -43,7 +44,44 @@ def command_line(program: list[str]) -> list[str]:
         return [*launcher, found, *program[1:]]
     if not os.access(found, os.X_OK):
         raise GalletteError(f"gallette run: {found} is neither a program nor a Python script")
-    return [found, *program[1:]]
+    return [*_linker_of(found), found, *program[1:]]
+
+
+def _linker_of(path: str) -> list[str]:
+    """The dynamic linker, to start a program with whose file gives it another user or group: the
+    system would keep it from finding gallette's libraries. So started, it runs as the caller.
+    """
+    about = os.stat(path)
+    changes = [about.st_mode & stat.S_ISUID and about.st_uid != os.getuid()]
+    changes.append(about.st_mode & stat.S_ISGID and about.st_gid != os.getgid())
+    linker = dynamic_linker(path) if any(changes) else None
+    return [] if linker is None else [linker]
+
+
+def dynamic_linker(program: str) -> str | None:
+    """The dynamic linker that an ELF program names; None if it names none."""
+    try:
+        with open(program, "rb") as file:
+            head = file.read(64)
+            if head[:5] != b"\x7fELF\x02" or len(head) < 64:  # of 64 bits
+                return None
+            start, size, count = (int.from_bytes(head[a:b], "little") for a, b in _HEADERS)
+            file.seek(start)
+            table = file.read(size * count)
+            for at in range(0, len(table), max(1, size)):
+                kind, place, length = (
+                    int.from_bytes(table[at + a : at + b], "little") for a, b in _ENTRY
+                )
+                if kind == 3:  # PT_INTERP
+                    file.seek(place)
+                    return os.fsdecode(file.read(length).rstrip(b"\0"))
+    except (OSError, OverflowError):
+        pass
+    return None
+
+
+_HEADERS = ((32, 40), (54, 56), (56, 58))  # of an ELF header: where its table is, size and count
+_ENTRY = ((0, 4), (8, 16), (32, 40))  # of that: a kind, where it is in the file, and its length
 
 
 def prepared(

@@ -157,7 +157,8 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
     if kind == "FLOAT":
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             narrow: Array = np.ascontiguousarray(value, f"f{width // 8}")
-            return narrow.view(f"u{width // 8}")
+            bits: Array = narrow.view(f"u{width // 8}")
+            return bits - (np.abs(narrow) > np.abs(value)) if width == 16 else bits  # to zero
     if kind in ("UINT", "SINT"):
         return _encode_integer(width, kind == "SINT", value)
     top = (1 << width) - 1

@@ -365,6 +365,7 @@ def test_programs_from_binaries_are_linked_again_for_other_drivers(tmp_path: Pat
     def draw(gl: Any) -> None:
         program, loaded = gl.create_program(), gl.create_program()
         for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, TINTED)):
+            gl.attach_shader(loaded, gl.create_shader(kind))  # never compiled, as ANGLE's are
             shader = gl.create_shader(kind)
             gl.shader_source(shader, text)
             gl.compile_shader(shader)

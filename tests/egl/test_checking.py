@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -45,6 +46,22 @@ def test_libraries_that_a_program_is_linked_with(
     stubborn = link("stubborn", f"-Wl,--disable-new-dtags,-rpath,{other}")
     assert main(["run", "--check", stubborn]) == 1
     assert f"libGL.so.1: NOT gallette, but {other}/libGL.so.1\n" in capsys.readouterr().out
+
+
+def test_a_program_with_a_group_of_its_own_finds_the_libraries(
+    link: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As games that write a list of scores have; by itself it would get the system's."""
+    assert callable(link)
+    program = Path(link("scores"))
+    other = next((group for group in os.getgroups() if group != os.getgid()), os.getgid() + 1)
+    try:
+        os.chown(program, -1, other)
+    except PermissionError:
+        pytest.skip("only root, or a member of two groups, can give a file away")
+    program.chmod(0o2755)
+    assert main(["run", "--check", str(program)]) == 0
+    assert "libGL.so.1: gallette\n" in capsys.readouterr().out
 
 
 def test_nothing_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -159,7 +159,7 @@ def _encoded(b: Builder, channel: Channel, value: Def) -> Def:
     if kind == "FLOAT":
         if width < 16:
             return _small_float(b, value, width - 5)
-        return value if width == 32 else b.u2u32(b.f2f16(value))
+        return value if width == 32 else b.u2u32(b.f2f16_rtz(value))  # as llvmpipe
     if kind == "UINT":
         return value if width == 32 else b.umin(value, b.imm_int(top))
     if kind == "SINT":
