@@ -28,6 +28,7 @@ _ENTRY_POINTS = _HERE.parent / "state_tracker" / "entry_points"
 SOURCES = (
     _HERE / "generators",
     _HERE / "requirements.py",
+    _HERE.parent / "compiler" / "text_tables.py",
     _ENTRY_POINTS / "functions.py",
     _ENTRY_POINTS / "data",
 )
