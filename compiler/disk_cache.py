@@ -20,6 +20,7 @@ import os
 import pickle
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,12 @@ class DiskCache:
         return f"{self._root}{key}"
 
 
+_PAUSES, _PAUSE = 10, 0.01
+"""The thread begins when so many seconds have passed, so often: what was compiled is about to be
+drawn, for which the processor is needed.
+"""
+
+
 class _Writer:
     """Bodies that wait for their files, and the thread that creates these.
 
@@ -164,6 +171,9 @@ class _Writer:
             thread.join()
 
     def _run(self) -> None:
+        for _ in range(_PAUSES):
+            if threading.main_thread().is_alive():  # else Python waits for this thread
+                time.sleep(_PAUSE)
         while True:
             with self._lock:
                 first = next(iter(self.bodies.items()), None)
