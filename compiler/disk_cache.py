@@ -242,8 +242,8 @@ def code_version(*packages: str) -> str:
 def _version_of(package: str) -> str:
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     found = hashlib.blake2b(digest_size=16)
-    for where, size, time in sorted(_sources(os.path.join(root, package), package)):
-        found.update(f"{where}:{size}:{time}\n".encode())
+    for where, size, changed in sorted(_sources(os.path.join(root, package), package)):
+        found.update(f"{where}:{size}:{changed}\n".encode())
     return found.hexdigest()
 
 
