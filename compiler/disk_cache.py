@@ -138,8 +138,8 @@ class DiskCache:
 
 
 _PAUSES, _PAUSE = 10, 0.01
-"""The thread begins when so many seconds have passed, so often: what was compiled is about to be
-drawn, for which the processor is needed.
+"""Before it writes, the thread sleeps this often for this many seconds: programs draw with the code
+that they have compiled, and need the processor for it.
 """
 
 
@@ -157,7 +157,7 @@ class _Writer:
     def put(self, cache: DiskCache, key: str, body: bytes) -> None:
         with self._lock:
             self.bodies[cache, key] = body
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="gallette-cache")
                 try:
                     self._thread.start()
@@ -189,7 +189,7 @@ _writer = _Writer()
 
 
 def _after_fork() -> None:
-    """A forked child has no such thread; its parent writes what waits."""
+    """A forked child has no such thread; its parent writes the files."""
     global _writer
     _writer = _Writer()
 

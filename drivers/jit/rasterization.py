@@ -86,7 +86,7 @@ def _kind(slot: int, context: RasterContext) -> int:
 
 
 def clip_rows(planes: ClipPlanes) -> dict[tuple[int, int], int]:
-    """The rows of what clipping reads: of the position, and of the clip distances in force."""
+    """The rows of the position and of the clip distances in force, which clipping reads."""
     places = [(int(VaryingSlot.POS), i) for i in range(4)]
     places += [planes.distances[number] for number in sorted(planes.distances)]
     return {place: row for row, place in enumerate(places)}
