@@ -53,8 +53,8 @@ class Step:
     active: list[bool]
 
 
+# Routines, and their arguments for all lanes.
 Lookup = list[tuple[Any, list[Any]]]
-"""Routines, and their arguments for all lanes."""
 
 
 @lazy_dataclass()
