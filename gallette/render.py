@@ -237,7 +237,6 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
     from gallette.scenes import find_scene
     from gallette.scripts import run_script
 
-    signal.signal(signal.SIGTERM, _stop)
     done: dict[str, list[Pass]] = {}
     stopped = ""
     for name in names:
@@ -289,4 +288,5 @@ def _release(window: Any) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     raise SystemExit(_child(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))
