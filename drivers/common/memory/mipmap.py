@@ -62,10 +62,8 @@ def _halve(resource: HostResource, format: Format, level: int, layer: int) -> No
         above = resource.level(level - 1)[layer].reshape(above_height, above_width, -1)
         resource.level(level)[layer] = _mean_bytes(above).reshape(height, -1)
         return
-    unit, target = (
-        linear_unit(resource, level - 1, format, layer),
-        texel_grid(resource, level, format),
-    )
+    unit = linear_unit(resource, level - 1, format, layer)
+    target = texel_grid(resource, level, format)
     s, t = centres(width, above_width) / above_width, centres(height, above_height) / above_height
     with np.errstate(all="ignore"):
         for rows, texels in unit.grid(s, t):
