@@ -132,8 +132,10 @@ class Bound:
     scissors: tuple[ScissorState, ...] = field(
         default=(ScissorState(),), metadata=_row(window=True, in_series=True)
     )
-    blend_color: tuple[float, float, float, float] = field(default=(0.0,) * 4, metadata=_row())
-    stencil_ref: tuple[int, int] = field(default=(0, 0), metadata=_row())
+    blend_color: tuple[float, float, float, float] = field(
+        default=(0.0,) * 4, metadata=_row(in_series=True)
+    )
+    stencil_ref: tuple[int, int] = field(default=(0, 0), metadata=_row(in_series=True))
     sample_mask: int = field(default=0xFFFFFFFF, metadata=_row(in_series=True))
     min_samples: int = field(default=1, metadata=_row(in_series=True))
     sample_locations: tuple[tuple[float, float], ...] = field(

@@ -256,10 +256,10 @@ def describe(
         lods = (sampler.lod_bias, sampler.min_lod, sampler.max_lod)
         numbers[2 * Description.LODS : 2 * Description.LODS + 3] = lods
         bits = words.view(np.uint32)
-        for at, border in (
-            (Description.BORDER, floats.border),
-            (Description.BORDER_DEPTH, floats.border_depth),
-        ):
+        borders = [(Description.BORDER, floats.border)]
+        if unit.how.compare is not None:
+            borders.append((Description.BORDER_DEPTH, floats.border_depth))
+        for at, border in borders:
             for i, component in enumerate(border):
                 bits[2 * at + i] = np.asarray(component).reshape(1).view(np.uint32)[0]
     keep += [words, *arrays.values()]

@@ -123,8 +123,6 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
         or function.code.sites
         or vertex.program.chunk_function(((), ()))[1].deep
         or function.code.memory
-        or function.key.effects
-        or function.key.images
         or not _constants_fit(fragment, function.code.least)
     ):
         return None
@@ -197,7 +195,7 @@ class DrawPlan(Rasterization):
         self._streams: Streams = ()
         self._contents: object = None  # of its indices
         self._steady = False  # whether it has but to be given other constants
-        self.moves = 0  # how often it got other vertex buffers
+        self.moves = 0  # how often it got other vertex buffers and textures
         self._begun: tuple[DrawInfo, Stream] | None = None  # the run made last, if nothing since
         self._size = -1  # of its constants
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
@@ -209,15 +207,7 @@ class DrawPlan(Rasterization):
         self._functions += [(DrawWords.SHADE, shade_vertices), (DrawWords.PLACING, placing)]
         self._words[DrawWords.CHUNK] = self._chunk_at
         self._words[DrawWords.PLACE] = self._place_at
-        used = fragment.program.facts.textures
-        self._units = [
-            (unit, unit.view.resource)
-            for number, unit in enumerate(fragment.resources.textures)
-            if number in used and isinstance(unit, Unit)
-        ]
-        self._writes: list[int] = []
-        self._runs: list[Array] = []
-        self._refresh_textures()
+        self._use_textures(fragment)
 
     def _chunk_block(self, chunk: Any) -> None:
         block = self._vertex.block_for(chunk.least, self._keep)
@@ -233,17 +223,40 @@ class DrawPlan(Rasterization):
             self._chunk_words[Words.INPUTS + number] = address
 
     def moved(self, draw: DrawState) -> DrawPlan | None:
-        """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
-        columns = _columns_of(self._vertex, draw, self.memory)
-        if columns is None or draw.fixed is not self._draw.fixed:
+        """This plan, from now on for a state with other vertex buffers or textures; None if it
+        cannot be.
+        """
+        old, fragment, columns = self._draw, draw.fragment.program, self._columns
+        if draw.fixed is not old.fixed or not isinstance(fragment, BoundJit):
             return None
+        if fragment.texture_keys != self._fragment.texture_keys:
+            return None
+        if draw.buffers is not old.buffers:
+            found = _columns_of(self._vertex, draw, self.memory)
+            if found is None:
+                return None
+            columns = found
         self._end_run()
         self._draw, self._columns, self._info = draw, columns, None
         self._steady = False
         self.moves += 1
         self.memory.moved += 1
         self._point_at_inputs()
+        self._use_textures(fragment)
         return self
+
+    def _use_textures(self, fragment: BoundJit) -> None:
+        """Describe the textures of this program, which is the plan's own but for its textures."""
+        self._fragment = fragment
+        used = fragment.program.facts.textures
+        self._units = [
+            (unit, unit.view.resource)
+            for number, unit in enumerate(fragment.resources.textures)
+            if number in used and isinstance(unit, Unit)
+        ]
+        self._writes: list[int] = []
+        self._runs: list[Array] = []
+        self._refresh_textures()
 
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
@@ -344,8 +357,9 @@ class DrawPlan(Rasterization):
             if state == STOPPED:
                 raise_failure(clock_of(self.work).failures)
         counted = self._counted
+        effects = self._function.key.effects
         if state == THREADS:
-            self.shade_tiles(thread_count())
+            self.shade_tiles(1 if effects else thread_count())
             counters = self._draw.counters
             counters.samples_passed += counted[0]
             counters.fs_invocations += counted[1]
@@ -355,6 +369,8 @@ class DrawPlan(Rasterization):
             self.work.spend(cost)
         for resource in self.touched:
             resource.writes += 1
+        if effects:
+            self._fragment.touch_images()
         return True
 
     def _call(self) -> int:
@@ -368,6 +384,8 @@ class DrawPlan(Rasterization):
         data that is copied.
         """
         columns, streams, self._info = self._columns, self._streams_of(info), None
+        if self._function.key.effects:
+            return None
         stream = streams[0] if len(streams) == 1 else None
         if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
             return None

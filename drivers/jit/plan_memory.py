@@ -93,7 +93,7 @@ class PlanMemory:
         self.make_room(1024)
         self.calls: dict[Any, Any] = {}  # of series that came before (see `command_lists`)
         self.ended = 0  # how many plans were used otherwise than for the run they were prepared for
-        self.moved = 0  # how often plans got other vertex buffers
+        self.moved = 0  # how often plans got other vertex buffers and textures
         # Kinds of the last series, and the identities of the framebuffers that are drawn to.
         self.targets: tuple[Any, Array] | None = None
         self.crowded = 0  # so many of them are looked through for deleted resources

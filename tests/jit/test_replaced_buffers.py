@@ -1,4 +1,6 @@
-"""Vertex buffers made anew for each frame: plans move on to them, with the pixels of new plans."""
+"""Vertex buffers and textures made anew for each frame: plans move on to them, with the pixels of
+new plans.
+"""
 
 from __future__ import annotations
 
@@ -77,6 +79,83 @@ def test_they_are_drawn_by_the_plan_of_those_before(
     assert moved == [True, True]
     monkeypatch.setattr(DrawPlan, "moved", lambda *given: None)
     for mine, other in zip(pictures, frames(kind, keeps), strict=True):
+        assert (mine == other).all() and mine.any()
+
+
+TEXTURED = """
+#version 430
+in vec3 color;
+out vec4 result;
+uniform sampler2D image;
+layout(binding = 0, rgba8) uniform readonly image2D other;
+void main() { result = texture(image, color.xy) * imageLoad(other, ivec2(color.xy * 4.0)); }
+"""
+
+
+def textured_frames(formats: tuple[int, ...], images: int) -> Any:
+    """Pictures of frames with a texture of their own each, and with one of some images."""
+    gl = create_context("jit", profile="core", version=(4, 5), size=(SIZE, SIZE))
+    name = program(gl, VERTEX.replace("330", "430"), TEXTURED)
+    gl.use_program(name)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    rng, found = np.random.default_rng(6), []
+    rows = rng.uniform(-1, 1, (30, 5)).astype(np.float32)
+    gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows.tobytes(), GL.STATIC_DRAW)
+    for place, (size, attribute) in enumerate(((2, "corner"), (3, "tint"))):
+        slot = gl.get_attrib_location(name, attribute)
+        gl.vertex_attrib_pointer(slot, size, GL.FLOAT, False, 20, 8 * place)
+        gl.enable_vertex_attrib_array(slot)
+    loaded = gl.gen_textures(images)
+    for image in loaded:
+        gl.bind_texture(GL.TEXTURE_2D, image)
+        texels = rng.integers(0, 256, (4, 4, 4), np.uint8)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 4, 4)
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    for number, format in enumerate(formats):
+        gl.bind_image_texture(0, loaded[number % images], 0, False, 0, GL.READ_ONLY, GL.RGBA8)
+        texture = gl.gen_textures(1)[0]
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        size = 4 << number
+        texels = rng.integers(0, 256, (size, size, 4), np.uint8)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, format, size, size)
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, size, size, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.LINEAR)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(GL.TRIANGLES, 0, 15)
+        gl.draw_arrays(GL.TRIANGLES, 15, 15)
+        found.append(pixels(gl, SIZE, SIZE).copy())
+        gl.delete_textures(1, [texture])
+    assert not errors(gl)
+    gl.release()
+    return found
+
+
+# Code is made for formats; and another image needs a plan of its own, as the first frame had one.
+@pytest.mark.parametrize(
+    ("formats", "images", "moves"),
+    [
+        ((GL.RGBA8, GL.RGBA8, GL.RGBA8), 1, [True, True]),
+        ((GL.RGBA8, GL.RGBA16F, GL.RGBA8), 1, [False, False]),
+        ((GL.RGBA8, GL.RGBA8, GL.RGBA8), 2, [True]),
+    ],
+)
+def test_new_textures_are_drawn_by_the_plan_of_those_before(
+    formats: tuple[int, ...], images: int, moves: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[bool] = []
+    move = DrawPlan.moved
+
+    def noting(plan: DrawPlan, draw: Any) -> DrawPlan | None:
+        found = move(plan, draw)
+        moved.append(found is plan)
+        return found
+
+    monkeypatch.setattr(DrawPlan, "moved", noting)
+    pictures = textured_frames(formats, images)
+    assert moved == moves
+    monkeypatch.setattr(DrawPlan, "moved", lambda *given: None)
+    for mine, other in zip(pictures, textured_frames(formats, images), strict=True):
         assert (mine == other).all() and mine.any()
 
 

@@ -434,7 +434,7 @@ class DrawQueue:
         """
         if mode not in self._planned:
             return False
-        return mode not in LINES or (snapshot.alive and snapshot.plan(mode) is not None)
+        return snapshot.alive and snapshot.plan(mode) is not None
 
     def _most(self, mode: Primitive) -> int:
         """The number of vertices up to which a draw is small."""

@@ -78,7 +78,9 @@ class Plan(Protocol):
         ...
 
     def moved(self, draw: DrawState) -> Plan | None:
-        """This plan, from now on for a state with other vertex buffers; None if it cannot be."""
+        """This plan, from now on for a state with other vertex buffers or textures; None if it
+        cannot be.
+        """
         ...
 
     def command_lists(
@@ -251,8 +253,8 @@ class Snapshot:
         return found
 
     def succeed(self, other: Snapshot) -> None:
-        """Take the plans of a snapshot that differs in the vertex buffers only. Many programs make
-        new ones in each frame; if the others are drawn again, they get new plans.
+        """Take the plans of a snapshot that differs in vertex buffers and textures only. Many
+        programs make new ones in each frame; if the others are drawn again, they get new plans.
         """
         for mode, plan in list(other._plans.items()):
             state = None if plan is None else self.states.of(mode)

@@ -51,7 +51,8 @@ class SnapshotCache:
         self._states = states
         self._found: dict[tuple[Any, ...], Snapshot] = {}
         self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
-        self._alike: dict[tuple[Any, ...], Snapshot] = {}  # the last one by all but vertex buffers
+        # The last one by all but vertex buffers and textures.
+        self._alike: dict[tuple[Any, ...], Snapshot] = {}
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
         self._last: dict[str, tuple[Hashable, int]] = {}  # the last value of each parameter
@@ -87,7 +88,8 @@ class SnapshotCache:
             related = state_key, windows, masks
             base = self._bases.get(related)
             found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, base)
-            others = key[0], reads, windows, blocks
+            memory = _key_of_memory(bound.stages[Stage.FRAGMENT])
+            others = key[0], masks, memory, windows, blocks
             if others in self._alike:
                 found.succeed(self._alike[others])
             self._found[key] = self._bases[related] = self._alike[others] = found
@@ -206,9 +208,12 @@ def _key_of_storage(storage: ShaderBuffer | None) -> Any:
 
 
 def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
-    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views)]
-    if bindings.images or bindings.buffers:
-        key += (-1, *map(_key_of_image, bindings.images), -1)
-        key += map(_key_of_storage, bindings.buffers)
-    key += -1, len(bindings.constants)
-    return tuple(key)
+    textures = *map(id, bindings.samplers), -1, *map(id, bindings.views)
+    return *textures, *_key_of_memory(bindings), -1, len(bindings.constants)
+
+
+def _key_of_memory(bindings: StageBindings) -> tuple[Any, ...]:
+    if not (bindings.images or bindings.buffers):
+        return ()
+    images, buffers = map(_key_of_image, bindings.images), map(_key_of_storage, bindings.buffers)
+    return -1, *images, -1, *buffers

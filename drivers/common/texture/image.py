@@ -184,6 +184,8 @@ def image_of_view(view: SamplerView, *, as_bytes: bool = False) -> Image:
     """
     resource = view.resource
     assert isinstance(resource, HostResource)
+    if as_bytes:
+        as_bytes = _plain_format(view.format, True) is not _plain_format(view.format, False)
     found: Image | None = resource.units.get((view, as_bytes))
     if found is None:
         resource.make_room_for_unit()

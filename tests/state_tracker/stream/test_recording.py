@@ -535,3 +535,42 @@ def test_a_recorded_draw_begins_at_its_first_vertex(
         pictures.append(world.read(0))
     assert pictures[0] == pictures[1]
     assert any(pictures[0])
+
+
+BETWEEN_DRAWS: dict[str, Callable[[Any, int], None]] = {
+    "blend color": lambda gl, k: gl.blend_color(k / 8, 1 - k / 8, 0.5, 1.0),
+    "stencil reference": lambda gl, k: gl.stencil_func(GL.ALWAYS, k, 255),
+    "viewport": lambda gl, k: gl.viewport(k, 0, SIZE - k, SIZE),
+    "scissor": lambda gl, k: gl.scissor(k, 0, SIZE - 2 * k, SIZE),
+    "color mask": lambda gl, k: gl.color_mask(k & 1, 1, k & 2, 1),
+    "depth range": lambda gl, k: gl.depth_range(0.0, (k + 1) / 8),
+}
+
+
+@pytest.mark.parametrize("what", BETWEEN_DRAWS)
+def test_draws_between_which_state_changes_are_known_the_next_time(
+    what: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = []
+    for recorded in (True, False):
+        world = Recorded("numpipe", 5)
+        if not recorded:
+            switch_off(monkeypatch)
+        gl = world.gl
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.CONSTANT_COLOR, GL.SRC_COLOR)
+        gl.enable(GL.STENCIL_TEST)
+        gl.stencil_op(GL.KEEP, GL.KEEP, GL.INCR)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.5], np.float32))
+        for _ in range(3):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            del sizes[:]
+            for k in range(8):
+                BETWEEN_DRAWS[what](gl, k)
+                draw(world, 1)
+            gl.finish()
+        assert not recorded or sum(sizes) == 9  # with the clear
+        pictures.append(world.read(0))
+        gl.release()
+    assert pictures[0] == pictures[1]

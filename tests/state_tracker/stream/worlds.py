@@ -156,7 +156,12 @@ class World:
     def set(self) -> None:
         """Settings that come again and again, in combinations."""
         gl, what = self.gl, self.random.random()
-        if what < 0.3:
+        if what < 0.1:
+            gl.stencil_func(self.pick((GL.EQUAL, GL.LEQUAL)), self.pick((0, 1, 2)), 255)
+        elif what < 0.2:
+            gl.blend_color(*self.pick(((1, 0.5, 0, 1), (0, 0.5, 1, 0.5))))
+            gl.blend_func(GL.CONSTANT_COLOR, GL.ONE_MINUS_CONSTANT_COLOR)
+        elif what < 0.3:
             gl.blend_func(self.pick((GL.ONE, GL.SRC_ALPHA)), self.pick((GL.ONE, GL.DST_COLOR)))
         elif what < 0.5:
             gl.blend_equation(self.pick((GL.FUNC_ADD, GL.MAX)))
@@ -307,7 +312,7 @@ THROUGH_C = (
     *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
     *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
     *("read_buffer", "clamp_color", "tex_parameteri", "tex_parameterf", "sampler_parameteri"),
-    "sampler_parameterf",
+    *("sampler_parameterf", "blend_color", "stencil_func", "depth_range"),
 )
 CLEARED = (
     GL.COLOR_BUFFER_BIT,
