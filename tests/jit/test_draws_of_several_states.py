@@ -96,3 +96,42 @@ def test_points_have_their_order_too(monkeypatch: pytest.MonkeyPatch) -> None:
     have = drawn("jit", moderngl.POINTS)
     monkeypatch.setattr(queue, "SMALL", 0)
     assert np.array_equal(have, drawn("numpipe", moderngl.POINTS))
+
+
+WITHOUT_PLANS = {
+    "points": (moderngl.POINTS, 0, False),
+    "lines of several samples": (moderngl.LINES, 4, False),
+    "edges of triangles": (moderngl.TRIANGLE_STRIP, 0, True),
+}
+
+
+@pytest.mark.parametrize("which", WITHOUT_PLANS)
+def test_pending_draws_without_a_plan_read_textures_of_their_own(which: str) -> None:
+    mode, samples, edges = WITHOUT_PLANS[which]
+
+    def picture(driver: str, together: bool) -> Array:
+        window = gallette.moderngl_context(driver)
+        with moderngl.create_context(standalone=True, context=window) as ctx:
+            program = ctx.program(VERTEX, TEXTURED)
+            rng = np.random.default_rng(6)
+            texels = rng.integers(0, 256, (3, 8, 8, 4), dtype=np.uint8)
+            textures = [ctx.texture((8, 8), 4, each.tobytes()) for each in texels]
+            array = ctx.vertex_array(program, [(ctx.buffer(rng.random(24, "f4")), "2f", "position")])
+            target = ctx.framebuffer([ctx.renderbuffer(SIZE, 4, samples)])
+            target.use()
+            ctx.wireframe = edges
+            program["tint"].value = (1, 1, 1, 1)
+            for number in range(60):
+                textures[number % 3].use()
+                program["place"].value = (*rng.uniform(-1, 1, 3), 0.5)
+                array.render(mode)
+                if not together:
+                    ctx.finish()
+            plain = ctx.framebuffer([ctx.texture(SIZE, 4)])
+            ctx.copy_framebuffer(plain, target)
+            return np.frombuffer(plain.read(components=4), np.uint8)
+
+    wanted = picture("jit", False)
+    assert len(np.unique(wanted)) > 50
+    for driver in ("jit", "numpipe"):
+        assert np.array_equal(picture(driver, True), wanted)
