@@ -6,14 +6,15 @@ pointers of functions that return nothing (`calls.CALLS`) write a command into a
 return (`stubs`). All other calls of the application first *flush* the ring (`ring.flush`): its
 commands are executed in order, and the program cannot observe the deferral.
 
-Functions of `calls.CALLS` may be deferred in a context of the core profile, and those of glBegin's
-vertices, of matrices and of lists (`Role.OLD`) in one of the compatibility profile. The context
-must be alone in its share group, with no buffer mapped, no debug callback and no observer
-(`Stream.may_record`). Their pointer arguments are read at once. A batch ends at any other call
-through a C pointer, any method of the context called from Python, a change of the current context,
-and when the ring is full. The ring belongs to one thread and the context that is current there,
-from `make_current` on. Only that thread writes commands; it, or a thread that calls a method of
-that context, flushes.
+Functions of `calls.CALLS` may be deferred; those of glBegin's vertices, of matrices and of lists
+(`Role.OLD`) exist in the compatibility profile only. The context must be alone in its share group,
+with no buffer mapped, no debug callback and no observer (`Stream.may_record`). Pointer arguments
+are read at once. Draws read the application's memory later than its calls are made, so a context
+that has had client arrays defers only `Role.OLD` from then on, and indices at addresses are never
+deferred. A batch ends at any other call through a C pointer, any method of the context called from
+Python, a change of the current context, and when the ring is full. The ring belongs to one thread
+and the context that is current there, from `make_current` on. Only that thread writes commands; it,
+or a thread that calls a method of that context, flushes.
 
 Execution of a batch (`batch`): most calls only set state, so NumPy computes, for all draws at once,
 the state in which each is made (a hash of the last call for every *slot*). A draw in a known state
@@ -25,7 +26,8 @@ equal calls, whose uniforms and data may be others.
 
 In the compatibility profile NumPy makes arrays of long runs of vertices, and draws the lists of a
 long run of matrices and lists together (`optional/compatibility`, `recorded_vertices` and
-`recorded_lists`); all other calls are made one by one.
+`recorded_lists`); what stands between such calls is executed as above. A list may set anything, so
+it ends what is known. Draws of fixed function are made one by one.
 
 `GALLETTE_STREAM=off` disables the stream: every call is executed at once.
 """

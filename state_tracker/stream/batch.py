@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from .states import Settings
 
+_ATTRIBUTES = (Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED, Family.ATTRIBUTE_DIVISOR)
 _BEGIN, _SAMPLES = NUMBERS["BeginQuery"], int(GL.SAMPLES_PASSED)
 
 
@@ -297,7 +298,9 @@ class Batch:
         ctx, family = self._ctx, Family(slot & 255)
         if family is Family.TEXTURE:
             ctx.textures.active = self._states.unit_at(place)
-        if family is Family.TEXTURE_PARAMETER:
+        if family in _ATTRIBUTES:
+            self._set_attribute(place)
+        elif family is Family.TEXTURE_PARAMETER:
             target, pname = self._rows[place, 1:3].tolist()
             name = int(self._states.texture(target, np.array([place]))[0])
             texture = ctx.textures.names.get(name) if name else ctx.textures.defaults[target]
@@ -318,6 +321,25 @@ class Batch:
             self._perform(place)
         for write in self._writes_by(place):
             self._stream.applied[int(self._states.slot[write])] = int(self._states.value[write])
+
+    def _set_attribute(self, place: int) -> None:
+        """Make a call that sets an attribute of the vertex array, and from the array buffer, that
+        were bound for it.
+        """
+        arrays, bound = self._ctx.arrays, self._ctx.buffers.bound
+        before = arrays.current, bound[GL.ARRAY_BUFFER]
+        name = self._selected(self._states.vertex_array, place)
+        target = int(GL.ARRAY_BUFFER)
+        buffer = self._selected(lambda at: self._states.buffer(target, at), place)
+        array = arrays.names.get(name) if name else arrays.default
+        if array is None:
+            return
+        arrays.current = array
+        bound[GL.ARRAY_BUFFER] = self._ctx.buffers.names.get(buffer) if buffer else None
+        try:
+            self._perform(place)
+        finally:
+            arrays.current, bound[GL.ARRAY_BUFFER] = before
 
     def _queries_changed(self, entry: int) -> None:
         """Record that the driver began and ended the queries of all entries before `entry`."""

@@ -51,6 +51,9 @@ class Family(Enum):
 
     PROGRAM = auto()
     VERTEX_ARRAY = auto()
+    ATTRIBUTE = auto()
+    ATTRIBUTE_ENABLED = auto()
+    ATTRIBUTE_DIVISOR = auto()
     TEXTURE = auto()
     SAMPLER = auto()
     TEXTURE_PARAMETER = auto()
@@ -139,6 +142,10 @@ class Selected:
     def vertex_array(self) -> Ints:
         return self._states.vertex_array(self._at)
 
+    @property
+    def array_buffer(self) -> Ints:
+        return self._states.buffer(int(GL.ARRAY_BUFFER), self._at)
+
     def texture(self, targets: Ints) -> Ints:
         """A number for the texture that is bound to each command's target of the active unit."""
         found = np.zeros(len(targets), np.int64)
@@ -157,6 +164,10 @@ def whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     """The slot given by the first argument."""
     return [slot_of(family, rows[:, 1])]
+
+
+def _attribute(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, selected.vertex_array << 16 | rows[:, 1] & 0xFFFF)]
 
 
 def _texture(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
@@ -220,6 +231,11 @@ def _one_face(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 _SETS: dict[str, tuple[Family, Slots]] = {
     "UseProgram": (Family.PROGRAM, whole),
     "BindVertexArray": (Family.VERTEX_ARRAY, whole),
+    "VertexAttribPointer": (Family.ATTRIBUTE, _attribute),
+    "VertexAttribIPointer": (Family.ATTRIBUTE, _attribute),
+    "EnableVertexAttribArray": (Family.ATTRIBUTE_ENABLED, _attribute),
+    "DisableVertexAttribArray": (Family.ATTRIBUTE_ENABLED, _attribute),
+    "VertexAttribDivisor": (Family.ATTRIBUTE_DIVISOR, _attribute),
     "ActiveTexture": (Family.ACTIVE_TEXTURE, whole),
     "BindTexture": (Family.TEXTURE, _texture),
     "BindSampler": (Family.SAMPLER, by_first),
@@ -296,6 +312,7 @@ _KEEPS_STATE = re.compile(
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|(Named)?Buffer(Sub)?Data|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
+    r"|MatrixMode|(Load|Mult)(Transpose)?Matrix[fd]|Ortho|Frustum|(Material|Light(Model)?)[fi]v?"
 )
 
 
@@ -348,7 +365,13 @@ class Call:
         """Whether the last argument is a pointer to data that the payload, or memory beside it,
         holds.
         """
-        return self.role is not Role.DRAW and any(p.stars for p in self.function.params)
+        copied = self.role is not Role.DRAW and not self.points_into_buffer
+        return copied and any(p.stars for p in self.function.params)
+
+    @property
+    def points_into_buffer(self) -> bool:
+        """Whether the last argument is an offset into the array buffer."""
+        return self.group is Family.ATTRIBUTE
 
     @cached_property
     def stands_alone(self) -> bool:

@@ -14,7 +14,7 @@ from gallette.pipe.deferral import may_defer
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS
-from .stubs import MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
+from .stubs import ARRAY_BUFFER, MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
 
 _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
@@ -33,7 +33,12 @@ class Recorder(Protocol):
 
     @property
     def is_old(self) -> bool:
-        """Whether the calls that become commands are those of `Role.OLD`."""
+        """Whether calls of `Role.OLD` become commands, too."""
+        ...
+
+    @property
+    def follows(self) -> bool:
+        """Whether others than those of `Role.OLD` become commands."""
         ...
 
     def may_record(self) -> bool:
@@ -96,13 +101,20 @@ def own(recorder: Recorder | None) -> None:
             _begin()
             _owners.append((recorder, thread))
             _last[:] = _NOTHING
-            words[Word.OLD_THREAD if recorder.is_old else Word.THREAD] = thread
+            words[Word.OLD_THREAD] = thread if recorder.is_old else 0
+            words[Word.THREAD] = thread if recorder.follows else 0
 
 
 def forget(recorder: Recorder) -> None:
     """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
         _last[:] = _NOTHING
+
+
+def has_array_buffer(recorder: Recorder, name: int) -> None:
+    """Tell the stubs which array buffer is bound, which they forget with everything else."""
+    if _owners and _owners[0][0] is recorder:
+        words[ARRAY_BUFFER] = name
 
 
 def rows_are_plain(recorder: Recorder, plain: bool) -> None:

@@ -34,7 +34,7 @@ _FACTORS = np.zeros((len(CALLS), HASHED_WORDS), np.uint64)
 _START = _odd(len(CALLS))
 for _call in CALLS:
     _FACTORS[_call.number, _call.hashed] = _odd(len(_call.hashed))
-_SLOT, _KIND = _odd(2)
+_SLOT, _KIND, _BUFFER = _odd(3)
 _FAMILY = np.array([0 if call.group is None else call.group.value for call in CALLS])
 _BY_FIRST = np.array([call.slots is by_first for call in CALLS])
 _SPECIAL = [call for call in CALLS if call.slots not in (None, whole, by_first)]
@@ -157,7 +157,10 @@ class States:
             at = self.where(call.number)
             if len(at) and call.group is not None and call.slots is not None:
                 some = places.searchsorted(at)
-                first, *others = call.slots(call.group, rows[some], Selected(self, at))
+                selected = Selected(self, at)
+                first, *others = call.slots(call.group, rows[some], selected)
+                if call.points_into_buffer:
+                    values[some] += selected.array_buffer.view(np.uint64) * _BUFFER
                 slots[some], several[some] = first, bool(others)
                 more += [(some, other) for other in others]
         if more:

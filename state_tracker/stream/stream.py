@@ -7,15 +7,17 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
 from . import ring
 from .analysis import Analysis
 from .batch import Batch
-from .calls import CALLS, COMMAND_BYTES, Call, Ints, Role
+from .calls import CALLS, COMMAND_BYTES, NUMBERS, Call, Ints, Role
 from .states import values_of
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ by call.
 """
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 _SPECIFIES = np.array([call.specifies for call in CALLS])
+_IS_OLD = np.array([call.role is Role.OLD for call in CALLS])
+_CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
@@ -80,18 +84,38 @@ class Stream:
         executed.
         """
         self.drawn: DrawInfo | None = None  # the draw just made by an entry point
+        self._has_client_arrays = False
 
     @property
     def is_old(self) -> bool:
-        """Whether the calls that become commands are those of `Role.OLD`."""
+        """Whether calls of `Role.OLD` become commands, too."""
         return self.ctx.is_compat
+
+    @property
+    def follows(self) -> bool:
+        """Whether others than those of `Role.OLD` become commands."""
+        return not self._has_client_arrays
+
+    def has_client_arrays(self) -> None:
+        """From now on draws may read memory of the application, which it may change after a call:
+        they are made at once.
+        """
+        if not self._has_client_arrays:
+            self._has_client_arrays = True
+            self.ctx.reconsider_recording()
+
+    def has_array_buffer(self, name: int) -> None:
+        """Record which array buffer is bound, because a call outside a batch has just read it: the
+        next such calls may become commands.
+        """
+        if not self._performing:
+            ring.has_array_buffer(self, name)
 
     def may_record(self) -> bool:
         """Whether calls on the context may become commands now."""
         ctx = self.ctx
         return not (
-            not (ctx.is_core or ctx.is_compat)
-            or ctx.released
+            ctx.released
             or ctx.lost
             or ctx.observed
             or ctx.debug.callback is not None
@@ -123,7 +147,7 @@ class Stream:
         A call of a batch cannot make them plain: what the application called after it may have set
         gaps or bound a buffer of pixels already.
         """
-        if not (plain and self._performing):
+        if not (plain and (self._performing or self.is_old)):
             ring.rows_are_plain(self, plain)
 
     def outdate(self) -> None:
@@ -144,38 +168,61 @@ class Stream:
         group = self.ctx.group
         with group.lock:
             group.take(self.ctx)
-            if self.is_old:
-                self._in_order(commands, address)
+            if not self.is_old:
+                self._follow(commands, address, written, written_at)
                 return
-            selected, few = self._selected(), None
-            if len(commands) <= _FEW_CALLS * COMMAND_BYTES:
-                few = commands.tobytes(), selected
-                known = self._settings.get(few)
-                if known is not None:
-                    self._set(known, commands, address)
-                    return
-            for _ in range(_MOST_PARTS):
-                if not commands or not self._together(commands):
-                    break
-                if len(self.accepted) > _MOST_ACCEPTED:
-                    self.forget()
-                rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-                analysis = self._analysis(rows)
-                batch = Batch(self, analysis, rows, commands, address, written, written_at)
-                if few is not None and (sets := batch.sets) is not None:
-                    if len(self._settings) >= _MOST_KEPT:
-                        self._settings.clear()
-                    self._settings[few] = sets
-                done = COMMAND_BYTES * batch.execute()
-                commands, address, few = commands[done:], address + done, None
-            if commands:
-                self._one_by_one(commands, address)
+            rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+            old = _IS_OLD[rows[:, 0]]
+            for start, end in pairwise(_edges(old)):
+                part = slice(start * COMMAND_BYTES, end * COMMAND_BYTES)
+                at = address + part.start
+                if old[start]:
+                    self._in_order(rows[start:end], commands[part], at)
+                else:
+                    self._follow(commands[part], at, written, written_at)
+
+    def _follow(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
+        """Execute commands as batches, as far as possible."""
+        if self._are_diverted():
+            self._clear()
+            self._perform_all(commands, address)
+            return
+        selected, few = self._selected(), None
+        if len(commands) <= _FEW_CALLS * COMMAND_BYTES:
+            few = commands.tobytes(), selected
+            known = self._settings.get(few)
+            if known is not None:
+                self._set(known, commands, address)
+                return
+        for _ in range(_MOST_PARTS):
+            if not commands or not self._together(commands):
+                break
+            if len(self.accepted) > _MOST_ACCEPTED:
+                self.forget()
+            rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+            analysis = self._analysis(rows)
+            batch = Batch(self, analysis, rows, commands, address, written, written_at)
+            if few is not None and (sets := batch.sets) is not None:
+                if len(self._settings) >= _MOST_KEPT:
+                    self._settings.clear()
+                self._settings[few] = sets
+            done = COMMAND_BYTES * batch.execute()
+            commands, address, few = commands[done:], address + done, None
+        if commands:
+            self._clear()
+            self._perform_all(commands, address)
 
     def _selected(self) -> tuple[int, ...]:
         """What the slots that calls set depend on."""
         ctx = self.ctx
-        bound = ctx.framebuffers
-        return ctx.textures.active, ctx.arrays.current.name, bound.draw.name, bound.read.name
+        bound, buffer = ctx.framebuffers, ctx.buffers.bound[GL.ARRAY_BUFFER]
+        return (
+            ctx.textures.active,
+            ctx.arrays.current.name,
+            0 if buffer is None else buffer.name,
+            bound.draw.name,
+            bound.read.name,
+        )
 
     def _analysis(self, rows: Ints) -> Analysis:
         """The analysis of a batch, as far as that follows from what is called and from the state
@@ -226,7 +273,30 @@ class Stream:
         ctx = self.ctx
         if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
+        if self.is_old:
+            if not self._may_know_draws(commands):
+                return False
+            ctx.immediate.draw_pending()
         return not self.uses_subroutines  # each glUseProgram resets them
+
+    def _are_diverted(self) -> bool:
+        """Whether calls are errors, or do not reach the driver as they are: between glBegin and
+        glEnd, in a list, for feedback or selection.
+        """
+        ctx = self.ctx
+        return ctx.immediate.active or ctx.lists.recorder is not None or ctx.rendering.active
+
+    def _may_know_draws(self, commands: memoryview) -> bool:
+        """Whether a program is used of which draws can be known: that reads nothing of fixed
+        function.
+        """
+        programs, words = self.ctx.programs, commands.cast("q")
+        size = COMMAND_BYTES // 8
+        used = {words[size * at + 1] for at, n in enumerate(words[::size]) if n == _USE}
+        named = [getattr(programs.names.get(name), "executable", None) for name in used]
+        return any(
+            each is not None and not each.has_builtins for each in (programs.executable, *named)
+        )
 
     @staticmethod
     def _has_many_draws(commands: memoryview) -> bool:
@@ -240,20 +310,20 @@ class Stream:
         executable = self.ctx.programs.executable
         return executable is not None and bool(executable.linked.subroutine_uniforms)
 
-    def _in_order(self, commands: memoryview, address: int) -> None:
+    def _in_order(self, rows: Ints, commands: memoryview, address: int) -> None:
         """Make calls of the compatibility profile: long runs of vertices, and of matrices and
         lists, as arrays.
         """
-        rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+        if (rows[:, 0] == _CALL_LIST).any():  # which may set anything
+            self.forget()
         specifies = _SPECIFIES[rows[:, 0]]
-        edges = [0, *((specifies[1:] != specifies[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
-        for start, end in pairwise(edges):
+        for start, end in pairwise(_edges(specifies)):
             first, done = start, _RUN
             while done >= _RUN and end - first > _RUN:
                 done = self._run(rows[first:end], bool(specifies[first]))
                 first += done
             part = slice(first * COMMAND_BYTES, end * COMMAND_BYTES)
-            self._one_by_one(commands[part], address + part.start)
+            self._perform_all(commands[part], address + part.start)
 
     def _run(self, rows: Ints, specifies: bool) -> int:
         """Make some calls together; returns how many."""
@@ -263,10 +333,6 @@ class Stream:
         except BaseException as error:  # of a draw
             abi.failed(FUNCTIONS["End" if specifies else "CallList"], error)
             return len(rows)
-
-    def _one_by_one(self, commands: memoryview, address: int) -> None:
-        self._clear()
-        self._perform_all(commands, address)
 
     def _perform_all(self, commands: memoryview, address: int) -> bool:
         """Make calls as C made them; false if one of them failed."""
@@ -311,6 +377,11 @@ class Stream:
         if layout is None or layout.clients or layout.current:
             return None
         return ctx.pipe.prepared_draw(info)
+
+
+def _edges(mask: npt.NDArray[np.bool_]) -> list[int]:
+    """Where runs of equal entries begin, and the end."""
+    return [0, *((mask[1:] != mask[:-1]).nonzero()[0] + 1).tolist(), len(mask)]
 
 
 def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, ...]]]:

@@ -21,6 +21,10 @@ from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Ca
 MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
 
+_LOWEST_ADDRESS = 1 << 22
+"""No memory of an application lies below: so begin the addresses of programs that Linux loads at
+fixed ones, and others are far higher."""
+
 _MOST_TEXELS = 1 << 12
 """Limit on the width and the height of a texture update that becomes a command."""
 
@@ -30,8 +34,8 @@ _ALONE = [call.number for call in CALLS if call.stands_alone]
 class Word(IntEnum):
     """Words shared by stubs and Python."""
 
-    # The thread whose calls become commands, 0 for none: of the core profile's functions in one of
-    # its contexts, of `Role.OLD` in a context of the compatibility profile.
+    # The thread whose calls become commands, 0 for none: of functions of `Role.OLD`, which only the
+    # compatibility profile has, and of all others.
     THREAD = 0
     OLD_THREAD = 1
     PENDING = 2  # whether there is a command
@@ -59,14 +63,17 @@ _OFTEN_SET = (
 )
 """Parameters of textures and samplers whose calls become commands."""
 
-_ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
-PLAIN_ROWS = _ARRAY_BUFFER + 1
+ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
+"""The word that names the array buffer: 0 for none, -1 if that is unknown."""
+
+PLAIN_ROWS = ARRAY_BUFFER + 1
 """The word that is 1 if rows of 4-byte texels lie in client memory without gaps between them."""
 
 WORDS = PLAIN_ROWS + 1
 
 
 _ABOVE, _NOT_ABOVE, _NOT_BELOW = b"\x0f\x87", b"\x0f\x86", b"\x0f\x83"
+_NOT_GREATER = b"\x0f\x8e"  # of signed numbers
 _NOT_EQUAL, _EQUAL, _ALWAYS = b"\x0f\x85", b"\x0f\x84", b"\xe9"
 
 # For the integer registers, in order: code that reads each into RAX.
@@ -114,10 +121,12 @@ class _Stub(Assembler):
         if self._call.group in (Family.TEXTURE_PARAMETER, Family.SAMPLER_PARAMETER):
             self._check_parameter()
         if self._call.stands_alone:
+            self._unless_lists("alone")
             last = _at(Word.LAST + _ALONE.index(self._call.number))
             self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
             self.branch(_EQUAL, "done")
             self.raw(b"\x49\x89\x82" + last)  # mov [r10 + ...], rax
+            self.label("alone")
         self._check()
         self.raw(b"\x4d\x8b\x9a" + _at(Word.NEXT))  # mov r11, [r10 + ...]
         self.raw(b"\x4d\x3b\x9a" + _at(Word.END))  # cmp r11, [r10 + ...]
@@ -147,8 +156,14 @@ class _Stub(Assembler):
         self.raw(words + b"\x49\x3b\x82" + thread)  # cmp rax, [r10 + ...]
         self.on_if(_NOT_EQUAL)
 
+    def _unless_lists(self, label: str) -> None:
+        """Jump if there may be display lists, which may set what was set last."""
+        self.raw(b"\x49\x83\xba" + _at(Word.OLD_THREAD) + b"\x00")  # cmp qword [r10 + ...], 0
+        self.branch(_NOT_EQUAL, label)
+
     def _leave_if_switched(self, on: bool) -> None:
         """Return early if a capability was already set that way."""
+        self._unless_lists("write")
         for cap in _SWITCHES:
             self.raw(b"\x81\xff" + struct.pack("<I", cap))  # cmp edi, ...
             self.branch(_EQUAL, f"switch {cap}")
@@ -170,9 +185,9 @@ class _Stub(Assembler):
         self.label("vertices")
         self.raw(b"\x81\xff" + struct.pack("<I", GL.ARRAY_BUFFER))  # cmp edi, ...
         self.branch(_NOT_EQUAL, "write")
-        self.raw(_UNSIGNED[1] + b"\x49\x39\x82" + _at(_ARRAY_BUFFER))  # mov eax, esi; cmp
+        self.raw(_UNSIGNED[1] + b"\x49\x39\x82" + _at(ARRAY_BUFFER))  # mov eax, esi; cmp
         self.branch(_EQUAL, "done")
-        self.raw(b"\x49\x89\x82" + _at(_ARRAY_BUFFER))  # mov [r10 + ...], rax
+        self.raw(b"\x49\x89\x82" + _at(ARRAY_BUFFER))  # mov [r10 + ...], rax
         self.label("write")
 
     def _note_gaps(self) -> None:
@@ -223,6 +238,13 @@ class _Stub(Assembler):
     def _check(self) -> None:
         """Check that the data behind a pointer can be copied."""
         call = self._call
+        if call.role is Role.DRAW and call.name.startswith("DrawElements"):
+            # Offsets into buffers are less, addresses of indices are more.
+            self.raw(b"\x48\x81\xf9" + struct.pack("<I", _LOWEST_ADDRESS))  # cmp rcx, ...
+            self.on_if(_NOT_BELOW)
+        if call.points_into_buffer:
+            self.raw(b"\x49\x83\xba" + _at(ARRAY_BUFFER) + b"\x00")  # cmp qword [r10 + ...], 0
+            self.on_if(_NOT_GREATER)
         if not call.pointer:
             return
         if call.role is Role.UNIFORM:

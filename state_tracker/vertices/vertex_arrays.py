@@ -299,8 +299,12 @@ def set_pointer(
     stride = stride or element_bytes(attrib)
     if buffer is None and not ctx.is_core:
         binding.move(0, stride, address or 0, keep)
+        if address:
+            ctx.stream.has_client_arrays()
     else:
         binding.move(address or 0, stride)
+    if buffer is not None:
+        ctx.stream.has_array_buffer(buffer.name)
 
 
 @entry

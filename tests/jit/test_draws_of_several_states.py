@@ -116,7 +116,9 @@ def test_pending_draws_without_a_plan_read_textures_of_their_own(which: str) -> 
             rng = np.random.default_rng(6)
             texels = rng.integers(0, 256, (3, 8, 8, 4), dtype=np.uint8)
             textures = [ctx.texture((8, 8), 4, each.tobytes()) for each in texels]
-            array = ctx.vertex_array(program, [(ctx.buffer(rng.random(24, "f4")), "2f", "position")])
+            array = ctx.vertex_array(
+                program, [(ctx.buffer(rng.random(24, "f4")), "2f", "position")]
+            )
             target = ctx.framebuffer([ctx.renderbuffer(SIZE, 4, samples)])
             target.use()
             ctx.wireframe = edges

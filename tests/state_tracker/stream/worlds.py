@@ -44,8 +44,10 @@ void main() { o = mix(base, tint, uv.x); }
 class World:
     """A context with a few of everything, and random things to do to it."""
 
-    def __init__(self, driver: str, seed: int) -> None:
-        self.gl: Any = create_context(driver, profile="core", version=(3, 3), size=(SIZE, SIZE))
+    def __init__(self, driver: str, seed: int, profile: str = "core") -> None:
+        version = (3, 2) if profile == "es" else (3, 3)
+        self.gl: Any = create_context(driver, profile=profile, version=version, size=(SIZE, SIZE))
+        self.profile = profile
         self.random = np.random.default_rng(seed)
         self.programs = [self._program(source) for source in (TEXTURED, PLAIN, MOVED)]
         self.places = [
@@ -100,7 +102,9 @@ class World:
         return things[int(self.random.integers(len(things)))]
 
     def _program(self, fragment: str) -> int:
-        return self.program_of(self.gl, VERTEX, fragment)
+        head = "#version 300 es\nprecision highp float;" if self.profile == "es" else "#version 330"
+        texts = (text.replace("#version 330", head).strip() for text in (VERTEX, fragment))
+        return self.program_of(self.gl, *texts)
 
     @staticmethod
     def program_of(gl: Any, vertex: str, fragment: str) -> int:
@@ -312,7 +316,12 @@ THROUGH_C = (
     *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
     *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
     *("read_buffer", "clamp_color", "tex_parameteri", "tex_parameterf", "sampler_parameteri"),
-    *("sampler_parameterf", "blend_color", "stencil_func", "depth_range"),
+    *("sampler_parameterf", "blend_color", "stencil_func", "depth_range", "vertex_attrib_pointer"),
+    *("enable_vertex_attrib_array", "disable_vertex_attrib_array", "vertex_attrib_divisor"),
+)
+OLD_THROUGH_C = (
+    *("begin", "end", "vertex2f", "color3f", "call_list", "push_matrix", "pop_matrix"),
+    *("load_identity", "translatef"),
 )
 CLEARED = (
     GL.COLOR_BUFFER_BIT,
@@ -330,6 +339,8 @@ class Through:
         for name in names:
             function = FUNCTIONS.method(name)
             address = gl.load_opengl_function(function.c_name)
+            if not address:
+                continue
             pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(address)
             setattr(self, name, self._call(pointer))
 
@@ -348,9 +359,12 @@ class Through:
 class Recorded(World):
     """The same as a C program."""
 
-    def __init__(self, driver: str, seed: int) -> None:
-        super().__init__(driver, seed)
-        self.plain, self.gl = self.gl, Through(self.gl)
+    def __init__(self, driver: str, seed: int, profile: str = "core") -> None:
+        super().__init__(driver, seed, profile)
+        names = THROUGH_C + (OLD_THROUGH_C if profile == "compat" else ())
+        self.plain, self.gl = self.gl, Through(self.gl, names)
+        if profile == "compat":
+            self.list_()
         self.queries = self.gl.gen_queries(4)
         self.asked = False
         for query in self.queries:
@@ -361,6 +375,10 @@ class Recorded(World):
         gl, random = self.gl, self.random
         if random.random() < 0.04:
             self.in_turn()
+        if random.random() < 0.1:
+            self.attribute()
+        if self.profile == "compat" and random.random() < 0.04:
+            self.old()
         if random.random() < 0.2:
             self.clear()
         if random.random() < 0.9:
@@ -378,6 +396,70 @@ class Recorded(World):
             gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, int(random.integers(2)), 4, 1)
         else:
             gl.draw_arrays(GL.TRIANGLE_STRIP, int(random.integers(2)), 4)
+
+    def attribute(self) -> None:
+        """The vertices of an array are others, or it has none."""
+        gl, what = self.gl, self.random.random()
+        if what < 0.6:
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+            gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, self.pick((8, 4)), self.pick((0, 8)))
+        elif what < 0.8:
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+            gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, 0)
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+        elif what < 0.9:
+            gl.vertex_attrib_divisor(0, int(self.random.integers(2)))
+        else:
+            gl.disable_vertex_attrib_array(0)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            gl.enable_vertex_attrib_array(0)
+
+    def list_(self) -> None:
+        """A display list that sets what calls set otherwise."""
+        gl = self.gl
+        self.listed = gl.gen_lists(1)
+        gl.new_list(self.listed, GL.COMPILE)
+        gl.disable(GL.BLEND)
+        gl.bind_texture(GL.TEXTURE_2D, self.textures[1])
+        gl.color_mask(1, 0, 1, 1)
+        gl.use_program(self.programs[0])
+        gl.end_list()
+
+    def old(self) -> None:
+        """What only the compatibility profile has, between calls that it has, too."""
+        gl, what = self.gl, self.random.random()
+        if what < 0.3:
+            gl.color3f(*self.numbers(3).tolist())
+            gl.begin(GL.TRIANGLES)
+            for _ in range(3):
+                gl.vertex2f(*(self.numbers(2) * 2 - 1).tolist())
+            if what < 0.05:
+                gl.enable(GL.BLEND)  # an error
+            gl.end()
+        elif what < 0.5:
+            gl.call_list(self.listed)
+            self.use(0)
+        elif what < 0.6:
+            gl.push_matrix()
+            gl.translatef(0.5, 0.0, 0.0)
+            gl.pop_matrix()
+        elif what < 0.7:
+            gl.push_attrib(GL.ALL_ATTRIB_BITS)
+            self.set()
+            gl.pop_attrib()
+        elif what < 0.8:
+            gl.new_list(gl.gen_lists(1), GL.COMPILE)
+            self.set()
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            gl.end_list()
+        elif what < 0.9:
+            gl.render_mode(GL.FEEDBACK)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            self.told.append(gl.render_mode(GL.RENDER))
+        else:
+            gl.alpha_func(GL.GREATER, float(self.numbers(1)[0]))
+            gl.enable(GL.ALPHA_TEST)
+        self.told.append(gl.get_error())
 
     def in_turn(self) -> None:
         """One place of a buffer is written, then comes a draw, again and again."""
@@ -402,7 +484,8 @@ class Recorded(World):
         gl, random = self.gl, self.random
         if random.random() < 0.5:
             gl.clear_color(*self.numbers(4).tolist())
-            gl.clear_depth(random.random())
+            depth = random.random()
+            (gl.clear_depthf if self.profile == "es" else gl.clear_depth)(depth)
         if random.random() < 0.2:
             gl.clear_depthf(float(self.numbers(1)[0]))
             gl.clear_stencil(int(random.integers(-3, 300)))
