@@ -250,7 +250,7 @@ def bind_method(
         if words[pending]:
             ring.flush(stream)
         if changes:
-            stream.forget()
+            stream.forget_shared()
         given = args if len(args) >= padded else args + (OMITTED,) * (padded - len(args))
         try:
             if begun.busy:

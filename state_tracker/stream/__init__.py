@@ -7,8 +7,8 @@ return (`stubs`). All other calls of the application first *flush* the ring (`ri
 commands are executed in order, and the program cannot observe the deferral.
 
 Functions of `calls.CALLS` may be deferred; those of glBegin's vertices, of matrices and of lists
-(`Role.OLD`) exist in the compatibility profile only. The context must be alone in its share group,
-with no buffer mapped, no debug callback and no observer (`Stream.may_record`). Pointer arguments
+(`Role.OLD`) exist in the compatibility profile only. No buffer of the share group may be mapped,
+and the context must have no debug callback and no observer (`Stream.may_record`). Pointer arguments
 are read at once. Draws read the application's memory later than its calls are made, so a context
 that has had client arrays defers only `Role.OLD` from then on, and indices at addresses are never
 deferred. A batch ends at any other call through a C pointer, any method of the context called from

@@ -119,7 +119,6 @@ class Stream:
             or ctx.lost
             or ctx.observed
             or ctx.debug.callback is not None
-            or ctx.group.crowded
             or ctx.group.mapped
         )
 
@@ -128,6 +127,14 @@ class Stream:
         if not self._performing:
             ring.forget(self)
             self._clear()
+
+    def forget_shared(self) -> None:
+        """Drop known draws of all contexts of the share group, too: what is shared may be gone, and
+        its name another's. The caller has the group's lock.
+        """
+        if not self._performing:
+            for context in self.ctx.group.contexts:
+                context.stream.forget()
 
     def _clear(self) -> None:
         """Drop all known draws and all recorded state."""

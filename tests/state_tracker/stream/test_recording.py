@@ -437,7 +437,7 @@ def test_another_thread_is_not_recorded(world: Recorded, sizes: list[int]) -> No
 
 
 def test_another_thread_may_share_what_there_is(world: Recorded, sizes: list[int]) -> None:
-    """When it joins, all commands are executed; from then on calls take turns."""
+    """Commands remain commands, of which it need not know before they are flushed."""
     draw(world, 3)
     seen: list[Any] = []
 
@@ -451,10 +451,92 @@ def test_another_thread_may_share_what_there_is(world: Recorded, sizes: list[int
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [False, True, False]
-    assert sizes == [3]
+    assert seen == [False, True, True]
+    assert not sizes
     draw(world, 1)
     assert world.gl.get_error() == GL.NO_ERROR
+    assert sum(sizes) == 4
+
+
+def _other_texture(other: Any, world: Recorded) -> None:
+    other.delete_textures(1, [world.textures[0]])
+    assert other.gen_textures(1) == [world.textures[0]]
+    other.bind_texture(GL.TEXTURE_2D, world.textures[0])
+    other.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    texels = np.full((2, 2, 4), 200, np.uint8)
+    other.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+
+
+def _other_texels(other: Any, world: Recorded) -> None:
+    other.bind_texture(GL.TEXTURE_2D, world.textures[0])
+    texel = np.full(4, 99, np.uint8)
+    other.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, texel)
+
+
+def _other_vertices(other: Any, world: Recorded) -> None:
+    other.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
+    corners = np.array([-1, -1, 0, -1, -1, 1, 0, 1], np.float32)
+    other.buffer_data(GL.ARRAY_BUFFER, 32, corners, GL.STATIC_DRAW)
+
+
+def _others_draw(other: Any, world: Recorded) -> None:
+    other.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    other.bind_vertex_array(other.gen_vertex_arrays(1)[0])
+    other.bind_buffer(GL.ARRAY_BUFFER, world.buffers[1])
+    other.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, 0)
+    other.enable_vertex_attrib_array(0)
+    other.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+
+BY_ANOTHER: dict[str, Callable[[Any, Recorded], None]] = {
+    "texture": _other_texture,
+    "texels": _other_texels,
+    "vertices": _other_vertices,
+    "program": lambda other, world: other.uniform4f(world.tint, 0.5, 0.25, 1.0, 1.0),
+    "own state": lambda other, world: other.enable(GL.BLEND),
+    "draws": _others_draw,
+}
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("what", BY_ANOTHER)
+def test_contexts_that_share_take_turns(
+    what: str, driver: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = []
+    for recorded in (True, False):
+        world = Recorded(driver, 5)
+        if not recorded:
+            switch_off(monkeypatch)
+        gl, found = world.gl, list[bytes]()
+        other: Any = Context(driver, share=world.plain, size=(SIZE, SIZE))
+        world.plain.make_current()
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.5], np.float32))
+        for turn in range(4):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            for _ in range(6):
+                gl.bind_texture(GL.TEXTURE_2D, world.textures[0])
+                draw(world, 1)
+                gl.bind_texture(GL.TEXTURE_2D, world.textures[1])
+                draw(world, 1)
+            assert pending() == recorded
+            gl.finish()
+            other.make_current()
+            other.use_program(world.programs[0])
+            if turn == 1:
+                BY_ANOTHER[what](other, world)
+            other.finish()
+            assert not other.get_error()
+            world.plain.make_current()
+            gl.bind_texture(GL.TEXTURE_2D, world.textures[0])
+            draw(world, 6)
+            found.append(world.read(0))
+        assert not recorded or max(sizes) > 8
+        pictures.append(found)
+        other.release()
+        gl.release()
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0][-1])
 
 
 def test_another_thread_may_release_it(world: Recorded, sizes: list[int]) -> None:
