@@ -137,8 +137,7 @@ def lazy_address(name: str) -> int:
 
 @functools.cache
 def resolve_recorded() -> None:
-    """Resolve, in all loaded libraries, the functions whose calls are recorded without Python in
-    contexts of the core profile.
+    """Resolve, in all loaded libraries, the functions whose calls are recorded without Python.
 
     A program of Python may wait for a thread that draws and keep Python's lock. That thread could
     not resolve a function then.

@@ -200,10 +200,9 @@ class EglContext:
                 surface.users.append(self)
                 surface.fit()
         self.gl.make_current()
-        if self.gl.is_core:
-            from gallette.egl.boot import resolve_recorded
+        from gallette.egl.boot import resolve_recorded
 
-            resolve_recorded()
+        resolve_recorded()
         with self.gl.using_pipe():
             self.bind_surfaces()
         if draw is not None and draw.window is not None:
