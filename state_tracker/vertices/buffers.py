@@ -182,16 +182,18 @@ class BufferObject(GLObject):
         transfer = self.group.pipe.transfer_map(self.resource, 0, _map_flags(access), box)
         address: int = transfer.data.__array_interface__["data"][0]  # faster than `ctypes`
         self.mapping = Mapping(transfer, offset, length, access, address)
-        self.group.mapped += 1
-        self.group.reconsider_recording()
+        if self.blocked:
+            self.group.mapped += 1
+            self.group.reconsider_recording()
         return address
 
     def unmap(self) -> None:
         if self.mapping is not None:
             self.group.pipe.transfer_unmap(self.mapping.transfer)
-            self.mapping = None
-            self.group.mapped -= 1
-            self.group.reconsider_recording()
+            blocked, self.mapping = self.blocked, None
+            if blocked:
+                self.group.mapped -= 1
+                self.group.reconsider_recording()
 
     @property
     def plain(self) -> Resource | None:

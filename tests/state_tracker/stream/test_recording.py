@@ -12,13 +12,22 @@ import pytest
 
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw.queue import DrawQueue
-from gallette.state_tracker import GL
+from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.stream import analysis, batch, stream
 from gallette.state_tracker.stream.calls import CALLS, Role, keeps_state
-from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
+from tests.state_tracker.stream.worlds import (
+    PLAIN,
+    SIZE,
+    VERTEX,
+    Recorded,
+    Through,
+    draw,
+    pending,
+    switch_off,
+)
 
 pytestmark = pytest.mark.skipif(
     not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
@@ -573,6 +582,38 @@ def test_calls_are_executed_at_once_while_a_buffer_is_mapped(world: Recorded) ->
     gl.unmap_buffer(GL.ARRAY_BUFFER)
     draw(world, 2)
     assert pending()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_draws_read_what_a_lasting_mapping_holds_when_they_are_waited_for(driver: str) -> None:
+    gl: Any = Through(create_context(driver, profile="core", version=(4, 5), size=(SIZE, SIZE)))
+    program = Recorded.program_of(gl, VERTEX.strip(), PLAIN.strip())
+    gl.use_program(program)
+    place, tint = (gl.get_uniform_location(program, name) for name in ("place", "tint"))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    flags = GL.MAP_WRITE_BIT | GL.MAP_PERSISTENT_BIT | GL.MAP_COHERENT_BIT
+    gl.buffer_storage(GL.ARRAY_BUFFER, 64, None, flags)
+    address = gl.map_buffer_range(GL.ARRAY_BUFFER, 0, 64, flags)
+    mapped = np.frombuffer((ctypes.c_char * 64).from_address(address), np.float32)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, 0)
+    gl.enable_vertex_attrib_array(0)
+    gl.uniform4f(place, 0.0, 0.0, 0.0, 1.0)
+    gl.uniform4f(tint, 1.0, 1.0, 1.0, 1.0)
+    for left in (True, False, True, False):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        for half in range(2):
+            x = -1 + half / 2 if left else half / 2
+            mapped[8 * half :][:8] = [x, -1, x + 0.5, -1, x, 1, x + 0.5, 1]
+        for half in range(2):
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 4 * half, 4)
+        assert pending()
+        gl.client_wait_sync(gl.fence_sync(GL.SYNC_GPU_COMMANDS_COMPLETE, 0), 0, 0)
+        pixels = gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE)
+        seen = np.frombuffer(pixels, np.uint8).reshape(SIZE, SIZE) > 0
+        assert seen[:, : SIZE // 2].all() == left
+        assert seen[:, SIZE // 2 :].all() != left
+    gl.release()
 
 
 def test_a_picture_of_draws_in_several_states(world: Recorded, sizes: list[int]) -> None:
