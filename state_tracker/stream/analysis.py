@@ -17,7 +17,7 @@ from gallette.state_tracker.texturing.teximage import texture_write
 
 from .calls import CALLS, NUMBERS, Ints, Role, distinct
 from .states import Hashes, Numbers, Settings, States, kind_of
-from .uniforms import Uniforms
+from .uniforms import Uniforms, Written
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -43,13 +43,15 @@ def _size_of(ctx: Context, name: int) -> int:
 class Analysis:
     """The states of a batch, and its entries: draws, clears, writes and queries, each of a kind."""
 
-    def __init__(self, stream: Stream, rows: Ints, numbers: Numbers, values: Hashes) -> None:
+    def __init__(
+        self, stream: Stream, rows: Ints, numbers: Numbers, values: Hashes, written: Written
+    ) -> None:
         """`values`: the hashes of the calls."""
         self.numbers = numbers
         self.states = States(stream, rows, numbers, values)
         roles = _ROLES[numbers]
         where = (roles == _ROLE[Role.UNIFORM]).nonzero()[0]
-        self.uniforms = Uniforms(stream.ctx, rows, where, self.states.program(where))
+        self.uniforms = Uniforms(stream.ctx, rows, where, self.states.program(where), written)
         self._sets_only = bool((roles == _ROLE[Role.STATE]).all())
         slots, first = np.unique(self.states.value, return_index=True)
         self._values = dict(zip(slots.tolist(), self.states.place[first].tolist(), strict=True))
@@ -63,9 +65,9 @@ class Analysis:
         if len(self.entries):
             self._find_entries(rows, roles[self.entries], values)
 
-    def holds(self, stream: Stream, rows: Ints) -> bool:
+    def holds(self, stream: Stream, rows: Ints, written: Written) -> bool:
         """Whether it is the analysis of these commands, which make the same calls, too."""
-        return self.states.hold(stream, rows) and self.uniforms.hold(rows)
+        return self.states.hold(stream, rows) and self.uniforms.hold(rows, written)
 
     def unaccepted(self, accepted: Set[int]) -> list[int]:
         """The commands that set a slot to a value for the first time, which may be errors; none,

@@ -326,6 +326,7 @@ def keeps_state(name: str) -> bool:
     return _KEEPS_STATE.fullmatch(name) is not None
 
 
+_WORD = struct.Struct("<q")
 _REAL = {ctypes.c_float: "f4x", ctypes.c_double: "d"}
 
 
@@ -399,7 +400,7 @@ class Call:
     def hashed(self) -> list[int]:
         """The words that identify a call: neither the first vertex of a draw nor copied data."""
         if self.role is Role.UNIFORM:
-            return [1]
+            return [1, *[2] * self.pointer]
         pointer = self.pointer and not self.points_at_payload
         words = [*range(1, min(1 + self.words - pointer, HASHED_WORDS))]
         if self.begins and self.role is Role.DRAW:
@@ -410,7 +411,9 @@ class Call:
 
     @cached_property
     def points_at_payload(self) -> bool:
-        """Whether the address of the payload is its last argument."""
+        """Whether the address of the payload is its last argument. Several values of a uniform are
+        beside it, and their address is in a word.
+        """
         return self.pointer and self.role not in (Role.WRITE, Role.TEXELS)
 
     @cached_property
@@ -428,7 +431,9 @@ class Call:
         memory.
         """
         found: tuple[Any, ...] = self._layout.unpack_from(commands, offset)
-        if self.points_at_payload:
+        if self.role is Role.UNIFORM and self.pointer and found[1] != 1:
+            found += _WORD.unpack_from(commands, offset + 8 * (1 + self.words))
+        elif self.points_at_payload:
             found += (address + offset + PAYLOAD,)
         return found
 

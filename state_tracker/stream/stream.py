@@ -19,6 +19,7 @@ from .analysis import Analysis
 from .batch import Batch
 from .calls import CALLS, COMMAND_BYTES, NUMBERS, Call, Ints, Role
 from .states import values_of
+from .uniforms import Written
 
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
@@ -207,7 +208,7 @@ class Stream:
             if len(self.accepted) > _MOST_ACCEPTED:
                 self.forget()
             rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-            analysis = self._analysis(rows)
+            analysis = self._analysis(rows, (written, written_at))
             batch = Batch(self, analysis, rows, commands, address, written, written_at)
             if few is not None and (sets := batch.sets) is not None:
                 if len(self._settings) >= _MOST_KEPT:
@@ -231,7 +232,7 @@ class Stream:
             bound.read.name,
         )
 
-    def _analysis(self, rows: Ints) -> Analysis:
+    def _analysis(self, rows: Ints, written: Written) -> Analysis:
         """The analysis of a batch, as far as that follows from what is called and from the state
         before: the same as the last time, if these are.
         """
@@ -239,11 +240,11 @@ class Stream:
         values = values_of(rows, numbers)
         key = values.tobytes(), self.for_draws, self.for_clears, self._selected()
         found = self._analyses.get(key)
-        if found is None or not found.holds(self, rows):
+        if found is None or not found.holds(self, rows, written):
             if len(self._analyses) >= _MOST_KEPT or self._analysed > _MOST_ANALYSED:
                 self._analyses.clear()
                 self._analysed = 0
-            found = self._analyses[key] = Analysis(self, rows, numbers, values)
+            found = self._analyses[key] = Analysis(self, rows, numbers, values, written)
             self._analysed += len(rows)
         return found
 

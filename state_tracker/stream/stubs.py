@@ -21,6 +21,9 @@ from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Ca
 MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
 
+MOST_VALUES = 1 << 10
+"""Limit on the values of a uniform array that a call sets, if it becomes a command."""
+
 _LOWEST_ADDRESS = 1 << 22
 """No memory of an application lies below: so begin the addresses of programs that Linux loads at
 fixed ones, and others are far higher."""
@@ -229,6 +232,10 @@ class _Stub(Assembler):
         self.on_if(_ABOVE)
         self.raw(b"\x49\x0f\xaf\xc3\x48\xc1\xe0\x02")  # imul rax, r11; shl rax, 2
         self.on_if(_EQUAL)
+        self._check_room()
+
+    def _check_room(self) -> None:
+        """Check that there is room for as many bytes as RAX says."""
         self.raw(b"\x48\x3d" + struct.pack("<I", MOST_WRITTEN))  # cmp rax, ...
         self.on_if(_ABOVE)
         self.raw(b"\x49\x03\x82" + _at(Word.WRITTEN))  # add rax, [r10 + ...]
@@ -249,18 +256,22 @@ class _Stub(Assembler):
             return
         if call.role is Role.UNIFORM:
             self.raw(b"\x83\xfe\x01")  # cmp esi, 1
-            self.on_if(_NOT_EQUAL)
+            self.branch(_EQUAL, "one")
+            self.raw(b"\x85\xf6")  # test esi, esi
+            self.on_if(_EQUAL)
+            self.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_VALUES))  # mov eax, esi; cmp
+            self.on_if(_ABOVE)
+            self.raw(b"\x69\xc0" + struct.pack("<I", call.payload))  # imul eax, eax, ...
+            self._check_room()
+            self.label("one")
             if call.kind[2] > 1:
                 self.raw(b"\x84\xd2")  # test dl, dl: to transpose
                 self.on_if(_NOT_EQUAL)
         elif call.role is Role.WRITE:
             self.raw(b"\x48\x85\xd2")  # test rdx, rdx
             self.on_if(_EQUAL)
-            self.raw(b"\x48\x81\xfa" + struct.pack("<I", MOST_WRITTEN))  # cmp rdx, ...
-            self.on_if(_ABOVE)
-            self.raw(b"\x49\x8b\x82" + _at(Word.WRITTEN))  # mov rax, [r10 + ...]
-            self.raw(b"\x48\x01\xd0\x49\x3b\x82" + _at(Word.WRITTEN_END))  # add rax, rdx; cmp
-            self.on_if(_ABOVE)
+            self.raw(b"\x48\x89\xd0")  # mov rax, rdx
+            self._check_room()
         elif call.role is Role.TEXELS:
             self._check_texels()
         elif call.role is not Role.OLD:
@@ -307,19 +318,20 @@ class _Stub(Assembler):
             return
         last = len(call.function.params) - 1
         register = self._read(last, _LONG)
-        if call.role in (Role.WRITE, Role.TEXELS):
-            self.raw(register + b"\x48\x89\xc6")  # mov rax, ...; mov rsi, rax
-            if call.role is Role.WRITE:
-                self.raw(b"\x48\x89\xd1")  # mov rcx, rdx
-            else:
-                self.raw(b"\x44\x89\xc1\x41\x0f\xaf\xc9")  # mov ecx, r8d; imul ecx, r9d
-                self.raw(b"\xc1\xe1\x02")  # shl ecx, 2
-            self.raw(b"\x49\x8b\xba" + _at(Word.WRITTEN))  # mov rdi, [r10 + ...]
-            self.raw(b"\x49\x89\x7b" + bytes([8 + 8 * last]) + b"\xf3\xa4")  # mov [r11 + ...], rdi
-            self.raw(b"\x48\x83\xc7\x07\x48\x83\xe7\xf8")  # add rdi, 7; and rdi, -8
-            self.raw(b"\x49\x89\xba" + _at(Word.WRITTEN))  # mov [r10 + ...], rdi
-            return
         self.raw(register)
+        if call.role is Role.WRITE:
+            self._store_beside(b"\x48\x89\xd1")  # mov rcx, rdx
+            return
+        if call.role is Role.TEXELS:
+            # mov ecx, r8d; imul ecx, r9d; shl ecx, 2
+            self._store_beside(b"\x44\x89\xc1\x41\x0f\xaf\xc9\xc1\xe1\x02")
+            return
+        if call.role is Role.UNIFORM:
+            self.raw(b"\x83\xfe\x01")  # cmp esi, 1
+            self.branch(_EQUAL, "one value")
+            self._store_beside(b"\x69\xce" + struct.pack("<I", call.payload))  # imul ecx, esi, ...
+            self.branch(_ALWAYS, "stored")
+            self.label("one value")
         copy = b"\xf3\xa5"  # rep movsd
         if call.payload:
             self.raw(b"\xb9" + struct.pack("<I", call.payload))  # mov ecx, ...
@@ -330,6 +342,18 @@ class _Stub(Assembler):
                 self.raw(b"\x49\x89\x53" + bytes([place]))  # mov [r11 + ...], rdx
         self.raw(b"\x49\x8d\x7b" + bytes([PAYLOAD]))  # lea rdi, [r11 + ...]
         self.raw(b"\x48\x89\xc6" + copy)  # mov rsi, rax
+        self.label("stored")
+
+    def _store_beside(self, size: bytes) -> None:
+        """Copy the bytes at RAX beside the commands, and store where they are as the last argument;
+        `size` is code that reads their number into RCX.
+        """
+        last = len(self._call.function.params) - 1
+        self.raw(size + b"\x48\x89\xc6")  # mov rsi, rax
+        self.raw(b"\x49\x8b\xba" + _at(Word.WRITTEN))  # mov rdi, [r10 + ...]
+        self.raw(b"\x49\x89\x7b" + bytes([8 + 8 * last]) + b"\xf3\xa4")  # mov [r11 + ...], rdi
+        self.raw(b"\x48\x83\xc7\x07\x48\x83\xe7\xf8")  # add rdi, 7; and rdi, -8
+        self.raw(b"\x49\x89\xba" + _at(Word.WRITTEN))  # mov [r10 + ...], rdi
 
 
 def _at(word: int) -> bytes:

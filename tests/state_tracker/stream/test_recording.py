@@ -379,6 +379,79 @@ def test_numbers_one_by_one(kind: str, count: int, world: Recorded) -> None:
         assert get(program, gl.get_uniform_location(program, other)) == [0] * count
 
 
+ARRAYS = """#version 330
+layout(location = 0) in vec2 at; uniform vec2 pairs[5]; uniform vec3 threes[3];
+uniform mat3 turns[2]; uniform mat4 moves[2]; uniform bool flags[3]; uniform int whole[4];
+uniform sampler2D images[2]; uniform vec4 alone;
+void main() {
+    vec2 sum = pairs[4] + turns[1][2].xy + moves[1][3].xy + alone.xy + threes[2].xy;
+    sum += float(flags[2]) * 0.1 + float(whole[3]) * 0.01 + texture(images[1], at).xy * 0.2;
+    gl_Position = vec4(at * 0.5 + sum * 0.05, 0.0, 1.0);
+}
+"""
+SETTERS = {
+    "uniform2fv": ("pairs[0]", "pairs[2]", "alone"),
+    "uniform3fv": ("threes[0]", "threes[1]"),
+    "uniform4fv": ("alone",),
+    "uniform1fv": ("flags[0]", "whole[0]"),
+    "uniform1iv": ("whole[0]", "whole[1]", "flags[0]", "images[0]"),
+    "uniform1uiv": ("flags[1]", "whole[0]"),
+    "uniform_matrix3fv": ("turns[0]", "turns[1]"),
+    "uniform_matrix4fv": ("moves[0]", "alone"),
+}
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_values_of_arrays_are_set_together(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also fewer or more than there are, to what is no array or of another type."""
+    seen = []
+    for recorded in (True, False):
+        world = Recorded(driver, 5)
+        if not recorded:
+            switch_off(monkeypatch)
+        gl: Any = Through(world.gl, SETTERS)
+        program = world.program_of(
+            world.plain, ARRAYS, "#version 330\nout vec4 o; void main() { o = vec4(0.1); }"
+        )
+        gl.use_program(program)
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.ONE, GL.ONE)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        found, numbers = list[Any](), np.random.default_rng(3)
+        places = {
+            target: gl.get_uniform_location(program, target)
+            for target in {target for targets in SETTERS.values() for target in targets}
+        }
+        for number in range(160):
+            if number % 20 == 0:  # the same calls several times, with other values
+                rng = np.random.default_rng(number // 80)
+            for _ in range(int(rng.integers(1, 4))):
+                name = str(rng.choice(list(SETTERS)))
+                target = str(rng.choice(SETTERS[name]))
+                count = int(rng.choice([1, 2, 3, 4, 5, 7]))
+                kind = np.int32 if "i" in name[8:] else np.float32
+                values = numbers.integers(0, 2 if "images" in target else 9, 16 * count).astype(
+                    kind
+                )
+                more = (0,) if "matrix" in name else ()
+                getattr(gl, name)(places[target], count, *more, values)
+                values[:] = 77
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            if number % 20 == 19:
+                assert pending() == recorded
+                errors = list[int]()
+                while error := gl.get_error():
+                    errors.append(error)
+                found.append(errors[:1])
+        for target in ("pairs[4]", "threes[2]", "turns[1]", "moves[1]", "flags[2]", "whole[3]"):
+            found.append(gl.get_uniformfv(program, gl.get_uniform_location(program, target)))
+        found.append(world.read(0))
+        seen.append(found)
+        gl.release()
+    assert seen[0] == seen[1]
+    assert len(set(seen[0][-1])) > 5
+
+
 def test_names_that_are_deleted_or_new_are_not_known_for_long(world: Recorded) -> None:
     gl, texture = world.gl, world.textures[1]
     gl.bind_texture(GL.TEXTURE_2D, texture)
