@@ -245,10 +245,12 @@ class _Stub(Assembler):
     def _check(self) -> None:
         """Check that the data behind a pointer can be copied."""
         call = self._call
-        if call.role is Role.DRAW and call.name.startswith("DrawElements"):
-            # Offsets into buffers are less, addresses of indices are more.
-            self.raw(b"\x48\x81\xf9" + struct.pack("<I", _LOWEST_ADDRESS))  # cmp rcx, ...
-            self.on_if(_NOT_BELOW)
+        if call.role is Role.DRAW:
+            for number, param in enumerate(call.function.params):
+                if param.stars:  # offsets into buffers are less, addresses of indices are more
+                    self.raw(self._read(number, _LONG))
+                    self.raw(b"\x48\x3d" + struct.pack("<I", _LOWEST_ADDRESS))  # cmp rax, ...
+                    self.on_if(_NOT_BELOW)
         if call.points_into_buffer:
             self.raw(b"\x49\x83\xba" + _at(ARRAY_BUFFER) + b"\x00")  # cmp qword [r10 + ...], 0
             self.on_if(_NOT_GREATER)

@@ -709,6 +709,15 @@ KINDS_OF_DRAWS: dict[str, Callable[[Any], None]] = {
     "instances of elements": lambda gl: gl.draw_elements_instanced(
         GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 6, 1
     ),
+    "range of elements": lambda gl: gl.draw_range_elements(
+        GL.TRIANGLES, 0, 3, 3, GL.UNSIGNED_SHORT, 6
+    ),
+    "based elements": lambda gl: gl.draw_elements_base_vertex(
+        GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 0, 1
+    ),
+    "based instances": lambda gl: gl.draw_elements_instanced_base_vertex(
+        GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 0, 2, 1
+    ),
 }
 
 

@@ -317,6 +317,7 @@ THROUGH_C = (
     *("depth_func", "stencil_op", "finish", "tex_sub_image2d", "pixel_storei"),
     *("read_buffer", "clamp_color", "tex_parameteri", "tex_parameterf", "sampler_parameteri"),
     *("sampler_parameterf", "blend_color", "stencil_func", "depth_range", "vertex_attrib_pointer"),
+    *("draw_range_elements", "draw_elements_base_vertex", "draw_elements_instanced_base_vertex"),
     *("enable_vertex_attrib_array", "disable_vertex_attrib_array", "vertex_attrib_divisor"),
 )
 OLD_THROUGH_C = (
@@ -392,6 +393,8 @@ class Recorded(World):
             gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
         elif how < 0.3:
             gl.draw_elements_instanced(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0, 2)
+        elif how < 0.4:
+            gl.draw_elements_base_vertex(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 0, int(how * 30) % 2)
         elif how < 0.6:
             gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, int(random.integers(2)), 4, 1)
         else:
