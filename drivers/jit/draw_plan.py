@@ -66,7 +66,7 @@ _CORNERS = {
     Primitive.QUAD_STRIP: 3,
     Primitive.POLYGON: 3,
 }
-"""The modes that have plans, and the corners of what they are assembled to."""
+"""The modes that have plans, and the corners of their primitives."""
 
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 

@@ -1,4 +1,4 @@
-"""Stippled lines become pending, triangles follow plans: when they alternate, and when they do not."""
+"""Stippled lines become pending, triangles follow plans: when they alternate or not."""
 
 from __future__ import annotations
 
