@@ -215,7 +215,7 @@ class DrawQueue:
         """Another call in the state of a prepared draw; None if it is not small."""
         if not 0 < info.instance_count * info.count <= self._most:
             return None
-        return PreparedDraw(token.snapshot, info, token.target, token.epoch)
+        return token.snapshot.prepared(info, token.target, token.epoch)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
         """Take entries of a series, from `first` on: how many, and whether more can be taken once
