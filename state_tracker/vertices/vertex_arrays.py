@@ -109,6 +109,15 @@ class VertexArray(GLObject):
         if self.layouts:
             self.layouts = {}
 
+    def source(self, slot: int) -> tuple[Any, ...]:
+        """All that is derived from an attribute; of client arrays, it does not matter where they
+        are.
+        """
+        a = self.attribs[slot]
+        b = self.bindings[a.binding]
+        kind = a.size, a.type, a.bgra, a.normalized, a.integer, a.long, a.relative_offset
+        return *kind, a.binding, b.buffer, b.offset, b.stride, bool(b.address)
+
     def use_elements(self, buffer: BufferObject | None) -> None:
         """Use a buffer as the source of indices."""
         self.element_buffer = swap(self.element_buffer, buffer)
@@ -265,7 +274,6 @@ def _set_format(
     attrib.normalized = normalized and kind == "float"
     attrib.integer, attrib.long = kind == "integer", kind == "long"
     attrib.relative_offset = offset
-    vao.changed()
 
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
@@ -292,6 +300,7 @@ def set_pointer(
     address, keep = address_of(pointer)
     check_pointer(ctx, stride, address)
     vao, buffer = ctx.arrays.current, ctx.buffers.bound[GL.ARRAY_BUFFER]
+    before = vao.source(slot)
     _set_format(ctx, vao, slot, size, type, normalized, 0, kind)
     attrib, binding = vao.attribs[slot], vao.bindings[slot]
     attrib.binding, attrib.pointer, attrib.stride = slot, address or 0, stride
@@ -301,6 +310,8 @@ def set_pointer(
         binding.move(0, stride, address or 0, keep)
     else:
         binding.move(address or 0, stride)
+    if vao.source(slot) != before:
+        vao.changed()
 
 
 @entry
@@ -348,6 +359,7 @@ def _format(kind: str) -> Any:
             raise invalid_value("the relative offset is too large")
         slot = generic(ctx, index)
         _set_format(ctx, vao, slot, size, type, any(normalized), offset, kind)
+        vao.changed()
 
     return call
 
