@@ -118,6 +118,11 @@ class VertexArray(GLObject):
         kind = a.size, a.type, a.bgra, a.normalized, a.integer, a.long, a.relative_offset
         return *kind, a.binding, b.buffer, b.offset, b.stride, bool(b.address)
 
+    def follow(self, slot: int, before: tuple[Any, ...]) -> None:
+        """Called after an attribute was set, with its source before that."""
+        if self.source(slot) != before:
+            self.changed()
+
     def use_elements(self, buffer: BufferObject | None) -> None:
         """Use a buffer as the source of indices."""
         self.element_buffer = swap(self.element_buffer, buffer)
@@ -310,8 +315,7 @@ def set_pointer(
         binding.move(0, stride, address or 0, keep)
     else:
         binding.move(address or 0, stride)
-    if vao.source(slot) != before:
-        vao.changed()
+    vao.follow(slot, before)
 
 
 @entry
@@ -358,8 +362,9 @@ def _format(kind: str) -> Any:
         if offset > ctx.limits.max_vertex_attrib_relative_offset:
             raise invalid_value("the relative offset is too large")
         slot = generic(ctx, index)
+        before = vao.source(slot)
         _set_format(ctx, vao, slot, size, type, any(normalized), offset, kind)
-        vao.changed()
+        vao.follow(slot, before)
 
     return call
 

@@ -122,7 +122,8 @@ class VertexInput:
         self._current: Resource | None = None
         self._bound: tuple[Any, ...] | None = None
         self._elements: Handle = None
-        self._temporary: list[Resource] = []
+        self._temporary: list[Resource] = []  # vertex buffers
+        self._indices: list[Resource] = []
         self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
         self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
         self.even_colors = True  # in the last draw of fixed function without lights
@@ -172,11 +173,13 @@ class VertexInput:
         validate(self._ctx)
 
     def keep(self, resource: Resource) -> None:
-        """Release a temporary resource when the draw is finished."""
-        self._temporary.append(resource)
+        """Release a temporary buffer of indices when the draw is finished."""
+        self._indices.append(resource)
 
     def finish(self) -> None:
         """Release the temporary copies of client arrays after the draw."""
+        while self._indices:
+            self._indices.pop().unref()
         if self._temporary:
             temporary, self._temporary = self._temporary, []
             self._bound = None
