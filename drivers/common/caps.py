@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.modes import DRAWING, Stage
 from gallette.pipe.caps import Caps
 
-from .raster.points import LARGEST_POINT
+from .fixed.points import LARGEST_POINT
 from .raster.samples import STANDARD
 
 EVERYTHING = Caps(

@@ -58,7 +58,7 @@ class HostContext(MemoryContext):
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget, screen.time_limit))
         self._joiner = self._states.joiner
-        self._queue = DrawQueue(self._states, screen.planned, self.regroup, screen.counts_draws)
+        self._queue = DrawQueue(self._states, screen.plans, self.regroup, screen.counts_draws)
         self._by_content: dict[object, ShaderObject[Any, Any]] = {}
         self._forgets = debug.is_set("driver:forget")
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gallette.drivers.common.draw.snapshot import Plan
     from gallette.drivers.common.draw.state import DrawState
     from gallette.drivers.common.output.engine import FragmentEngine
-    from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
+    from gallette.drivers.common.raster.batch import Batch, RasterContext
     from gallette.drivers.common.variants.keys import VariantKey
     from gallette.drivers.common.variants.shader import ShaderObject
     from gallette.drivers.common.vertex.vertices import VertexSet
@@ -292,26 +292,17 @@ class BoundProgram:
         raise NotImplementedError
 
     def fill(
-        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        vertices: VertexSet,
+        batch: Batch,
+        inside: bool,
     ) -> int:
-        """Clip and fill triangles; returns how many of the first ones are done. The shared
-        rasterizer draws the others.
+        """Fill primitives, after clipping them if they are not `inside` of all planes; returns how
+        many of the first ones are done. The shared rasterizer draws the others.
         """
         return 0
-
-    def fill_polygons(
-        self, engine: FragmentEngine, context: RasterContext, polygons: Polygons
-    ) -> bool:
-        """Fill what points and lines cover; false if the shared rasterizer is to draw it."""
-        return False
-
-    def fill_lines(
-        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
-    ) -> bool:
-        """Set up and fill lines that are not smooth; false if the shared rasterizer is to set them
-        up.
-        """
-        return False
 
     def plan(self, draw: DrawState, mode: Primitive) -> Plan | None:
         """The fast path of single draws in a state; None if there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,15 @@ from gallette.drivers.common.memory.heap import keep_freed_memory
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT, LANE, Work
-from gallette.pipe.enums import Primitive
 from gallette.pipe.interface import Context
 
 
 class HostScreen(MemoryScreen):
     """A screen for drivers built on the shared code; the driver adds its shader compiler."""
 
-    planned: Set[Primitive] = frozenset()
-    """The modes whose small draws follow the plan of their state each; others become pending, to be
-    merged.
+    plans = False
+    """Whether small draws follow the plan of their state, if it has one; others become pending, to
+    be merged.
     """
     counts_draws = False
     """Whether the driver counts per draw when draws are executed together."""

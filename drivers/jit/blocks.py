@@ -18,7 +18,6 @@ from gallette.drivers.common.fixed.depth import mask_word
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
-from gallette.drivers.common.output.smooth import SmoothEngine
 from gallette.drivers.common.raster.batch import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.image import Image
@@ -29,8 +28,9 @@ from gallette.pipe.state import RasterizerState
 
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
-from .shader.setup import TILE, setup_text
+from .shader.setup import TILE, SetupKey, setup_text
 from .shader.texture_keys import Description
+from .shader.tile_keys import TileKey
 
 if TYPE_CHECKING:
     from .program import BoundJit
@@ -101,52 +101,39 @@ class SetupFunctions(NamedTuple):
     """The functions of `shader.setup`."""
 
     set_up: Function
-    count_tiles: Function
     fill_lists: Function
 
 
-def smooths(engine: FragmentEngine, context: RasterContext) -> bool:
-    """Whether triangles are smooth."""
-    return type(engine) is SmoothEngine and context.state.poly_smooth
-
-
-def setup_functions(engine: FragmentEngine, context: RasterContext, cache: Any) -> SetupFunctions:
-    """The set-up functions for a rasterizer state."""
-    sampled = isinstance(engine, MultisampleEngine) or smooths(engine, context)
-    return _setup_functions(_setup_state(context.state), sampled, cache)
+def setup_functions(
+    key: TileKey, state: RasterizerState, sized: bool, cache: Any
+) -> SetupFunctions:
+    """The set-up functions of a tile function's primitives; `sized`: vertices of points have
+    sizes.
+    """
+    corners = key.kind.corners
+    shared = corners, key.half, state.bottom_edge_rule, bool(key.places)
+    if corners == 3:
+        cull_front, cull_back = (
+            bool(state.cull_face & face) for face in (CullFace.FRONT, CullFace.BACK)
+        )
+        own = SetupKey(*shared, state.flatshade_first, state.front_ccw, cull_front, cull_back)
+    elif corners == 2:
+        own = SetupKey(*shared, smooth=bool(key.kind.smooth))
+    else:
+        own = SetupKey(*shared, squares=state.point_quad_rasterization, sized=sized)
+    return _setup_functions(own, cache)
 
 
 def begin_setup(cache: Any) -> None:
     """Start compiling the setup functions of most draws in the background."""
-    _setup_functions(_setup_state(RasterizerState()), False, cache)
+    _setup_functions(SetupKey(), cache)
 
 
 @functools.lru_cache(maxsize=64)
-def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> SetupFunctions:
-    text = setup_text(
-        0.5 if state.half_pixel_center and not sampled else 0.0,
-        bool(state.cull_face & CullFace.FRONT),
-        bool(state.cull_face & CullFace.BACK),
-        state.front_ccw,
-        state.flatshade_first,
-        state.bottom_edge_rule,
-        sampled,
-    )
-    names = "setup", "count", "bin"
-    code = compile_module(text, names, cache)
+def _setup_functions(key: SetupKey, cache: Any) -> SetupFunctions:
+    names = "setup", "bin"
+    code = compile_module(setup_text(key), names, cache)
     return SetupFunctions(*(code.function(name, ctypes.c_void_p) for name in names))
-
-
-@functools.lru_cache(maxsize=256)
-def _setup_state(state: RasterizerState) -> RasterizerState:
-    """The part of the state that set-up depends on."""
-    return RasterizerState(
-        half_pixel_center=state.half_pixel_center,
-        cull_face=state.cull_face,
-        front_ccw=state.front_ccw,
-        flatshade_first=state.flatshade_first,
-        bottom_edge_rule=state.bottom_edge_rule,
-    )
 
 
 def area(records: Array) -> int:

@@ -25,7 +25,6 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.draw.queue import LINES
 from gallette.drivers.common.draw.snapshot import Plan
 from gallette.drivers.common.draw.splitting import WORTHWHILE
 from gallette.drivers.common.draw.state import DrawState
@@ -47,7 +46,6 @@ from .command_lists import CommandLists
 from .llvm.engine import Function, compile_module, loads
 from .plan_inputs import Columns, columns_of
 from .plan_memory import CONSTANTS, ROOM, PlanMemory, Stream, Streams, contents_of
-from .polygons import function_of_lines
 from .program import BoundJit
 from .rasterization import Rasterization, StandIn, clip_rows, draw_function, six_of
 from .shader.clip_code import placing_text
@@ -58,17 +56,18 @@ from .tile_functions import TileFunction, tile_function_for, touches_nothing
 Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
-PLANNED = frozenset(
-    {
-        Primitive.TRIANGLES,
-        Primitive.TRIANGLE_STRIP,
-        Primitive.TRIANGLE_FAN,
-        Primitive.QUADS,
-        Primitive.QUAD_STRIP,
-        Primitive.POLYGON,
-        *LINES,
-    }
-)
+_CORNERS = {
+    Primitive.POINTS: 1,
+    **dict.fromkeys((Primitive.LINES, Primitive.LINE_STRIP, Primitive.LINE_LOOP), 2),
+    Primitive.TRIANGLES: 3,
+    Primitive.TRIANGLE_STRIP: 3,
+    Primitive.TRIANGLE_FAN: 3,
+    Primitive.QUADS: 3,
+    Primitive.QUAD_STRIP: 3,
+    Primitive.POLYGON: 3,
+}
+"""The modes that have plans, and the corners of their primitives."""
+
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 
 
@@ -88,9 +87,10 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
     """A plan for draws in a state; None if they need the shared stages."""
     fixed, context = draw.fixed, draw.fixed.raster
     fragment = draw.fragment.program
-    vertex = draw.programs.get(Stage.VERTEX)
+    vertex, corners = draw.programs.get(Stage.VERTEX), _CORNERS.get(mode)
     if (
-        mode not in PLANNED
+        corners is None
+        or (corners == 2 and context.state.line_stipple_enable)
         or len(draw.programs) != 1
         or not isinstance(vertex, BoundJit)
         or not isinstance(fragment, BoundJit)
@@ -112,12 +112,7 @@ def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
         return None
     memory = PlanMemory.of(fixed.engine.scratch, draw.counters)
     stand_in: Any = StandIn(memory, outputs)
-    if mode not in LINES:
-        function = tile_function_for(fragment, fixed.engine, context, stand_in)
-    elif context.state.line_stipple_enable or context.pattern(context.state.line_smooth):
-        return None
-    else:
-        function = function_of_lines(fragment, fixed.engine, context, stand_in)
+    function = tile_function_for(fragment, fixed.engine, context, stand_in, corners)
     if (
         function is None
         or function.code.sites

@@ -77,7 +77,9 @@ class PlanMemory:
         self.zeros, self.ones = np.zeros(ROOM, np.float32), np.ones(ROOM, np.float32)
         self.ids = np.zeros((2, ROOM), np.int32)
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
-        self.fronts = np.ones(MOST_TRIANGLES, np.bool_)  # of lines, which face the viewer
+        self.fronts = np.ones(
+            MOST_TRIANGLES, np.bool_
+        )  # of lines and points, which face the viewer
         self.fronts_at = int(self.fronts.ctypes.data)
         self.counters = np.zeros(4, np.int64)
         self.tally = np.zeros(TallyWords.SIZE, np.int64)

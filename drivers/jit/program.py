@@ -38,7 +38,7 @@ from gallette.drivers.common.program import (
     Outputs,
     ProgramFacts,
 )
-from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
+from gallette.drivers.common.raster.batch import Batch, RasterContext
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.variants.disk_cache import Emitted, VariantDiskCache
@@ -49,7 +49,6 @@ from gallette.pipe.enums import Primitive
 from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answering, clock_of, raise_failure
 from .llvm.engine import Function, compile_module
-from .polygons import fill_lines, fill_polygons
 from .rasterization import fill
 from .shader.chunk import Input, is_strided, of_clip_plane
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
@@ -282,24 +281,17 @@ class BoundJit(BoundProgram):
         return static_block(self.resources, program.chunk.least, self._keep)
 
     def fill(
-        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        vertices: VertexSet,
+        batch: Batch,
+        inside: bool,
     ) -> int:
-        """Clip and fill triangles, if there is a tile function for the bound state; returns how
-        many of the first ones are done.
+        """Fill primitives, if there is a tile function for the bound state; returns how many of the
+        first ones are done.
         """
-        return fill(self, engine, context, vertices, batch)
-
-    def fill_polygons(
-        self, engine: FragmentEngine, context: RasterContext, polygons: Polygons
-    ) -> bool:
-        """Fill what points and lines cover; false if there is no tile function."""
-        return fill_polygons(self, engine, context, polygons)
-
-    def fill_lines(
-        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
-    ) -> bool:
-        """Fill lines; false if the shared code is to set them up."""
-        return fill_lines(self, engine, context, vertices, batch)
+        return fill(self, engine, context, vertices, batch, inside)
 
     def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of draws in a state; None if there is none."""

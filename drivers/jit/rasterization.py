@@ -19,7 +19,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.splitting import MOST_LANES
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.batch import Batch, RasterContext
-from gallette.drivers.common.raster.lines import half_width
+from gallette.drivers.common.raster.lines import half_width, rectangle_width
 from gallette.drivers.common.raster.primitives import clipped
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.clip import ClipPlanes
@@ -38,12 +38,11 @@ from .blocks import (
 )
 from .llvm.engine import Function, compile_module, loads
 from .plan_memory import MOST_TRIANGLES, ROOM, PlanMemory
-from .polygons import lines_function
 from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_functions, clip_planes
 from .shader.layout import ClipWords, DrawWords, StreamWords, TileWords
 from .shader.plan_code import LARGE, LISTS, plan_text
 from .shader.setup import LARGEST, TILE
-from .tile_functions import TileFunction, is_plain, shade, tile_function_for, touches_nothing
+from .tile_functions import TileFunction, has_code, shade, tile_function_for, touches_nothing
 
 if TYPE_CHECKING:
     from .program import BoundJit
@@ -66,6 +65,9 @@ class StandIn:
         if row is None:
             return self.memory.ones if component == 3 else self.memory.zeros
         return self.memory.row(row)
+
+
+SIZE_OF_POINTS = int(VaryingSlot.PSIZ), 0
 
 
 @functools.lru_cache(maxsize=64)
@@ -99,7 +101,7 @@ def six_of(viewport: ViewportState) -> Array:
 
 
 class Rasterization:
-    """The blocks that triangles in one state are rasterized with."""
+    """The blocks that primitives in one state are rasterized with."""
 
     def __init__(
         self,
@@ -121,6 +123,7 @@ class Rasterization:
         self._fragment, self._function, self._rows = fragment, function, rows
         self._engine, self._context = engine, context
         self._room = 0
+        self.left: int = 0  # given primitives, or parts of them, that were left by clipping
         self._tile_block()
         self._draw_block(viewport, given)
 
@@ -169,20 +172,23 @@ class Rasterization:
     def _draw_block(self, viewport: ViewportState | None, given: bool) -> None:
         """The block of the draw function, and the functions it calls."""
         memory, planes, cache = self.memory, self._context.planes, self.cache
-        numbers = () if viewport is None else tuple(planes.numbers())
+        corners = self._function.key.kind.corners
+        sides = corners > 1 or self._context.state.point_clip_sides
+        numbers = tuple(plane for plane in planes.numbers() if plane > 3 or sides)
+        if viewport is None:
+            numbers = ()
         clip = self._clip_block(viewport, numbers)
         block = memory.draw_block.copy()
-        functions = setup_functions(self._engine, self._context, cache)
+        functions = self._setup()
         cut, extend = clip_functions(cache)
         self._functions = [
             (DrawWords.CUT, cut),
             (DrawWords.EXTEND, extend),
-            (DrawWords.SET_UP, self._set_up(functions)),
+            (DrawWords.SET_UP, functions.set_up),
             (DrawWords.BIN, functions.fill_lists),
             (DrawWords.FILL, self._function.call),
         ]
         first = self._context.state.flatshade_first
-        corners = self._function.key.kind.corners
         self._whole = draw_function(numbers, planes.halfz, first, given, corners, cache)
         self._loads, self._quick = -1, list[Function]()
         block[DrawWords.CLIP] = clip.ctypes.data
@@ -191,13 +197,21 @@ class Rasterization:
         self._keep += [clip, block]
         self._words, self._at = block.data, int(block.ctypes.data)
 
-    def _set_up(self, functions: SetupFunctions) -> Function:
-        """The function that sets up triangles or lines."""
-        if self._function.key.kind.corners == 3:
-            return functions.set_up
-        self._tile[TileWords.FRONT] = self.memory.fronts_at
-        self._tile[TileWords.HALF_WIDTH] = half_width(self._context.state)
-        return lines_function(self._context.state, self.cache)
+    def _setup(self) -> SetupFunctions:
+        """The functions that set up the primitives; describes what they read besides positions."""
+        key, state, tile = self._function.key, self._context.state, self._tile
+        sizes = self._rows.get(SIZE_OF_POINTS) if state.point_size_per_vertex else None
+        if key.kind.corners < 3:
+            tile[TileWords.FRONT] = self.memory.fronts_at
+            width = state.point_size
+            if key.kind.corners == 2:
+                width = rectangle_width(state, bool(key.kind.smooth))
+            tile[TileWords.WIDTH] = int(np.float32(width).view(np.uint32))
+            if key.kind.corners == 2 and not key.places:
+                tile[TileWords.WIDTH] = half_width(state)
+        if sizes is not None:
+            tile[TileWords.SIZES] = self.memory.row_at(sizes)
+        return setup_functions(key, state, sizes is not None, self.cache)
 
     def _point(self) -> None:
         """Update addresses of functions that were loaded or moved, and which of them are still
@@ -214,10 +228,10 @@ class Rasterization:
         self._room = self._words[DrawWords.ITEMS] = memory.room
         self._tile[TileWords.ITEMS] = memory.items_at
 
-    # -- given triangles ---------------------------------------------------------------------------
+    # -- given primitives --------------------------------------------------------------------------
 
     def fill(self, vertices: VertexSet, batch: Batch) -> bool:
-        """Clip and fill triangles; returns false, having done nothing, if there is no room or a
+        """Clip and fill primitives; returns false, having done nothing, if there is no room or a
         coordinate is too large.
         """
         vertices, corners, provoking = _own(vertices, batch)
@@ -228,10 +242,13 @@ class Rasterization:
         words[StreamWords.LANES], words[StreamWords.TRIANGLES] = vertices.count, len(corners)
         words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
         self._words[DrawWords.STREAM] = words.ctypes.data
+        if batch.front is not None:
+            front = np.ascontiguousarray(batch.front)
+            self._tile[TileWords.FRONT] = front.ctypes.data
         if self._call() == LARGE:
             return False
         counters, effects = self._context.counters, self._function.key.effects
-        counters.clipper_out += self._words[DrawWords.LEFT]
+        self.left += self._words[DrawWords.LEFT]
         seen = self._words[DrawWords.SEEN]
         if seen:
             worth = self._tiles > 1 and not effects
@@ -289,7 +306,7 @@ class Rasterization:
         return state
 
 
-# -- triangles of other stages ---------------------------------------------------------------------
+# -- primitives of other stages --------------------------------------------------------------------
 
 
 def fill(
@@ -298,43 +315,57 @@ def fill(
     context: RasterContext,
     vertices: VertexSet,
     batch: Batch,
+    inside: bool,
 ) -> int:
-    """Clip and fill triangles; returns how many of the first ones are done. The others need the
-    shared code.
+    """Fill primitives, after clipping them if they are not `inside` of all planes; returns how many
+    of the first ones are done. The others need the shared code.
     """
-    if context.target.empty:
+    count, corners = len(batch.corners), batch.corners.shape[1]
+    if context.target.empty or batch.depth is not None:
         return 0
+    if corners == 2 and not inside and context.state.line_stipple_enable:
+        return 0  # clipped lines are cut into dashes
     if touches_nothing(engine):
-        if not is_plain(bound, engine, context):
+        if not has_code(bound, engine, context, corners):
             return 0
-        context.counters.clipper_out += len(clipped(context, vertices, batch).corners)
-        return len(batch.corners)
-    function = tile_function_for(bound, engine, context, vertices)
+        if not inside:
+            context.counters.clipper_out += len(clipped(context, vertices, batch).corners)
+        return count
+    function = tile_function_for(bound, engine, context, vertices, corners)
     if function is None:
         return 0
     memory = PlanMemory.of(engine.scratch, context.counters)
     rows = clip_rows(context.planes)
     for place in function.code.inputs:
         rows.setdefault(place, len(rows))
+    sizes = vertices.varyings.get(VaryingSlot.PSIZ)
+    if corners == 1 and sizes is not None and sizes[0] is not None:
+        rows.setdefault(SIZE_OF_POINTS, len(rows))
 
     def made(viewport: ViewportState | None) -> Rasterization:
         return Rasterization(bound, function, engine, context, rows, memory, viewport, given=True)
 
     own = vertices.viewport
-    clips = made(own) if isinstance(own, ViewportState) else None
-    count = len(batch.corners)
-    step = MOST_TRIANGLES if vertices.count <= MOST_LANES else MOST_LANES // _CORNERS
+    clips = made(own) if isinstance(own, ViewportState) and not inside else None
+    rest: Rasterization | None = None
+    most = MOST_LANES // _CORNERS
+    step = MOST_TRIANGLES if vertices.count <= MOST_LANES else most
+    done = count
     for start in range(0, count, step):
         part = batch.take(slice(start, start + step)) if count > step else batch
         if clips is not None and clips.fill(vertices, part):
             continue
-        part = clipped(context, vertices, part)
+        if not inside:
+            part = clipped(context, vertices, part)
         if _is_too_large(vertices, part):
-            return start
-        rest = made(None)
-        for first in range(0, len(part.corners), MOST_LANES // _CORNERS):
-            rest.fill(vertices, part.take(slice(first, first + MOST_LANES // _CORNERS)))
-    return count
+            done = start
+            break
+        rest = rest or made(None)
+        for first in range(0, len(part.corners), most):
+            rest.fill(vertices, part.take(slice(first, first + most)))
+    if not inside:
+        context.counters.clipper_out += sum(each.left for each in (clips, rest) if each)
+    return done
 
 
 _CORNERS = 4
@@ -342,7 +373,7 @@ _CORNERS = 4
 
 
 def _own(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Ints, Ints]:
-    """The vertices of some triangles, their corners and provoking vertices; all vertices if they
+    """The vertices of some primitives, their corners and provoking vertices; all vertices if they
     are not too many.
     """
     if vertices.count <= MOST_LANES:
@@ -358,10 +389,14 @@ def _own(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Ints, Ints]:
     viewport = viewport if isinstance(viewport, ViewportState) else viewport.take(used)
     made = VertexSet(len(used), vertices.clip[:, used], varyings, viewport, vertices.fused)
     made.window = vertices.window[:, used]
-    return made, numbers[:, :3], numbers[:, 3]
+    return made, numbers[:, :-1], numbers[:, -1]
 
 
 def _is_too_large(vertices: VertexSet, batch: Batch) -> bool:
     """Whether a corner is out of the range of set-up."""
+    corners = batch.corners.shape[1]
+    if corners == 1:
+        return False
     at = np.abs(vertices.window[:2].take(batch.corners, axis=1)) * 256
-    return bool(((at >= LARGEST) & (at < np.inf)).any())
+    limit = LARGEST if corners == 3 else LARGEST - 256  # lines may begin up to a pixel earlier
+    return bool(((at >= limit) & (at < np.inf)).any())

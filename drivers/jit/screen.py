@@ -20,7 +20,7 @@ from gallette.pipe.interface import Context
 from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
-from .draw_plan import PLANNED, begin_placing
+from .draw_plan import begin_placing
 from .explain import explained
 from .llvm.engine import load_engine
 from .program import JitProgram, compile_program
@@ -90,7 +90,7 @@ class JitScreen(HostScreen):
 
     name = "jit"
     loads_early = True
-    planned = PLANNED
+    plans = True
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()

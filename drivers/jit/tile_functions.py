@@ -22,11 +22,12 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SmoothEngine
 from gallette.drivers.common.raster.batch import RasterContext
+from gallette.drivers.common.raster.lines import CENTER
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.threads import run_all
 from gallette.drivers.common.vertex.vertices import VertexSet
 
-from .blocks import bring_memory, smooths
+from .blocks import bring_memory
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .llvm.stack import LIMIT, frame_bytes
@@ -63,20 +64,18 @@ def tile_function_for(
     engine: FragmentEngine,
     context: RasterContext,
     vertices: VertexSet,
-    kind: Kind | None = None,
+    corners: int,
 ) -> TileFunction | None:
-    """The tile function for the bound state, of triangles if no kind is given; None if the draw
+    """The tile function of primitives with so many corners for the bound state; None if the draw
     needs the shared code.
     """
-    if kind is None:
-        kind = Kind(3, smooth_places(context.smooth)) if smooths(engine, context) else TRIANGLES
+    kind = _kind(corners, engine, context)
     layered = VaryingSlot.LAYER in vertices.varyings
     what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, kind
     found = engine.derived.get(what)
     if found is None:
         function = None
-        whole = is_plain if kind.corners == 3 else has_code
-        if whole(bound, engine, context):
+        if has_code(bound, engine, context, corners):
             key = _tile_key(bound, engine, context, vertices, kind)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
@@ -85,14 +84,13 @@ def tile_function_for(
     return found[0]
 
 
-def is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
-    """Whether triangles are filled without what only the shared parts can do."""
-    return context.fills and context.screen is None and has_code(bound, engine, context)
-
-
-def has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
-    """Whether fragments are shaded and stored without what only the shared parts can do."""
+def has_code(bound: BoundJit, engine: FragmentEngine, context: RasterContext, corners: int) -> bool:
+    """Whether primitives with so many corners are filled, and their fragments shaded and stored,
+    without what only the shared parts can do.
+    """
     facts = bound.program.facts
+    if corners == 3 and (context.screen is not None or not context.fills):
+        return False
     if type(engine) is MultisampleEngine:
         if context.multisampled is None:
             return False
@@ -165,7 +163,22 @@ def _offset_key(context: RasterContext) -> tuple[str, int]:
     return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
 
 
-def smooth_places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
+def _kind(corners: int, engine: FragmentEngine, context: RasterContext) -> Kind:
+    """The kind of primitives with so many corners."""
+    state = context.state
+    if corners == 3:
+        smooth = type(engine) is SmoothEngine and state.poly_smooth
+        return Kind(3, _smooth_places(context.smooth)) if smooth else TRIANGLES
+    smooth = state.line_smooth if corners == 2 else state.point_smooth
+    pattern = context.pattern(smooth)
+    counted = None if pattern is context.multisampled else pattern
+    if corners == 2:
+        return Kind(2, _smooth_places(counted and CENTER))
+    round = bool(pattern) and state.point_smooth and not state.multisample
+    return Kind(1, _smooth_places(counted), state.sprite_coord_upper_left, round)
+
+
+def _smooth_places(smooth: SamplePattern | None) -> tuple[tuple[int, int], ...]:
     """The samples with which the coverage of smooth primitives is counted."""
     return () if smooth is None else _sample_places(smooth) or ()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from gallette.egl.starting import prepared
 
 _GRACE = 5.0
 """Seconds that a program has to end after it was asked to."""
+_STEP = 0.05
+"""Seconds between two looks at whether it has."""
 
 
 @lazy_dataclass()
@@ -72,18 +76,50 @@ def run_program(
 def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> tuple[int, bool]:
     """Wait for a process; returns its exit status, and whether it exceeded its time.
 
-    Ctrl-C reaches the child as well: nothing is left running when this returns or raises.
+    Ctrl-C reaches the child as well: nothing is left running when this returns or raises. Scripts
+    that start the program wait for it, so all processes that the child has started end with it.
     """
-    late = False
+    late, started = False, list[int]()
     try:
         return child.wait(timeout), False
     except subprocess.TimeoutExpired:
-        late = True
+        late, started = True, _started_by(child.pid)
         child.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_GRACE)
+        _signal(started, signal.SIGTERM)
+        end = time.monotonic() + _GRACE
+        while time.monotonic() < end and (child.poll() is None or _running().keys() & {*started}):
+            time.sleep(_STEP)
     finally:
         if child.poll() is None:
             child.kill()
             child.wait()
+        _signal(started, signal.SIGKILL)
     return child.returncode, late
+
+
+def _started_by(process: int) -> list[int]:
+    """The processes that a process has started, and those that they have, as far as they run."""
+    children: dict[int, list[int]] = {}
+    for each, parent in _running().items():
+        children.setdefault(parent, []).append(each)
+    found = [process]
+    for each in found:
+        found += children.get(each, [])
+    return found[1:]
+
+
+def _running() -> dict[int, int]:
+    """The processes that run, with the one that has started each."""
+    found: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            state, parent = path.read_text(errors="replace").rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                found[int(path.parent.name)] = int(parent)
+    return found
+
+
+def _signal(processes: Sequence[int], number: signal.Signals) -> None:
+    for each in processes:
+        with contextlib.suppress(OSError):
+            os.kill(each, number)

@@ -178,8 +178,9 @@ def _set_factors(ctx: Context, index: int | None, *factors: int) -> None:
         if factor not in FACTORS:
             raise invalid_enum(factor, "blend factor")
     for blend in _buffers(ctx, index):
-        blend.src_rgb, blend.dst_rgb, blend.src_alpha, blend.dst_alpha = factors
-    ctx.dirty |= Dirty.BLEND
+        if (blend.src_rgb, blend.dst_rgb, blend.src_alpha, blend.dst_alpha) != factors:
+            blend.src_rgb, blend.dst_rgb, blend.src_alpha, blend.dst_alpha = factors
+            ctx.dirty |= Dirty.BLEND
 
 
 def _set_equation(
@@ -189,8 +190,9 @@ def _set_equation(
         if equation not in EQUATIONS and not (advanced and equation in ADVANCED_EQUATIONS):
             raise invalid_enum(equation, "blend equation")
     for blend in _buffers(ctx, index):
-        blend.equation_rgb, blend.equation_alpha = rgb, alpha
-    ctx.dirty |= Dirty.BLEND
+        if (blend.equation_rgb, blend.equation_alpha) != (rgb, alpha):
+            blend.equation_rgb, blend.equation_alpha = rgb, alpha
+            ctx.dirty |= Dirty.BLEND
 
 
 @entry

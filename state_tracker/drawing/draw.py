@@ -48,7 +48,7 @@ _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
 _PLAIN = range(GL.POINTS, GL.TRIANGLE_FAN + 1)
 _WORTH_A_LOOK = 1 << 16  # vertices that would have to be copied
-_PRIMITIVES = list(Primitive)
+PRIMITIVES = list(Primitive)
 INDEX_TYPES: dict[int, tuple[int, str]] = {
     GL.UNSIGNED_BYTE: (1, "ubyte"),
     GL.UNSIGNED_SHORT: (2, "ushort"),
@@ -65,7 +65,7 @@ _FEEDBACK_MODES: dict[int, frozenset[int]] = {
 
 def check_mode(ctx: Context, mode: int) -> None:
     """Check that this primitive type can be drawn now."""
-    if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
+    if not 0 <= mode < len(PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
         raise invalid_enum(mode, "primitive type")
     if mode == GL.PATCHES and "tess_eval" not in ctx.caps.stages:
         raise invalid_enum(mode, "primitive type")
@@ -180,7 +180,7 @@ def _info(
 ) -> DrawInfo:
     """The `DrawInfo` of a draw; cached, since most draws repeat an earlier one."""
     return DrawInfo(
-        _PRIMITIVES[mode],
+        PRIMITIVES[mode],
         first,
         count,
         instances,
@@ -257,7 +257,7 @@ def joined(parts: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, in
 def restarting(mode: int, indices: npt.NDArray[Any], resource: Resource) -> DrawInfo:
     """A draw with these indices, which restart primitives."""
     return DrawInfo(
-        _PRIMITIVES[mode],
+        PRIMITIVES[mode],
         count=indices.size,
         index_size=4,
         index_buffer=resource,
@@ -378,7 +378,7 @@ def draw_indexed(
         resource, offset = _index_source(ctx, count, size, indices)
         if ready and count and instances and resource is not None:
             info = DrawInfo(
-                _PRIMITIVES[mode],
+                PRIMITIVES[mode],
                 0,
                 count,
                 instances,
@@ -470,7 +470,7 @@ def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances
     try:
         if _prepare(ctx, mode, 0, count - 1, instances) and instances:
             _submit(ctx)(
-                DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
+                DrawInfo(PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
             )
     finally:
         ctx.vertex_input.finish()

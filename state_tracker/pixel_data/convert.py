@@ -121,6 +121,14 @@ def decode_client(format: int, type: int, pixels: Bytes) -> Array:
     return out
 
 
+def as_bytes(format: int, type: int, pixels: Bytes) -> Bytes | None:
+    """Client pixels `[..., width, pixel bytes]` as the four bytes of R8G8B8A8_UNORM; None if these
+    would be other numbers.
+    """
+    moves = _moves(FORMATS["R8G8B8A8_UNORM"], format, type, "RGBA")
+    return None if moves is None else _moved(moves, type, pixels).reshape(*pixels.shape[:-1], 4)
+
+
 @lru_cache(maxsize=256)
 def _moves(target: Format, format: int, type: int, base: str) -> list[int] | None:
     """For each channel of a pipe format, the number of the client's component that has the same

@@ -109,6 +109,20 @@ class VertexArray(GLObject):
         if self.layouts:
             self.layouts = {}
 
+    def source(self, slot: int) -> tuple[Any, ...]:
+        """All that is derived from an attribute; of client arrays, it does not matter where they
+        are.
+        """
+        a = self.attribs[slot]
+        b = self.bindings[a.binding]
+        kind = a.size, a.type, a.bgra, a.normalized, a.integer, a.long, a.relative_offset
+        return *kind, a.binding, b.buffer, b.offset, b.stride, bool(b.address)
+
+    def follow(self, slot: int, before: tuple[Any, ...]) -> None:
+        """Called after an attribute was set, with its source before that."""
+        if self.source(slot) != before:
+            self.changed()
+
     def use_elements(self, buffer: BufferObject | None) -> None:
         """Use a buffer as the source of indices."""
         self.element_buffer = swap(self.element_buffer, buffer)
@@ -265,7 +279,6 @@ def _set_format(
     attrib.normalized = normalized and kind == "float"
     attrib.integer, attrib.long = kind == "integer", kind == "long"
     attrib.relative_offset = offset
-    vao.changed()
 
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
@@ -292,6 +305,7 @@ def set_pointer(
     address, keep = address_of(pointer)
     check_pointer(ctx, stride, address)
     vao, buffer = ctx.arrays.current, ctx.buffers.bound[GL.ARRAY_BUFFER]
+    before = vao.source(slot)
     _set_format(ctx, vao, slot, size, type, normalized, 0, kind)
     attrib, binding = vao.attribs[slot], vao.bindings[slot]
     attrib.binding, attrib.pointer, attrib.stride = slot, address or 0, stride
@@ -305,6 +319,7 @@ def set_pointer(
         binding.move(address or 0, stride)
     if buffer is not None:
         ctx.stream.has_array_buffer(buffer.name)
+    vao.follow(slot, before)
 
 
 @entry
@@ -351,7 +366,9 @@ def _format(kind: str) -> Any:
         if offset > ctx.limits.max_vertex_attrib_relative_offset:
             raise invalid_value("the relative offset is too large")
         slot = generic(ctx, index)
+        before = vao.source(slot)
         _set_format(ctx, vao, slot, size, type, any(normalized), offset, kind)
+        vao.follow(slot, before)
 
     return call
 

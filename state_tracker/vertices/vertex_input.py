@@ -40,9 +40,11 @@ _CURRENT: dict[str, tuple[Format, str]] = {
 }
 _COLORS = (VertAttrib.COLOR0, VertAttrib.COLOR1)
 _CURRENT_BYTES = 32  # size of one current value
-_LEAST, _MOST = 1 << 8, 1 << 16
-"""Bytes of the buffers that client arrays are copied to again and again. A driver copies such a
-buffer if it is written while draws are pending, so larger copies have a buffer of their own.
+_LEAST, _MOST = 1 << 8, 1 << 24
+"""Bytes of the buffers that client arrays are copied to again and again."""
+_COPIED = 1 << 16
+"""A driver copies such a buffer if it is written while draws that read it are pending. For larger
+ones that takes too long, so that another buffer is used then.
 """
 
 
@@ -120,7 +122,8 @@ class VertexInput:
         self._current: Resource | None = None
         self._bound: tuple[Any, ...] | None = None
         self._elements: Handle = None
-        self._temporary: list[Resource] = []
+        self._temporary: list[Resource] = []  # vertex buffers
+        self._indices: list[Resource] = []
         self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
         self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
         self.even_colors = True  # in the last draw of fixed function without lights
@@ -170,11 +173,13 @@ class VertexInput:
         validate(self._ctx)
 
     def keep(self, resource: Resource) -> None:
-        """Release a temporary resource when the draw is finished."""
-        self._temporary.append(resource)
+        """Release a temporary buffer of indices when the draw is finished."""
+        self._indices.append(resource)
 
     def finish(self) -> None:
         """Release the temporary copies of client arrays after the draw."""
+        while self._indices:
+            self._indices.pop().unref()
         if self._temporary:
             temporary, self._temporary = self._temporary, []
             self._bound = None
@@ -333,14 +338,20 @@ class VertexInput:
 
     def _room_for(self, number: int, size: int) -> Resource:
         """A buffer for the copies of client arrays of a draw."""
-        if size > _MOST:
+        room = max(_LEAST, 1 << (size - 1).bit_length())
+        kept = self._reused.get((number, room))
+        if size > _MOST or (size > _COPIED and kept is not None and self._is_read(kept)):
             copy = create_upload(self._ctx, size, Bind.VERTEX_BUFFER)
             self._temporary.append(copy)
             return copy
-        room = max(_LEAST, 1 << (size - 1).bit_length())
-        if (number, room) not in self._reused:
-            self._reused[number, room] = create_upload(self._ctx, room, Bind.VERTEX_BUFFER)
-        return self._reused[number, room]
+        if kept is None:
+            kept = self._reused[number, room] = create_upload(self._ctx, room, Bind.VERTEX_BUFFER)
+        return kept
+
+    def _is_read(self, kept: Resource) -> bool:
+        """Whether pending draws hold a buffer, besides this object and the driver's binding."""
+        bound = sum(each is not None and each.buffer is kept for each in self._bound or ())
+        return kept.refcount > 1 + bound
 
 
 def elements_read(

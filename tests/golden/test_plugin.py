@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from gallette.golden.programs import run_program
+
 pytest_plugins = ["pytester"]
 
 DRAWING = """
@@ -122,6 +124,15 @@ def test_endless(gallette_run):
     found.stdout.fnmatch_lines_random(
         ["*draws.py ended with status 3; it wrote", "*ran for longer than 2 s; it wrote"]
     )
+
+
+def test_programs_that_a_script_has_started_end_with_it(tmp_path: Path) -> None:
+    script, left = tmp_path / "start.sh", tmp_path / "process"
+    script.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {left}\nwait\n")
+    script.chmod(0o755)
+    assert run_program([str(script)], "numpipe", timeout=1).timed_out
+    state = Path("/proc", left.read_text().strip(), "stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_a_marker_that_makes_no_sense(pytester: pytest.Pytester) -> None:

@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 import gallette
+from gallette.drivers.common.draw import pipeline
+from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.raster import primitives
+from gallette.drivers.jit import draw_plan
+from tests.jit.whole_pictures import refused
 
 VERTEX = """#version 330
 in vec4 place; in vec3 value; in float size;
@@ -91,11 +95,23 @@ def one_picture(
     return single.read(components=4), query.samples
 
 
+@pytest.mark.parametrize("plans", [True, False])
 @pytest.mark.parametrize("samples", [0, 4])
 @pytest.mark.parametrize("state", STATES)
-def test_jit_draws_what_numpipe_draws(state: tuple[int, float, int | None], samples: int) -> None:
+def test_jit_draws_what_numpipe_draws(
+    state: tuple[int, float, int | None],
+    samples: int,
+    plans: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Machine code draws all of it, by plans or from vertices of the shared stages."""
     wanted = drawn("numpipe", state, samples)
     assert min(passed for _, passed in wanted) > 40
+    if plans:
+        monkeypatch.setattr(pipeline, "rasterize", refused)
+    else:
+        monkeypatch.setattr(draw_plan, "make_plan", lambda draw, mode: None)
+        monkeypatch.setattr(FragmentRun, "draw", refused)
     found = drawn("jit", state, samples)
     assert [one == other for one, other in zip(found, wanted, strict=True)] == [True] * 4
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.jit import polygons
 from gallette.drivers.jit.rasterization import Rasterization
 
 Array = npt.NDArray[Any]
@@ -66,8 +65,6 @@ def same(
     calls = []
     call = Rasterization._call
     monkeypatch.setattr(Rasterization, "_call", lambda *args: calls.append(1) or call(*args))
-    shade = polygons.shade
-    monkeypatch.setattr(polygons, "shade", lambda *args: calls.append(1) or shade(*args))
     with monkeypatch.context() as patched:
         for owner, method in unasked:
             patched.setattr(owner, method, refused)

@@ -23,6 +23,7 @@ from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.state import VertexBuffer
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw
+from gallette.state_tracker.vertices.vertex_input import VertexInput
 
 MOST = 25
 """draws that are looked at, of each context"""
@@ -74,6 +75,8 @@ class Watch:
             patch.setattr(BindingContext, name, self._heard(name))
         self._prepare = draw._prepare
         patch.setattr(draw, "_prepare", self._prepared)
+        self._read: dict[Any, bool] = {}  # copies of client arrays: whether pending draws held them
+        patch.setattr(VertexInput, "_is_read", self._asked(VertexInput._is_read))
 
     def _heard(self, name: str) -> Callable[..., Any]:
         original, told = getattr(BindingContext, name), by_slot(name)
@@ -87,7 +90,18 @@ class Watch:
 
         return method
 
+    def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
+        def method(vertex_input: Any, kept: Any) -> bool:
+            if self._anew is not None:
+                return self._read.get(kept, False)
+            self._read[kept] = found = original(vertex_input, kept)
+            return found
+
+        return method
+
     def _prepared(self, ctx: Any, *how: int) -> bool:
+        if self._anew is None:
+            self._read = {}
         draws = self._prepare(ctx, *how)
         if draws and self._anew is None and isinstance(ctx.pipe, BindingContext):
             self._look(ctx, self._bound[ctx.pipe], how)

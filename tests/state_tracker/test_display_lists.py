@@ -232,6 +232,15 @@ def test_a_run_of_primitives_is_one_series() -> None:
             gl.end()
         gl.end_list()
         assert [len(series) for series in _series_of(gl, 2)] == [9]
+        gl.new_list(1, GL.COMPILE)
+        for k in range(8):  # of several modes and counts
+            gl.translatef(0.1, 0.0, 0.0)
+            gl.begin((GL.TRIANGLES, GL.LINE_STRIP, GL.POINTS, GL.POLYGON)[k % 4])
+            for _ in range(3 + k):
+                gl.vertex2f(k / 8, 0.0)
+            gl.end()
+        gl.end_list()
+        assert [len(series) for series in _series_of(gl, 2)] == [7]
 
 
 def test_draws_by_index_are_primitives_of_a_run() -> None:

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from gallette.drivers.jit import draw_plan
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import _pixels, bitmap_layout
 from gallette.state_tracker.pixel_data.pixels import PackState
@@ -48,6 +49,22 @@ def test_texels_are_transferred_like_pixels(compat: GLInterface, how: str, part:
     compat.get_tex_image(GL.TEXTURE_2D, 0, *kind, found)
     assert abs(found - expected).max() <= 1
     assert errors(compat) == []
+
+
+def test_rectangles_of_one_size_are_drawn_in_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    plan = draw_plan.make_plan
+    monkeypatch.setattr(
+        draw_plan, "make_plan", lambda draw, mode: made.append(mode) or plan(draw, mode)
+    )
+    gl = create_context("jit", profile="compat", version=(2, 1), size=(16, 12))
+    found = np.zeros_like(PICTURE)
+    for drawn in (PICTURE, PICTURE[::-1].copy(), 255 - PICTURE):
+        gl.window_pos2i(0, 0)
+        gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, drawn)
+        gl.read_pixels(0, 0, 16, 12, GL.RGBA, GL.UNSIGNED_BYTE, found)
+        assert np.array_equal(found, drawn)
+    assert len(made) == 1
 
 
 def test_pixel_maps_are_looked_up_at_the_nearest_entry() -> None:

@@ -9,7 +9,7 @@ a render target, or could change one, such as another framebuffer, flushes the b
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 
 from gallette.drivers.common.bound import MERGED_STAGES
 from gallette.drivers.common.memory.clear import ClearValues, clear
@@ -42,9 +42,6 @@ SMALL = 1 << 14
 
 FEW_VERTICES = 1 << 10
 """Draws of no more vertices than this do not flush others, though they have a plan."""
-
-LINES = frozenset({Primitive.LINES, Primitive.LINE_STRIP, Primitive.LINE_LOOP})
-"""Modes whose draws have a plan in some states only."""
 
 MOST_PLANNED = 1 << 21
 """Draws of more vertices than this have no plan."""
@@ -80,7 +77,8 @@ class DrawQueue:
         "_lanes",
         "_marks",
         "_memory",
-        "_planned",
+        "_most",
+        "_plans",
         "_snapshot",
         "_states",
         "_target",
@@ -90,15 +88,16 @@ class DrawQueue:
     def __init__(
         self,
         states: DrawStates,
-        planned: Set[Primitive] = frozenset(),
+        plans: bool = False,
         regroup: bool = True,
         counts: bool = False,
     ) -> None:
-        """Small draws become pending, to be merged; those of a mode that is `planned` each follow
-        the plan of their state. `regroup`: draws of several states may change places to be
+        """Small draws become pending, to be merged; with `plans`, those whose state has a plan each
+        follow it. `regroup`: draws of several states may change places to be
         executed together; `counts`: what each of them counts is known then."""
         self._states = states
-        self._counts, self._defers, self._planned = counts, may_defer(), planned
+        self._counts, self._defers, self._plans = counts, may_defer(), plans
+        self._most = MOST_PLANNED if plans else SMALL  # vertices of a small draw
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = SnapshotCache(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
@@ -214,15 +213,15 @@ class DrawQueue:
 
     def prepared_call(self, token: PreparedDraw, info: DrawInfo) -> PreparedDraw | None:
         """Another call in the state of a prepared draw; None if it is not small."""
-        if not 0 < info.instance_count * info.count <= self._most(info.mode):
+        if not 0 < info.instance_count * info.count <= self._most:
             return None
-        return PreparedDraw(token.snapshot, info, token.target, token.epoch)
+        return token.snapshot.prepared(info, token.target, token.epoch)
 
     def extend(self, series: Series, first: int) -> tuple[int, bool]:
         """Take entries of a series, from `first` on: how many, and whether more can be taken once
         the batch is flushed. Draws become pending, or follow their plans.
         """
-        if self._planned and not self._entries:
+        if self._plans and not self._entries:
             made = self._execute(series, first)
             if made:
                 return made, False
@@ -398,7 +397,7 @@ class DrawQueue:
         if (
             self._states.witness is not None
             or self._states.bound.stream_targets  # others each time: no snapshot would come again
-            or not 0 < info.instance_count * info.count <= self._most(info.mode)
+            or not 0 < info.instance_count * info.count <= self._most
             or info.indirect is not None
             or info.count_from_stream_output is not None
         ):
@@ -429,16 +428,8 @@ class DrawQueue:
         return first.can_order(call.mode)
 
     def _is_planned(self, snapshot: Snapshot, mode: Primitive) -> bool:
-        """Whether draws follow plans instead of becoming pending. Triangles without a plan are
-        executed at once, too; lines without one (with several samples, for example) are not.
-        """
-        if mode not in self._planned:
-            return False
-        return snapshot.alive and snapshot.plan(mode) is not None
-
-    def _most(self, mode: Primitive) -> int:
-        """The number of vertices up to which a draw is small."""
-        return MOST_PLANNED if mode in self._planned else SMALL
+        """Whether draws follow plans instead of becoming pending."""
+        return self._plans and snapshot.alive and snapshot.plan(mode) is not None
 
     # -- queries -------------------------------------------------------------------------------
 

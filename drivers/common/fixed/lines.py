@@ -77,24 +77,58 @@ def line_ends(shift: float) -> Routine:
         )
         plain_end = b.ior(past[1], b.feq(along[1], zero))
         side = b.bcsel(leftwards, half, b.imm_float(-0.5))
-        snapped = []
+        places = []
         for u, v, a, moves in zip(
             us, vs, along, (b.ixor(plain_start, start), b.ixor(plain_end, end)), strict=True
         ):
             offset = b.bcsel(moves, b.fsub(side, a), zero)
             ends = turned(b.fadd(u, offset), wide), turned(b.fadd(v, b.fmul(offset, slope)), tall)
-            for value in ends:
-                value = b.fmul(b.fsub(value, b.imm_float(shift)), b.imm_float(256.0))
-                away = b.bcsel(b.flt(value, zero), b.imm_float(-0.5), half)
-                snapped.append(b.ftrunc(b.fadd(away, value)))
+            places += [snapped(b, b.fsub(value, b.imm_float(shift))) for value in ends]
         rising = b.flt(du, zero)
-        low = [b.bcsel(rising, snapped[k], snapped[k + 2]) for k in range(2)]
-        high = [b.bcsel(rising, snapped[k + 2], snapped[k]) for k in range(2)]
+        low = [b.bcsel(rising, places[k], places[k + 2]) for k in range(2)]
+        high = [b.bcsel(rising, places[k + 2], places[k]) for k in range(2)]
         return [*low, *high, b.b2i32(wide)]
 
     return routine(
         "ends of a line", dict.fromkeys(("x0", "y0", "x1", "y1"), (1, 32)), build, "ffffi"
     )
+
+
+@cache
+def longer_line() -> Routine:
+    """Both ends of a line, half a pixel further out."""
+
+    def build(b: Builder, x0: Def, y0: Def, x1: Def, y1: Def) -> list[Def]:
+        dx, dy = b.fsub(x1, x0), b.fsub(y1, y0)
+        length = b.fsqrt(b.fadd(b.fmul(dx, dx), b.fmul(dy, dy)))
+        scale = b.fdiv(b.imm_float(0.5), length)
+        dx, dy = b.fmul(dx, scale), b.fmul(dy, scale)
+        return [b.fsub(x0, dx), b.fsub(y0, dy), b.fadd(x1, dx), b.fadd(y1, dy)]
+
+    return routine("longer line", dict.fromkeys(("x0", "y0", "x1", "y1"), (1, 32)), build, "f" * 4)
+
+
+@cache
+def line_sides() -> Routine:
+    """The ends of a line with half this width, and the step from there to a corner of the rectangle
+    around it, in 1/256 pixel.
+    """
+    names = ("x0", "y0", "x1", "y1", "half")
+
+    def build(b: Builder, x0: Def, y0: Def, x1: Def, y1: Def, half: Def) -> list[Def]:
+        dx, dy = b.fsub(x0, x1), b.fsub(y0, y1)
+        scale = b.fdiv(half, b.fsqrt(b.fadd(b.fmul(dx, dx), b.fmul(dy, dy))))
+        across = b.fmul(b.fneg(dy), scale), b.fmul(dx, scale)
+        return [snapped(b, value) for value in (x0, y0, x1, y1, *across)]
+
+    return routine("sides of a line", dict.fromkeys(names, (1, 32)), build, "f" * 6)
+
+
+def snapped(b: Builder, value: Def) -> Def:
+    """A coordinate in 1/256 pixel, halves rounded away from zero."""
+    value = b.fmul(value, b.imm_float(256.0))
+    away = b.bcsel(b.flt(value, b.imm_float(0.0)), b.imm_float(-0.5), b.imm_float(0.5))
+    return b.ftrunc(b.fadd(away, value))
 
 
 @cache

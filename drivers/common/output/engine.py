@@ -57,8 +57,7 @@ from .order import (
 from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
-    from gallette.drivers.common.program import BoundProgram
-    from gallette.drivers.common.raster.batch import Batch, Polygons, RasterContext
+    from gallette.drivers.common.raster.batch import Batch, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 Ints = npt.NDArray[np.int64]
@@ -100,27 +99,16 @@ class FragmentRun(FragmentSink):
         """Run the fragments of some primitives."""
         self.engine.draw(self.shader, spans, source, info)
 
-    @property
-    def _program(self) -> BoundProgram | None:
-        """The program of all fragments, if there is one."""
-        return self.shader.program if self.shader.several is None else None
-
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
-        """Clip and fill triangles with the program's compiled code, if it has any for them; returns
-        how many of the first ones are done.
+    def fill(
+        self, context: RasterContext, vertices: VertexSet, batch: Batch, inside: bool = False
+    ) -> int:
+        """Fill primitives with the program's compiled code, if it has any for them; returns how
+        many of the first ones are done.
         """
-        program = self._program
-        return 0 if program is None else program.fill(self.engine, context, vertices, batch)
-
-    def fill_polygons(self, context: RasterContext, polygons: Polygons) -> bool:
-        """Fill what points or lines cover with the program's compiled code, if it has any."""
-        program = self._program
-        return program is not None and program.fill_polygons(self.engine, context, polygons)
-
-    def fill_lines(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Set up and fill lines with the program's compiled code, if it has any."""
-        program = self._program
-        return program is not None and program.fill_lines(self.engine, context, vertices, batch)
+        program, several = self.shader.program, self.shader.several
+        if program is None or several is not None:
+            return 0
+        return program.fill(self.engine, context, vertices, batch, inside)
 
 
 class FragmentEngine:

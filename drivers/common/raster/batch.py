@@ -121,21 +121,13 @@ class FragmentSink:
         """Fragments of some primitives, in drawing order; may be called for many batches."""
         raise NotImplementedError
 
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> int:
-        """Clip and fill whole triangles; returns how many of the first ones are done. For others,
-        `draw` is to be called.
+    def fill(
+        self, context: RasterContext, vertices: VertexSet, batch: Batch, inside: bool = False
+    ) -> int:
+        """Fill whole primitives, after clipping them if they are not `inside` of all planes;
+        returns how many of the first ones are done. For others, `draw` is to be called.
         """
         return 0
-
-    def fill_polygons(self, context: RasterContext, polygons: Polygons) -> bool:
-        """Fill the polygons that points or lines cover; false, and nothing is drawn, if `draw` is
-        to be called.
-        """
-        return False
-
-    def fill_lines(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill lines that are not smooth; false, and nothing is drawn, if they are to be set up."""
-        return False
 
 
 class ScissorSink(FragmentSink):

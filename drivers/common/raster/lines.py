@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.fixed.arrays import evaluate
-from gallette.drivers.common.fixed.lines import line_ends, line_frame
+from gallette.drivers.common.fixed.lines import line_ends, line_frame, line_sides, longer_line
 from gallette.drivers.common.vertex.vertices import Floats, VertexSet
 from gallette.pipe.state import RasterizerState
 
@@ -26,9 +26,7 @@ from .batch import Batch, Polygons
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sample_pattern
-from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
-
-_HALF = np.float32(0.5)
+from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges
 
 CENTER = sample_pattern(1)
 """Where smooth lines are sampled."""
@@ -43,11 +41,9 @@ def lengthened(vertices: VertexSet, batch: Batch) -> tuple[VertexSet, Batch]:
     used = np.concatenate((batch.corners.T.reshape(-1), batch.provoking))
     made, window = vertices.take(used), vertices.window.take(used, 1)
     ends = window[:2, : 2 * count].reshape(2, 2, count)  # axis, end, line
-    step = ends[:, 1] - ends[:, 0]
     with np.errstate(all="ignore"):
-        step *= _HALF / np.sqrt(step[0] * step[0] + step[1] * step[1])
-    ends[:, 0] -= step
-    ends[:, 1] += step
+        found = evaluate(longer_line(), [*ends[:, 0], *ends[:, 1]])
+    ends[:, 0], ends[:, 1] = found[:2], found[2:]
     made.window = window
     numbers = np.arange(3 * count).reshape(3, count)
     return made, replace(batch, corners=numbers[:2].T, provoking=numbers[2])
@@ -71,12 +67,11 @@ def set_up_lines(
     center = state.half_pixel_center and not pattern
     info = PrimitiveInfo(batch.facing(), batch.identity)
     if pattern:
-        width = max(1.0, state.line_width) + (pattern is CENTER)
-        corners = rectangles(x, y, dx, dy, width)
+        half = rectangle_width(state, pattern is CENTER)
+        corners = rectangles(x, y, abs(half))
         if pattern is CENTER:
             w = vertices.window[3, batch.corners.T]
             frame = evaluate(line_frame(), [x[0], y[0], w[0], x[1], y[1], w[1]])
-            half = -width / 2 if state.line_smooth_upwards else width / 2
             info.lines = *frame, np.full(len(frame[0]), half, np.float32)
     else:
         corners = parallelograms(x, y, state, center)
@@ -91,17 +86,24 @@ def set_up_lines(
 
 
 def rectangles(
-    x: Floats, y: Floats, dx: Floats, dy: Floats, width: float
+    x: Floats, y: Floats, half: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Snapped corners `[4, n]` of rectangles around lines, ends included."""
-    half = np.float32(width * 0.5)
-    scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
-    across_x, across_y = snap_away(-dy * scale, False), snap_away(dx * scale, False)
-    at_x, at_y = snap_away(x, False), snap_away(y, False)
+    """Snapped corners `[4, n]` of rectangles of half this width around lines, ends included."""
+    width = np.full(x.shape[1], half, np.float32)
+    found = evaluate(line_sides(), [x[0], y[0], x[1], y[1], width])
+    x0, y0, x1, y1, step_x, step_y = (each.astype(np.float64) for each in found)
     return (
-        np.stack((at_x[0] - across_x, at_x[1] - across_x, at_x[1] + across_x, at_x[0] + across_x)),
-        np.stack((at_y[0] - across_y, at_y[1] - across_y, at_y[1] + across_y, at_y[0] + across_y)),
+        np.stack((x0 - step_x, x1 - step_x, x1 + step_x, x0 + step_x)),
+        np.stack((y0 - step_y, y1 - step_y, y1 + step_y, y0 + step_y)),
     )
+
+
+def rectangle_width(state: RasterizerState, smooth: bool) -> float:
+    """Half the width of lines that are rectangles; of smooth ones, it is negative where rows are
+    counted upwards.
+    """
+    half = (max(1.0, state.line_width) + smooth) / 2
+    return -half if smooth and state.line_smooth_upwards else half
 
 
 def half_width(state: RasterizerState) -> int:

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.fixed.arrays import evaluate
+from gallette.drivers.common.fixed.points import point_pixels, point_size, point_square
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.state import RasterizerState
 
@@ -13,12 +15,10 @@ from .batch import Batch, Polygons
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern
-from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away, whole
+from .setup import Edges, Rect, conservative_edges, polygon_edges
 
 Bools = npt.NDArray[np.bool_]
 
-LARGEST_POINT = 255.0
-"""The largest size of a point, whatever the shader writes."""
 FARTHEST = float(1 << 20)
 """Points this far from the window, or at a NaN position, are not drawn."""
 
@@ -73,18 +73,16 @@ def set_up_points(
 
 def rasterized_size(size: Floats) -> Floats:
     """Sizes as rasterized: whole sub-pixels, at least one pixel."""
-    steps = np.float32(SUBPIXELS)
-    return whole(np.fmin(np.fmax(size, 1), LARGEST_POINT) * steps) / steps
+    return np.asarray(evaluate(point_size(), [size])[0])
 
 
 def _squares(
     window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool
 ) -> Edges:
     """Points as squares of their exact size, for multisampling and conservative rasterization."""
-    x, y = snap_away(window, center)
-    width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
-    left, low = x - np.floor(width / 2), y - np.floor(width / 2)
-    right, high = left + width, low + width
+    (left, right), (low, high) = (
+        [side.astype(np.float64) for side in _sides(at, size, center)] for at in window
+    )
     corners_x = np.stack((left, left, right, right))
     corners_y = np.stack((low, high, high, low))
     if state.conservative:
@@ -92,21 +90,16 @@ def _squares(
     return polygon_edges(corners_x, corners_y, state.bottom_edge_rule, target)
 
 
+def _sides(at: Floats, size: Floats, center: bool) -> list[Ints]:
+    return evaluate(point_square(0.5 if center else 0.0), [at, size])
+
+
 def point_extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
     """First and past-the-last pixel along one axis."""
     if state.point_quad_rasterization:
-        at = snap_away(center, state.half_pixel_center)
         # A square of exactly that size: pixels whose centres are inside, left edge included.
-        width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
-        low = at - np.floor(width / 2)
-        first = np.ceil(low / SUBPIXELS)
-        past = np.ceil((low + width) / SUBPIXELS)
+        low, high = _sides(center, size, state.half_pixel_center)
+        first, past = (low + 255) >> 8, (high + 255) >> 8
     else:
-        # A square of whole pixels, around a pixel or (of even size) around a pixel's corner.
-        pixels = np.maximum(np.ceil(size.astype(np.float64) - 0.5), 1.0)
-        odd = pixels % 2 != 0
-        at = snap_away(center, False)
-        middle = np.floor(np.where(odd, at, at + SUBPIXELS / 2) / SUBPIXELS)
-        first = middle - np.floor(pixels / 2)
-        past = first + pixels
+        first, past = evaluate(point_pixels(), [center, size])
     return first.astype(np.int64), past.astype(np.int64)

@@ -71,10 +71,7 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
-    if batch.corners.shape[1] == 3 and len(batch.corners):
-        done = sink.fill(context, vertices, batch)
-        batch = batch.take(slice(done, None)) if done else batch
-    batch = clipped(context, vertices, batch)
+    batch = clipped(context, vertices, _left(context, sink, vertices, batch, False))
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
@@ -88,6 +85,14 @@ def rasterize(
             _lines(context, sink, vertices, part)
         else:
             _points(context, sink, vertices, part)
+
+
+def _left(
+    context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch, inside: bool
+) -> Batch:
+    """The primitives that the sink does not fill itself."""
+    done = sink.fill(context, vertices, batch, inside) if len(batch.corners) else 0
+    return batch.take(slice(done, None)) if done else batch
 
 
 def _windowed(
@@ -329,24 +334,26 @@ def _lines(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batc
         )
         # Dashes have a depth of their own, without the offset.
         batch = replace(batch.take(rows), corners=ends, depth=None)
+    batch = _left(context, sink, vertices, batch, True)
+    if not len(batch.corners):
+        return
     pattern = context.pattern(context.state.line_smooth)
     if pattern is not context.multisampled:
         vertices, batch = lengthened(vertices, batch)
         pattern = CENTER
-    if pattern is None and sink.fill_lines(context, vertices, batch):
-        return
     _polygons(context, sink, set_up_lines(vertices, batch, context.state, context.target, pattern))
 
 
 def _points(context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch) -> None:
+    batch = _left(context, sink, vertices, batch, True)
+    if not len(batch.corners):
+        return
     pattern = context.pattern(context.state.point_smooth)
     _polygons(context, sink, set_up_points(vertices, batch, context.state, context.target, pattern))
 
 
 def _polygons(context: RasterContext, sink: FragmentSink, polygons: Polygons) -> None:
     """Draw the polygons that lines or points cover, in parts with a bounded number of rows."""
-    if sink.fill_polygons(context, polygons):
-        return
     edges, source, info, pattern = polygons
     for part in slices(ends_of(np.maximum(edges.y1 - edges.y0, 0)), MOST_ROWS):
         # The engine frees the rows while it draws, so no name may hold them here.

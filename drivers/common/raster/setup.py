@@ -87,26 +87,10 @@ class Edges:
 
 def snap(window: Floats, pixel_center: bool) -> Doubles:
     """Window coordinates in 1/256 pixel, relative to pixel centres, rounded to nearest even."""
-    shifted = _in_steps(window, pixel_center)
-    return np.rint(shifted, out=shifted).astype(np.float64)
-
-
-def snap_away(window: Floats, pixel_center: bool) -> Doubles:
-    """Window coordinates in 1/256 pixel, halves rounded away from zero, for lines and points."""
-    return whole(_in_steps(window, pixel_center)).astype(np.float64)
-
-
-def _in_steps(window: Floats, pixel_center: bool) -> Floats:
     shifted = window - np.float32(0.5 if pixel_center else 0.0)
     shifted *= np.float32(SUBPIXELS)
-    return shifted
-
-
-def whole(numbers: Floats) -> Floats:
-    """Round, halves away from zero."""
-    moved = np.copysign(np.float32(0.5), numbers)
-    moved += numbers
-    return np.trunc(moved, out=moved)
+    snapped: Doubles = np.rint(shifted, out=shifted).astype(np.float64)
+    return snapped
 
 
 def triangle_area(x: Doubles, y: Doubles) -> Doubles:

@@ -71,8 +71,11 @@ class TileWords:
     LAYERS: Final = SAMPLES + 12  # how many there are
     DEPTH_LAYER: Final = SAMPLES + 13  # bytes from one layer to the next
     COLOR_LAYERS: Final = SAMPLES + 14
-    FRONT: Final = SAMPLES + 22  # of lines: whether they are of front faces (8 bits)
-    HALF_WIDTH: Final = SAMPLES + 23  # in 1/256 pixel
+    FRONT: Final = SAMPLES + 22  # of lines and points: whether they are of front faces (8 bits)
+    WIDTH: Final = SAMPLES + 23  # a float: half the width of lines that are rectangles, negative
+    # for smooth ones whose rows are counted upwards; the size of points. An integer: half the width
+    # of lines that are parallelograms, in 1/256 pixel
+    SIZES: Final = SAMPLES + 24  # of points, by vertex
 
 
 class Record:

@@ -1,7 +1,7 @@
 """A part of a draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
 
-`draw` calls the stages one after the other: the vertex shader, `place`, clipping of triangles or
-lines that are not inside of all planes, set-up, binning, the tile function. If it cannot continue,
+`draw` calls the stages one after the other: the vertex shader, `place`, clipping of primitives
+that are not inside of all planes, set-up, binning, the tile function. If it cannot continue,
 it stores the reason in `DrawWords.STATE`; it has had no visible effect then. Where vertices are
 given, it does what is between the vertex shader and the tile function.
 """
@@ -46,8 +46,8 @@ def plan_text(
     worth: tuple[int, int],
 ) -> str:
     """The module with `draw`, for these enabled clip planes, whether the provoking vertex is the
-    first one, whether vertices are `given`, the corners of a primitive (lines have two), and the
-    numbers of tiles and pixels from which threads pay.
+    first one, whether vertices are `given`, the corners of a primitive, and the numbers of tiles
+    and pixels from which threads pay.
     """
     b = Builder()
     _Draw(b, planes, halfz, first, given, corners, worth).run()
@@ -144,6 +144,8 @@ class _Draw:
             self._leave_if(b.load_at(chunk, Words.STATUS, "i64").ne(0), STOPPED)
             self._set(place, PlaceWords.COUNT, self.lanes)
             self._call(DrawWords.PLACING, place)
+            if not self.planes:
+                return
             if self.planes[-1] >= FIRST_DISTANCE:  # which `place` does not look at
                 self._cut()
                 return
@@ -156,7 +158,9 @@ class _Draw:
         with b.when(self._codes(clip).ne(0)):
             unclipped = b.load_at(self.stream, StreamWords.UNCLIPPED, "i64")
             self._leave_if(unclipped.ne(0), LARGE)
-            if self.corners == 2:
+            if self.corners == 1:
+                self._cut_points()
+            elif self.corners == 2:
                 self._cut_lines(clip)
             else:
                 self._cut_some(clip)
@@ -208,6 +212,26 @@ class _Draw:
         found |= dict(zip(own, rest, strict=True))
         return {plane: found[plane] for plane in self.planes}
 
+    def _cut_points(self) -> None:
+        """The points inside of all planes, in order."""
+        b, codes = self.b, self._own(DrawWords.CODES)
+        given = [b.load_at(self.tile, word, "ptr") for word in _NAMED]
+        merged = [self._own(DrawWords.MERGED + k) for k in range(3)]
+        left = b.var("i64", 0, 0)
+        with b.loop(b.const("i64", 0), self.triangles) as i:
+            outside = b.load_at(codes, b.load_at(given[0], i, "i64"), "i32")
+            with b.when(outside.eq(0)):
+                for source, to, t in zip(given, merged, ("i64", "i64", "i32"), strict=True):
+                    b.store(b.at(to, left.get(), t), b.load_at(source, i, t))
+                left.set(left.get() + 1)
+        self._leave_with(merged, left.get())
+
+    def _leave_with(self, merged: Sequence[V], count: V) -> None:
+        """Set up these primitives."""
+        for word, array in zip(_NAMED, merged, strict=True):
+            self._set(self.tile, word, array)
+        self._set(self.tile, TileWords.TRIANGLES, count)
+
     def _cut_lines(self, clip: V) -> None:
         """The parts of lines inside of all planes, in order, as `vertex.clip.clip_lines` makes
         them: each end moves by the largest parameter at which the line enters a plane.
@@ -258,9 +282,7 @@ class _Draw:
         self._set(clip, ClipWords.NEW_COUNT, new.get())
         with b.when(new.get() > self.lanes):
             self._call(DrawWords.EXTEND, clip)
-        for word, array in zip(_NAMED, merged, strict=True):
-            self._set(self.tile, word, array)
-        self._set(self.tile, TileWords.TRIANGLES, left.get())
+        self._leave_with(merged, left.get())
 
     def _move(self, clip: V, t: V, ends: tuple[V, V, V], new: V) -> None:
         """Create a vertex of a line, `t` of the way from the outer end to the inner one; the last
@@ -342,9 +364,7 @@ class _Draw:
                     piece.set(at + 1)
                 row.set(row.get() + 1)
         self._leave_if(left.get() > DrawWords.MOST_TRIANGLES, LARGE)
-        for word, array in zip(_NAMED, merged, strict=True):
-            self._set(self.tile, word, array)
-        self._set(self.tile, TileWords.TRIANGLES, left.get())
+        self._leave_with(merged, left.get())
 
     # -- triangles ---------------------------------------------------------------------------------
 

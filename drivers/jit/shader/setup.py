@@ -1,9 +1,9 @@
-"""Setup and binning of triangles in machine code, equal for all shaders.
+"""Setup and binning of primitives in machine code, equal for all shaders.
 
-`setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
-exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
-then writes each tile's list, in drawing order. `count` counts polygons that were set up elsewhere.
-`lines` does for lines what `setup` does for triangles: it writes the parallelograms they cover.
+`setup` snaps triangles to 1/256 pixel, culls them and turns them clockwise, or makes the polygons
+that lines and points cover. It writes a `Record` of exact edge functions for each that can cover a
+pixel, and counts how many fall into each tile. `bin` then writes each tile's list, in drawing
+order.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,
@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from gallette.drivers.common.fixed.lines import line_ends
+from gallette.drivers.common.fixed.lines import line_ends, line_sides, longer_line
+from gallette.drivers.common.fixed.points import point_pixels, point_size, point_square
+from gallette.drivers.common.raster.points import FARTHEST
 
 from ..llvm.text import Builder
 from ..llvm.values import V
@@ -27,27 +30,31 @@ LARGEST = 1 << 22
 """Snapped coordinates are smaller (16384 pixels), so that edges fit 32 bits inside a tile."""
 
 
-def setup_text(
-    half: float,
-    cull_front: bool,
-    cull_back: bool,
-    front_ccw: bool,
-    first: bool,
-    bottom: bool,
-    sampled: bool = False,
-) -> str:
-    """The module with `setup`, `count` and `bin` for a rasterizer state."""
+class SetupKey(NamedTuple):
+    """The primitives and the state that set-up depends on."""
+
+    corners: int = 3
+    half: float = 0.5  # from a pixel's corner to its centre
+    bottom: bool = False  # pixels on bottom edges belong to a primitive
+    sampled: bool = False  # there are several samples per pixel, or the coverage is computed
+    # Of triangles:
+    first: bool = False  # the provoking vertex is the first one
+    front_ccw: bool = False
+    cull_front: bool = False
+    cull_back: bool = False
+    # Of sampled lines:
+    smooth: bool = False
+    # Of points that are not sampled:
+    squares: bool = False  # of exactly their size
+    # Of all points:
+    sized: bool = False  # vertices have sizes
+
+
+def setup_text(key: SetupKey) -> str:
+    """The module with `setup` and `bin`."""
     b = Builder()
-    _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
-    _count(b)
+    {3: _triangles, 2: _lines, 1: _points}[key.corners](b, key)
     _bin(b)
-    return b.text()
-
-
-def lines_text(half: float, bottom: bool) -> str:
-    """The module with `lines` for a rasterizer state."""
-    b = Builder()
-    _lines(b, half, bottom)
     return b.text()
 
 
@@ -59,8 +66,8 @@ def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
 class _Primitives:
     """A function over the primitives of a draw that writes records of the visible ones."""
 
-    def __init__(self, b: Builder, name: str, corners: int) -> None:
-        (ctx,) = b.begin(name, [("ptr", "ctx")])
+    def __init__(self, b: Builder, corners: int) -> None:
+        (ctx,) = b.begin("setup", [("ptr", "ctx")])
         self._b, self._ctx, self._size = b, ctx, corners
         self._corners, self._provoking = (
             self.word(TileWords.CORNERS),
@@ -98,10 +105,20 @@ class _Primitives:
         b.end()
 
     def keep(
-        self, i: V, v: list[V], edges: list[tuple[V, V, V]], bounds: list[V], front: V
+        self,
+        i: V,
+        v: list[V],
+        edges: list[tuple[V, V, V]],
+        bounds: list[V],
+        front: V | None = None,
+        width: V | None = None,
     ) -> None:
-        """Write the record of a primitive, and count it in the tiles that its box touches."""
+        """Write the record of a primitive, and count it in the tiles that its box touches. Lines
+        and points are of front faces if the caller said so.
+        """
         b, number = self._b, self._kept.get()
+        if front is None:
+            front = b.load_at(self.word(TileWords.FRONT), i, "i8")
         record = b.at(self._records, number * Record.SIZE, "i32")
         for k, vertex in enumerate(v):
             b.store(b.at(record, Record.VERTEX + k, "i32"), vertex.to("i32"))
@@ -115,23 +132,16 @@ class _Primitives:
         provoking = b.load_at(self._provoking, i, "i64").to("i32")
         b.store(b.at(record, Record.PROVOKING, "i32"), provoking)
         b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(self._identity, i, "i32"))
+        if width is not None:
+            b.store(b.at(record, Record.WIDTH, "float"), width)
         _count_tiles(b, bounds, self._across, self._starts)
         self._kept.set(number + 1)
 
 
-def _setup(
-    b: Builder,
-    half: float,
-    cull_front: bool,
-    cull_back: bool,
-    front_ccw: bool,
-    first: bool,
-    bottom: bool,
-    sampled: bool,
-) -> None:
-    triangles = _Primitives(b, "setup", 3)
+def _triangles(b: Builder, key: SetupKey) -> None:
+    triangles, sampled = _Primitives(b, 3), key.sampled
     with triangles.each() as (i, v, window):
-        x, y = ([_snap(b, value, half) for value in values] for values in window)
+        x, y = ([_snap(b, value, key.half) for value in values] for values in window)
         after = b.block()
         inside, outside = b.block(), b.block()
         b.branch(_all_below(b, (*x, *y), LARGEST), inside, outside)
@@ -146,17 +156,17 @@ def _setup(
         area = (wide_x[0] - wide_x[1]) * (wide_y[2] - wide_y[0])
         area = area - (wide_x[2] - wide_x[0]) * (wide_y[0] - wide_y[1])
         clockwise = area > 0
-        front = clockwise ^ front_ccw
+        front = clockwise ^ key.front_ccw
         keep = area.ne(0)
-        if cull_front:
+        if key.cull_front:
             keep = keep & ~front
-        if cull_back:
+        if key.cull_back:
             keep = keep & front
         go = b.block()
         b.branch(keep, go, after)
         b.place(go)
         # A counter-clockwise triangle swaps two corners other than the provoking one.
-        p, q = (1, 2) if first else (0, 1)
+        p, q = (1, 2) if key.first else (0, 1)
         for row in (xi, yi, v):
             row[p], row[q] = (
                 b.select(clockwise, row[p], row[q]),
@@ -164,7 +174,7 @@ def _setup(
             )
         bounds = _bounds(b, xi, yi, triangles.target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
-        edges = _edges(xi, yi, bottom, sampled)
+        edges = _edges(xi, yi, key)
         if not sampled:
             visible = visible & _covers(b, bounds, edges)
         store = b.block()
@@ -174,41 +184,96 @@ def _setup(
         b.place(after)
 
 
-def _lines(b: Builder, half: float, bottom: bool) -> None:
-    lines = _Primitives(b, "lines", 2)
-    fronts = lines.word(TileWords.FRONT)
-    width = lines.word(TileWords.HALF_WIDTH, "i32")
+def _lines(b: Builder, key: SetupKey) -> None:
+    lines = _Primitives(b, 2)
+    given = lines.word(TileWords.WIDTH, "i32")
     with lines.each() as (i, v, (x, y)):
+        if key.smooth:
+            x[0], y[0], x[1], y[1] = inlined(b, longer_line(), [x[0], y[0], x[1], y[1]])
         dx, dy = x[0] - x[1], y[0] - y[1]
         length = dx * dx + dy * dy
-        go, after = b.block(), b.block()
-        b.branch((length > 0.0) & (length < float("inf")), go, after)
-        b.place(go)
-        *found, wide = inlined(b, line_ends(half), [x[0], y[0], x[1], y[1]])
-        ends = [value.as_float() for value in found]
-        inside, outside = b.block(), b.block()
-        b.branch(_all_below(b, ends, LARGEST), inside, outside)
-        b.place(outside)
-        lines.refuse()
-        b.jump(after)
-        b.place(inside)
-        low_u, low_v, high_u, high_v = (b.cast("fptosi", value, "i32") for value in ends)
-        wide = wide.ne(0)
-        along = [low_u, b.select(wide, low_u, high_u), high_u, b.select(wide, high_u, low_u)]
-        before, behind = low_v + width, high_v - width
-        over = b.select(wide, before, behind), b.select(wide, behind, before)
-        beside = [low_v - width, over[0], high_v + width, over[1]]
-        xi, yi = (
-            [b.select(wide, one, two) for one, two in zip(first, second, strict=True)]
-            for first, second in ((along, beside), (beside, along))
-        )
-        bounds = _bounds(b, xi, yi, lines.target, False)
-        store = b.block()
-        b.branch((bounds[0] < bounds[2]) & (bounds[1] < bounds[3]), store, after)
-        b.place(store)
-        front = b.load_at(fronts, i, "i8")
-        lines.keep(i, v, _edges(xi, yi, bottom, False), bounds, front)
+        after = b.block()
+        _go_on(b, (length > 0.0) & (length < float("inf")), after)
+        line = [x[0], y[0], x[1], y[1]]
+        width = given.as_float() if key.sampled else given
+        corners = (_rectangle if key.sampled else _parallelogram)(b, lines, line, width, key, after)
+        bounds = _bounds(b, *corners, lines.target, key.sampled)
+        _go_on(b, (bounds[0] < bounds[2]) & (bounds[1] < bounds[3]), after)
+        lines.keep(i, v, _edges(*corners, key), bounds, width=width if key.smooth else None)
         b.place(after)
+
+
+def _rectangle(
+    b: Builder, lines: _Primitives, line: list[V], half: V, key: SetupKey, after: str
+) -> tuple[list[V], list[V]]:
+    """The corners of the rectangle around a line, or `after` if they are too far away."""
+    found = inlined(b, line_sides(), [*line, b.math("fabs", half)])
+    _in_range(b, lines, [value.as_float() for value in found], after)
+    x0, y0, x1, y1, dx, dy = (b.cast("fptosi", value.as_float(), "i32") for value in found)
+    return [x0 - dx, x1 - dx, x1 + dx, x0 + dx], [y0 - dy, y1 - dy, y1 + dy, y0 + dy]
+
+
+def _parallelogram(
+    b: Builder, lines: _Primitives, line: list[V], half: V, key: SetupKey, after: str
+) -> tuple[list[V], list[V]]:
+    """The corners of the parallelogram that a line covers, or `after` if they are too far away."""
+    *found, wide = inlined(b, line_ends(key.half), line)
+    ends = [value.as_float() for value in found]
+    _in_range(b, lines, ends, after)
+    low_u, low_v, high_u, high_v = (b.cast("fptosi", value, "i32") for value in ends)
+    wide = wide.ne(0)
+    along = [low_u, b.select(wide, low_u, high_u), high_u, b.select(wide, high_u, low_u)]
+    before, behind = low_v + half, high_v - half
+    over = b.select(wide, before, behind), b.select(wide, behind, before)
+    beside = [low_v - half, over[0], high_v + half, over[1]]
+    pairs = list(zip(along, beside, strict=True))
+    return [b.select(wide, u, v) for u, v in pairs], [b.select(wide, v, u) for u, v in pairs]
+
+
+def _points(b: Builder, key: SetupKey) -> None:
+    points = _Primitives(b, 1)
+    given = points.word(TileWords.WIDTH, "i32").as_float()
+    sizes = points.word(TileWords.SIZES)
+    with points.each() as (i, v, window):
+        (x,), (y,) = window
+        after = b.block()
+        _go_on(b, _all_below(b, (x, y), FARTHEST), after)
+        own = b.load_at(sizes, v[0], "float") if key.sized else given
+        (size,) = (value.as_float() for value in inlined(b, point_size(), [own]))
+        edges: list[tuple[V, V, V]] = []
+        if key.sampled:
+            square = point_square(key.half)
+            (left, right), (low, high) = (inlined(b, square, [at, size]) for at in (x, y))
+            corners = [left, left, right, right], [low, high, high, low]
+            edges, bounds = _edges(*corners, key), _bounds(b, *corners, points.target, True)
+        else:
+            if key.squares:
+                square = point_square(key.half)
+                sides = [inlined(b, square, [at, size]) for at in (x, y)]
+                box = [[(side + 255) >> 8 for side in pair] for pair in sides]
+            else:
+                box = [inlined(b, point_pixels(), [at, size]) for at in (x, y)]
+            bounds = _clamped(b, box, points.target)
+        _go_on(b, (bounds[0] < bounds[2]) & (bounds[1] < bounds[3]), after)
+        points.keep(i, v, edges, bounds, width=size)
+        b.place(after)
+
+
+def _go_on(b: Builder, cond: V, after: str) -> None:
+    """Continue if a condition holds, else with the block `after`."""
+    go = b.block()
+    b.branch(cond, go, after)
+    b.place(go)
+
+
+def _in_range(b: Builder, lines: _Primitives, places: list[V], after: str) -> None:
+    """Let the caller draw lines with too large coordinates another way."""
+    inside, outside = b.block(), b.block()
+    b.branch(_all_below(b, places, LARGEST), inside, outside)
+    b.place(outside)
+    lines.refuse()
+    b.jump(after)
+    b.place(inside)
 
 
 def _all_below(b: Builder, values: Sequence[V], bound: float) -> V:
@@ -219,16 +284,16 @@ def _all_below(b: Builder, values: Sequence[V], bound: float) -> V:
     return found
 
 
-def _edges(x: list[V], y: list[V], bottom: bool, sampled: bool) -> list[tuple[V, V, V]]:
+def _edges(x: list[V], y: list[V], key: SetupKey) -> list[tuple[V, V, V]]:
     """The edges of a convex polygon with these corners, clockwise."""
     found = []
     for k in range(len(x)):
         after = (k + 1) % len(x)
         dx, dy = x[k] - x[after], y[k] - y[after]
         c = dy.to("i64") * x[k].to("i64") - dx.to("i64") * y[k].to("i64")
-        flat = (dx > 0) if bottom else (dx < 0)
+        flat = (dx > 0) if key.bottom else (dx < 0)
         c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
-        found.append((dx, dy, c - 1 if sampled else (c - 1) >> 8))
+        found.append((dx, dy, c - 1 if key.sampled else (c - 1) >> 8))
     return found
 
 
@@ -243,14 +308,19 @@ def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) 
     if any place in it may be.
     """
     found = []
-    for axis, values in enumerate((x, y)):
+    for values in (x, y):
         low = high = values[0]
         for value in values[1:]:
             low, high = b.math("smin", low, value), b.math("smax", high, value)
-        first = b.math("smax", (low if sampled else low + 255) >> 8, target[axis])
-        last = b.math("smin", (high >> 8) + 1, target[axis + 2])
-        found.append((first, last))
-    return [found[0][0], found[1][0], found[0][1], found[1][1]]
+        found.append(((low if sampled else low + 255) >> 8, (high >> 8) + 1))
+    return _clamped(b, found, target)
+
+
+def _clamped(b: Builder, box: Sequence[Sequence[V]], target: list[V]) -> list[V]:
+    """First and past-the-last column and row that are inside the target."""
+    first = [b.math("smax", side[0], target[axis]) for axis, side in enumerate(box)]
+    past = [b.math("smin", side[1], target[axis + 2]) for axis, side in enumerate(box)]
+    return [*first, *past]
 
 
 def _covers(b: Builder, bounds: list[V], edges: list[tuple[V, V, V]]) -> V:
@@ -294,14 +364,6 @@ def _boxes(b: Builder, ctx: V) -> Iterator[tuple[V, list[V]]]:
     with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
         record = b.at(records, i * Record.SIZE, "i32")
         yield i, [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
-
-
-def _count(b: Builder) -> None:
-    (ctx,) = b.begin("count", [("ptr", "ctx")])
-    starts, across = _word(b, ctx, TileWords.STARTS), _word(b, ctx, TileWords.ACROSS, "i32")
-    with _boxes(b, ctx) as (_, bounds):
-        _count_tiles(b, bounds, across, starts)
-    b.end()
 
 
 def _bin(b: Builder) -> None:

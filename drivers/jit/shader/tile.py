@@ -13,6 +13,7 @@ from typing import Any
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.fixed.lines import longer_line
 from gallette.drivers.common.program import interpolation
 
 from ..llvm.values import V
@@ -20,6 +21,7 @@ from .call_out import CallingStage
 from .emitter import Emitter
 from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
+from .routines import inlined
 from .tile_keys import TileKey
 
 Plane = tuple[V, V, V]
@@ -53,6 +55,7 @@ class TileStage(CallingStage):
         self._middle: list[V] = []
         self.covered: V | None = None
         self._slopes: tuple[V, V, V, V] | None = None
+        self._ends: list[V] = []
         self._line: tuple[V, V, V] | None = None
         self._w: V | None = None
         self._centroid: tuple[V, V] | None = None
@@ -79,7 +82,15 @@ class TileStage(CallingStage):
         self.triangle = b.reserve()
 
     def window(self, e: Emitter, axis: int) -> list[V]:
-        """Window x, y, z or 1/w of the corners."""
+        """Window x, y, z or 1/w of the corners; of smooth lines, those of longer ones."""
+        if axis < 2 and self.key.kind.corners == 2 and self.key.kind.smooth:
+            if not self._ends:
+                (x0, x1), (y0, y1) = (self._at_corners(e, axis) for axis in range(2))
+                self._ends = inlined(e.b, longer_line(), [x0, y0, x1, y1])
+            return self._ends[axis::2]
+        return self._at_corners(e, axis)
+
+    def _at_corners(self, e: Emitter, axis: int) -> list[V]:
         base, count = e.word(TileWords.WINDOW, "ptr"), e.word(TileWords.VERTICES)
         return [e.b.load_at(base, corner + count * axis, "float") for corner in self.corners]
 

@@ -8,13 +8,15 @@ buffer, and the driver gets all draws at once, each with the uniforms that follo
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.compiler.lazy_dataclass import lazy_dataclass
-from gallette.state_tracker.drawing.draw import draw
+from gallette.pipe.state import DrawInfo
+from gallette.state_tracker.drawing.draw import PRIMITIVES, draw
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function
@@ -77,6 +79,14 @@ class _Part:
     """The run sets attributes at its end."""
     between_equal_values = True
 
+    def call(self, info: DrawInfo) -> DrawInfo:
+        calls = self.run.calls
+        found = calls.get(self.kind)
+        if found is None:
+            mode = PRIMITIVES[self.mode]
+            found = calls[self.kind] = replace(info, mode=mode, start=self.first, count=self.count)
+        return found
+
     def draw(self, ctx: Context) -> None:
         try:
             ctx.immediate.draw_from(self.vao, partial(draw, ctx, self.mode, self.first, self.count))
@@ -94,6 +104,7 @@ class Run:
         self._courses: dict[int, Course] = {}  # by the depth of the stack before
         self._factors = np.zeros((0, 4, 4))  # the matrix that each loads or multiplies by
         self._parts: list[_Part] = []
+        self.calls: dict[tuple[int, int], DrawInfo] = {}  # by mode and count
         self.kept: KeptPrimitives | None = None
 
     def release(self) -> None:

@@ -18,6 +18,7 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.draw_series import Pieces, Series
+from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.optional.compatibility.matrices import (
@@ -215,6 +216,10 @@ class Drawn(Protocol):
         """Whether nothing drawn with it sets values that attributes without arrays have."""
         ...
 
+    def call(self, info: DrawInfo) -> DrawInfo:
+        """The driver's call, given that of another primitive in the same arrays."""
+        ...
+
     def draw(self, ctx: Context) -> None:
         """Draw it with the current matrix."""
         ...
@@ -233,6 +238,9 @@ class _Listed:
         kept = self._call.kept
         return kept if kept is not None and kept.is_alone else None
 
+    def call(self, info: DrawInfo) -> DrawInfo:
+        return info  # it is alone in its arrays
+
     def draw(self, ctx: Context) -> None:
         ctx.stream.perform(CALLS[CALL], (self._name,))
 
@@ -242,21 +250,21 @@ class _Listed:
 
 def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matrix) -> None:
     """Draw each primitive with its matrix; then the modelview stack is that of `left`."""
-    tokens: dict[Any, Any] = {None: None}
+    tokens = _Tokens(ctx)
     blocks: dict[Executable, Bytes] = {}
     done = 0
     try:
         while done < len(drawn):
             end = done
-            while end < len(drawn) and tokens.get(drawn[end].kind) is not None:
+            while end < len(drawn) and tokens.find(drawn[end]) is not None:
                 end += 1
             if end > done:
                 vertex = ctx.programs.stages[Stage.VERTEX]
                 if vertex not in blocks:
                     blocks[vertex] = _blocks(ctx, vertex, matrices)
-                made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens)
+                made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens.known)
                 if not made:
-                    tokens = {None: None}  # what they refer to has changed
+                    tokens.forget()  # what they refer to has changed
                 done += made
             if done < len(drawn):
                 each = drawn[done]
@@ -265,14 +273,40 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 ctx.stream.drawn = None
                 each.draw(ctx)
                 if each.kind is not None:
-                    tokens[each.kind] = _token(ctx, each)
+                    tokens.add(each)
                 else:  # it may have set materials
-                    tokens = {None: None}
+                    tokens.forget()
                     blocks.clear()
                 done += 1
     finally:
         ctx.matrices.modelview = MatrixStack(left)
         ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+
+
+class _Tokens:
+    """The driver's tokens for primitives of which one like them was drawn."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self.forget()
+
+    def forget(self) -> None:
+        self.known: dict[Any, Any] = {None: None}  # by kind
+        self._drawn: dict[Any, tuple[Any, DrawInfo]] = {}  # the last ones, by arrays
+
+    def find(self, each: Drawn) -> Any:
+        """The token of a primitive; None if it has to be drawn first."""
+        if each.kind not in self.known and each.vao in self._drawn:
+            token, info = self._drawn[each.vao]
+            self.known[each.kind] = self._ctx.pipe.prepared_call(token, each.call(info))
+        return self.known.get(each.kind)
+
+    def add(self, each: Drawn) -> None:
+        """Add the token of a primitive that was just drawn."""
+        token, info = _token(self._ctx, each), self._ctx.stream.drawn
+        self.known[each.kind] = token
+        if token is not None and info is not None:
+            self._drawn[each.vao] = token, info
 
 
 def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:

@@ -58,6 +58,8 @@ def _texture(name: str) -> None:
         if ctx.textures.active >= TEXTURE_UNITS:
             raise invalid_operation(f"fixed function has {TEXTURE_UNITS} texture units")
         unit = ctx.textures.unit
+        if (target in unit.enabled) == on:
+            return
         unit.enabled = unit.enabled | {target} if on else unit.enabled - {target}
         ctx.dirty |= Dirty.BUILTINS | Dirty.PROGRAM
 
@@ -71,6 +73,8 @@ def _generation(number: int, name: str) -> None:
 
     def write(ctx: Context, on: bool) -> None:
         rows, unit = ctx.lighting.texgen_enabled, coordinate_unit(ctx)
+        if rows[unit][number] == on:
+            return
         rows[unit] = (*rows[unit][:number], on, *rows[unit][number + 1 :])
         ctx.dirty |= Dirty.BUILTINS
 
@@ -83,8 +87,10 @@ def _light(number: int) -> None:
         return on
 
     def write(ctx: Context, on: bool) -> None:
-        ctx.lighting.lights[number].enabled = on
-        ctx.dirty |= Dirty.BUILTINS
+        light = ctx.lighting.lights[number]
+        if light.enabled != on:
+            light.enabled = on
+            ctx.dirty |= Dirty.BUILTINS
 
     switches(f"LIGHT{number}", read, write, "compat")
 

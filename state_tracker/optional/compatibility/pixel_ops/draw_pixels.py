@@ -28,9 +28,9 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import read_bitmap, read_letter
-from gallette.state_tracker.pixel_data.convert import decode_client, from_pipe
+from gallette.state_tracker.pixel_data.convert import as_bytes, decode_client, from_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
-from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS
+from gallette.state_tracker.pixel_data.pixels import COMPONENTS, INTEGER_FORMATS
 from gallette.state_tracker.pixel_data.readback import read_box, read_source
 from gallette.state_tracker.targets.framebuffers import Attachment
 
@@ -63,11 +63,10 @@ def _origin(ctx: Context) -> tuple[float, float]:
 
 def _draw_color(ctx: Context, rgba: Array, transfer: bool = True) -> None:
     x, y = _origin(ctx)
-    pixels = np.asarray(rgba, np.float64)
     if transfer:
-        pixels = ctx.transfer.color(pixels)
+        rgba = ctx.transfer.color(np.asarray(rgba, np.float64))
     drawer = ctx.pixel_drawer
-    drawer.draw("color", [drawer.rectangle(pixels, x, y, ctx.transfer.zoom)])
+    drawer.draw("color", [drawer.rectangle(rgba, x, y, ctx.transfer.zoom)])
 
 
 def _draw_depth(ctx: Context, depth: Array) -> None:
@@ -148,6 +147,8 @@ def _merge_depth(ctx: Context, attachment: Attachment, x: int, y: int, depth: Ar
 
 # -- glDrawPixels ----------------------------------------------------------------------------------
 
+_COLORS = {*COMPONENTS} - {GL.COLOR_INDEX, GL.STENCIL_INDEX, GL.DEPTH_STENCIL, GL.DEPTH_COMPONENT}
+
 
 @entry
 def draw_pixels(
@@ -182,6 +183,12 @@ def draw_pixels(
     else:
         client = read_client(ctx, format, type, pixels, (width, height, 1), 2)
         if client is None:
+            return
+        texels = None
+        if format in _COLORS and not ctx.transfer.transforms_color:
+            texels = as_bytes(format, type, client)
+        if texels is not None:
+            _draw_color(ctx, texels[0], transfer=False)
             return
         values = decode_client(format, type, client)[0]
     if format == GL.COLOR_INDEX:

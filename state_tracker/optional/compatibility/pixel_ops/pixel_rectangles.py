@@ -29,6 +29,7 @@ from gallette.pipe.enums import (
     PolygonMode,
     Primitive,
     Target,
+    Usage,
     Wrap,
 )
 from gallette.pipe.formats import FORMATS
@@ -47,7 +48,6 @@ from gallette.state_tracker.drawing.lowering import NULL_KEY, key_of, lower
 from gallette.state_tracker.drawing.rasterization import rasterizer_state
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.shading.programs import Executable
-from gallette.state_tracker.vertices.vertex_input import upload
 
 if TYPE_CHECKING:
     from gallette.pipe.interface import Handle
@@ -84,9 +84,15 @@ def _vertex_source() -> str:
     return "\n".join(lines) + "\n"
 
 
+_MOST_KEPT, _MOST_BYTES = 16, 1 << 23
+"""Limits on the resources that are kept for later draws."""
+
+
 @lazy_dataclass(eq=False)
 class Rectangle:
-    """Pixels `[height, width, channels]`, their window position, and what goes with that."""
+    """Pixels `[height, width, channels]`, their window position, and what goes with that. Pixels
+    are numbers, or the bytes of colours.
+    """
 
     pixels: Array
     x: float
@@ -121,6 +127,7 @@ class PixelDrawer:
         self._ctx = ctx
         self._vertex: Executable | None = None
         self._elements: Handle = None
+        self._kept: dict[ResourceDesc, tuple[Resource, SamplerView]] = {}
         self._fragments: dict[tuple[Executable, Any, str, int], Handle] = {}
 
     # -- shaders ---------------------------------------------------------------------------------
@@ -177,30 +184,45 @@ class PixelDrawer:
         if executable is None or ctx.raster.discard:
             return
         pixels, rows = _stacked(rectangles)
+        unit = self._bind(executable, what, self._view(pixels))
+        self._draw_quads(rectangles, rows)
+        self._restore(unit)
+        while len(self._kept) > _MOST_KEPT or self._bytes() > _MOST_BYTES:
+            self._kept.pop(next(iter(self._kept)))[0].unref()
+
+    def _resource(self, desc: ResourceDesc) -> tuple[Resource, SamplerView]:
+        """A resource to be filled, and its view: those of an earlier draw, if possible, because
+        drivers keep what they derived from its state.
+        """
+        found = self._kept.pop(desc, None)
+        if found is None:
+            made = self._ctx.screen.resource_create(desc)
+            found = made, SamplerView(made, desc.format, desc.target)
+        self._kept[desc] = found
+        return found
+
+    def _bytes(self) -> int:
+        return sum(desc.width * desc.height * desc.format.block_bytes for desc in self._kept)
+
+    def _view(self, pixels: Array) -> SamplerView:
+        """The view of a texture with these pixels."""
+        pipe = self._ctx.pipe
         height, width, channels = pixels.shape
-        texture = self._texture(pixels, width, height, channels)
-        try:
-            unit = self._bind(executable, what, texture)
-            self._draw_quads(rectangles, rows)
-            self._restore(unit)
-        finally:
-            texture.unref()
-
-    def _texture(self, pixels: Array, width: int, height: int, channels: int) -> Resource:
-        ctx = self._ctx
-        format = FORMATS[_FORMATS[channels]]
-        desc = ResourceDesc(
-            Target.TEXTURE_2D, format, width, height, bind=Bind.SAMPLER_VIEW, label="pixels"
+        is_float = pixels.dtype != np.uint8
+        format = FORMATS[_FORMATS[channels] if is_float else "R8G8B8A8_UNORM"]
+        texture, view = self._resource(
+            ResourceDesc(
+                Target.TEXTURE_2D, format, width, height, bind=Bind.SAMPLER_VIEW, label="pixels"
+            )
         )
-        texture = ctx.screen.resource_create(desc)
         box = Box(0, 0, 0, width, height, 1)
-        transfer = ctx.pipe.transfer_map(texture, 0, MapFlags.WRITE | MapFlags.DISCARD_RANGE, box)
-        raw = np.ascontiguousarray(pixels, np.float32).view(np.uint8)
+        transfer = pipe.transfer_map(texture, 0, MapFlags.WRITE | MapFlags.DISCARD_RANGE, box)
+        raw = np.ascontiguousarray(pixels, np.float32 if is_float else np.uint8).view(np.uint8)
         transfer.data[...] = raw.reshape(transfer.data.shape)
-        ctx.pipe.transfer_unmap(transfer)
-        return texture
+        pipe.transfer_unmap(transfer)
+        return view
 
-    def _bind(self, executable: Executable, what: str, texture: Resource) -> int:
+    def _bind(self, executable: Executable, what: str, view: SamplerView) -> int:
         ctx, pipe = self._ctx, self._ctx.pipe
         used = [
             first + len(executable.uniforms.units[index])
@@ -215,7 +237,6 @@ class PixelDrawer:
         pipe.bind_shader_state(Stage.VERTEX, self._vertex_handle())
         pipe.bind_shader_state(Stage.FRAGMENT, handle)
         ctx.bound_shaders[Stage.VERTEX] = ctx.bound_shaders[Stage.FRAGMENT] = None
-        view = SamplerView(texture, texture.desc.format, Target.TEXTURE_2D)
         sampler = SamplerState(
             Wrap.CLAMP_TO_EDGE,
             Wrap.CLAMP_TO_EDGE,
@@ -268,14 +289,24 @@ class PixelDrawer:
         data[..., 6:] = varyings[:, None]
         data = data.reshape(-1, data.shape[2])
         stride = data.shape[1] * 4
-        buffer = upload(ctx, data, Bind.VERTEX_BUFFER)
+        room = 1 << (data.nbytes - 1).bit_length()
+        buffer, _ = self._resource(
+            ResourceDesc(
+                Target.BUFFER,
+                FORMATS["R8_UINT"],
+                room,
+                bind=Bind.VERTEX_BUFFER,
+                usage=Usage.STREAM,
+                label="pixels",
+            )
+        )
+        ctx.pipe.buffer_subdata(buffer, 0, data.reshape(-1).view(np.uint8))
         ctx.pipe.bind_vertex_elements_state(self._vertex_elements())
         ctx.pipe.set_vertex_buffers([VertexBuffer(buffer, 0, stride)])
         try:
             ctx.pipe.draw_vbo(DrawInfo(Primitive.TRIANGLES, 0, len(data)))
         finally:
             ctx.pipe.set_vertex_buffers(())
-            buffer.unref()
 
     def _vertex_elements(self) -> Handle:
         offset, elements = 0, []
@@ -295,6 +326,8 @@ class PixelDrawer:
         ctx.dirty |= Dirty.RASTERIZER | Dirty.VIEWPORT | Dirty.PROGRAM | Dirty.TEXTURES
 
     def release_all(self) -> None:
+        while self._kept:
+            self._kept.popitem()[1][0].unref()
         for executable in {key[0] for key in self._fragments}:
             executable.on_destroy.remove(self._forget)
             self._forget(executable)

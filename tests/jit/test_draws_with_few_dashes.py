@@ -1,4 +1,4 @@
-"""Points become pending, triangles follow plans: when they alternate, and when they do not."""
+"""Stippled lines become pending, triangles follow plans: when they alternate or not."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def gl() -> Iterator[Any]:
     made: Any = create_context("jit", profile="compat", version=(2, 1), size=(SIZE, SIZE))
     made.enable_client_state(GL.VERTEX_ARRAY)
     made.enable_client_state(GL.COLOR_ARRAY)
+    made.enable(GL.LINE_STIPPLE)
     yield made
     made.release()
 
@@ -36,12 +37,12 @@ def draw(gl: Any, mode: int, number: int) -> None:
 @pytest.mark.parametrize(
     ("modes", "batches"),
     [
-        ([GL.POINTS] + [GL.TRIANGLES] * 9, [2]),
-        ([GL.POINTS, GL.TRIANGLES] * 5, [10]),
-        ([GL.TRIANGLES] * 4 + [GL.POINTS] * 4 + [GL.TRIANGLES] * 3, [7]),
+        ([GL.LINE_STRIP] + [GL.TRIANGLES] * 9, [2]),
+        ([GL.LINE_STRIP, GL.TRIANGLES] * 5, [10]),
+        ([GL.TRIANGLES] * 4 + [GL.LINE_STRIP] * 4 + [GL.TRIANGLES] * 3, [7]),
     ],
 )
-def test_no_more_triangles_wait_than_points(
+def test_no_more_triangles_wait_than_lines(
     gl: Any, executed: list[int], modes: list[int], batches: list[int]
 ) -> None:
     for number, mode in enumerate(modes):
