@@ -20,7 +20,7 @@ from .blocks import block_decoder, decode_blocks
 from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
 from .encode import block_codes, can_encode, encode_blocks
 from .image import clear_texel, pack, texel_bytes, texels, unpack
-from .plain import EVERY_PLANE, pack_planes, unpack_planes
+from .plain import EVERY_PLANE, pack_planes, unorm_scale, unpack_planes
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "texel_bytes",
     "texel_layout",
     "texels",
+    "unorm_scale",
     "unpack",
     "unpack_depth",
     "unpack_planes",

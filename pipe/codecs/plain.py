@@ -148,6 +148,14 @@ def unpack_planes(
     return _unpacker(format, wanted)(texels)
 
 
+def unorm_scale(bits: int) -> float:
+    """What fractions are multiplied by before they are rounded to the nearest code, ties to even.
+
+    A half is rounded up to a single bit, as llvmpipe does: an alpha of 0.5 counts as opaque.
+    """
+    return 1.0 + 2.0**-23 if bits == 1 else float((1 << bits) - 1)
+
+
 def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
     """The raw bits of one channel, as an unsigned array at least as wide."""
     width, kind = channel.bits, channel.type
@@ -165,7 +173,7 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
     if kind == "UNORM":
         wide = np.dtype(np.float64 if width > 16 else np.float32)
         unit: Array = _between(np.asarray(value), 0.0, 1.0).astype(wide, copy=False)
-        return np.asarray(np.rint(unit * wide.type(top)), out)
+        return np.asarray(np.rint(unit * wide.type(unorm_scale(width))), out)
     exact = np.asarray(value).astype(np.float64)
     if kind == "USCALED":
         scaled = _between(exact, 0.0, float(top))

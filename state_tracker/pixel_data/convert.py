@@ -305,6 +305,6 @@ def _encode_packed(type: int, planes: list[Array], keep: bool) -> Bytes:
                 raw = np.clip(plane.astype(np.int64), 0, top).astype(word.dtype)
             else:
                 fraction = np.clip(np.nan_to_num(plane.astype(np.float64)), 0.0, 1.0)
-                raw = np.rint(fraction * top).astype(word.dtype)
+                raw = np.rint(fraction * codecs.unorm_scale(bits)).astype(word.dtype)
         word |= raw << word.dtype.type(shift)
     return word[..., None].view(np.uint8)

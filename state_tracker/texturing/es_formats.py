@@ -232,15 +232,16 @@ def stores_in_es(info: InternalFormat) -> bool:
     return row is not None and row.renderable and info.value != row.format
 
 
-def makes_es_mipmaps(info: InternalFormat) -> bool:
-    """Whether mipmaps can be generated: unsized colour formats, and sized renderable, filterable
-    ones.
+def makes_es_mipmaps(info: InternalFormat, unsized: int) -> bool:
+    """Whether mipmaps can be generated: unsized colour formats, and renderable, filterable ones
+    among those that are sized or floats.
     """
     row = es_format(info.value)
     if row is None or not info.is_color:
         return False
-    unsized = info.value == row.format
-    return unsized or (row.renderable and row.filterable)
+    if info.value == row.format or (unsized and not info.name.endswith("F")):
+        return True
+    return row.renderable and row.filterable
 
 
 _LAST: dict[str, tuple[tuple[int, int], ...]] = {

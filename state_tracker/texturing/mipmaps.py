@@ -30,16 +30,16 @@ _TARGETS = frozenset(
 )
 
 
-def makes_mipmaps(ctx: Context, info: InternalFormat, format: Format) -> bool:
+def makes_mipmaps(ctx: Context, info: InternalFormat, format: Format, unsized: int = 0) -> bool:
     """Whether an internal format can be averaged, and the driver can write its storage format."""
     packed = format.is_compressed and (ctx.profile == "es" or not can_encode(format))
-    if ctx.profile == "es" and not makes_es_mipmaps(info):
+    if ctx.profile == "es" and not makes_es_mipmaps(info, unsized):
         return False
     return not (info.base in ("S", "ZS") or info.is_integer or packed)
 
 
 def has_mipmaps(ctx: Context, image: TexImage) -> bool:
-    return makes_mipmaps(ctx, image.info, image.format)
+    return makes_mipmaps(ctx, image.info, image.format, image.unsized)
 
 
 def generate(ctx: Context, texture: TextureObject) -> None:

@@ -492,7 +492,7 @@ class TextureObject(GLObject):
                 last + self.first_level,
                 self.first_layer,
                 self.first_layer + layers - 1,
-                self._swizzle(info, format, scalar_shadow),
+                self._swizzle(info, format, scalar_shadow, 0 if stencil else image.unsized),
                 sample_stencil=stencil,
             )
         return found
@@ -514,12 +514,14 @@ class TextureObject(GLObject):
         )
 
     def _swizzle(
-        self, info: InternalFormat, format: Format, scalar_shadow: bool
+        self, info: InternalFormat, format: Format, scalar_shadow: bool, unsized: int = 0
     ) -> tuple[Swizzle, Swizzle, Swizzle, Swizzle]:
         """The user's swizzle applied to the channels of the base format."""
         inner = [Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W]
         if info.base in ("Z", "ZS", "S"):
             mode = self.depth_mode if info.base != "S" else GL.RED
+            if unsized:  # OES_depth_texture: depth of unsized formats is luminance
+                mode = GL.LUMINANCE
             if scalar_shadow and mode == GL.ALPHA:
                 mode = GL.RED
             inner = list(_DEPTH_MODES[mode])

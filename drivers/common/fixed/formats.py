@@ -12,7 +12,7 @@ from functools import cache
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
-from gallette.pipe.codecs import texel_layout
+from gallette.pipe.codecs import texel_layout, unorm_scale
 from gallette.pipe.codecs.srgb import FIRST, LOWEST
 from gallette.pipe.formats import Channel, Format
 
@@ -36,7 +36,7 @@ def codes(b: Builder, value: Def, bits: int) -> Def:
     top, zero = (1 << bits) - 1, b.imm_float(0.0)
     greatest = b.imm_float(float(top))
     # After `fsat`, LLVM would multiply inside of the selection, which takes two instructions more.
-    scaled = b.fmul(b.bcsel(b.flt(zero, value), value, zero), greatest)
+    scaled = b.fmul(b.bcsel(b.flt(zero, value), value, zero), b.imm_float(unorm_scale(bits)))
     limited = b.bcsel(b.flt(scaled, greatest), scaled, greatest)
     return b.iand(b.fadd(limited, b.imm_float(_WHOLE_FLOAT)), b.imm_int(top))
 
