@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.jit import blocks
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import errors, pixels, program
@@ -186,4 +187,18 @@ def test_buffers_that_take_turns_have_plans_of_their_own(monkeypatch: pytest.Mon
             assert picture[:, SIZE // 2 :].all() != left
     assert made == [True]
     assert not errors(gl)
+    gl.release()
+
+
+def test_what_is_compiled_ahead_serves_most_draws() -> None:
+    """A draw of triangles in the first state needs no other set-up than the driver begins with."""
+    blocks._setup_functions.cache_clear()
+    gl = create_context("jit", profile="core", version=(3, 3), size=(SIZE, SIZE))
+    begun = blocks._setup_functions.cache_info().currsize
+    gl.use_program(program(gl, VERTEX, FRAGMENT))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    gl.finish()
+    assert blocks._setup_functions.cache_info()[1:] == (begun, 64, begun)  # misses
+    assert begun == 1
     gl.release()

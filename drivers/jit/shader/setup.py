@@ -31,15 +31,15 @@ LARGEST = 1 << 22
 
 
 class SetupKey(NamedTuple):
-    """The primitives and the state that set-up depends on."""
+    """The primitives and the state that set-up depends on; by default those of most draws."""
 
     corners: int = 3
     half: float = 0.5  # from a pixel's corner to its centre
-    bottom: bool = False  # pixels on bottom edges belong to a primitive
+    bottom: bool = True  # pixels on bottom edges belong to a primitive
     sampled: bool = False  # there are several samples per pixel, or the coverage is computed
     # Of triangles:
     first: bool = False  # the provoking vertex is the first one
-    front_ccw: bool = False
+    front_ccw: bool = True
     cull_front: bool = False
     cull_back: bool = False
     # Of sampled lines:
