@@ -43,6 +43,13 @@ ALIASES = {"vs_position_always_invariant": "position_invariant"}
 """Names by which users of other drivers know an option."""
 
 
+def may_defer() -> bool:
+    """Whether calls and draws may be executed later than they were made (the command stream):
+    unless GALLETTE_STREAM is `off`. Pictures are equal either way.
+    """
+    return os.environ.get("GALLETTE_STREAM", "").lower() not in ("off", "0", "no")
+
+
 def program_name() -> str:
     """The running program: its script or executable, without the folder."""
     started = os.environ.get("GALLETTE_PROGRAM") or (sys.argv[0] if sys.argv else "")

@@ -10,7 +10,7 @@ import threading
 from _thread import get_ident
 from typing import Protocol
 
-from gallette.pipe.deferral import may_defer
+from gallette.pipe.settings import may_defer
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS

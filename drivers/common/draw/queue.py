@@ -15,10 +15,10 @@ from gallette.drivers.common.bound import MERGED_STAGES
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource, write_texels
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
-from gallette.pipe.deferral import may_defer
 from gallette.pipe.draw_series import Series
 from gallette.pipe.enums import MapFlags, Primitive
 from gallette.pipe.resource import Resource
+from gallette.pipe.settings import may_defer
 from gallette.pipe.state import (
     Box,
     BufferWrite,

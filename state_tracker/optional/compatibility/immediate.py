@@ -19,7 +19,7 @@ import numpy as np
 from gallette.compiler.lazy_dataclass import field, lazy_dataclass
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.pipe.deferral import may_defer
+from gallette.pipe.settings import may_defer
 from gallette.pipe.taps import is_tapped
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode, draw_parts
