@@ -30,6 +30,7 @@ from .calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Call, Family, Ints, R
 
 if TYPE_CHECKING:
     from gallette.state_tracker.stream.stream import Stream
+    from gallette.state_tracker.texturing.textures import TextureObject
 
     from .states import Settings
 
@@ -303,7 +304,11 @@ class Batch:
         elif family is Family.TEXTURE_PARAMETER:
             target, pname = self._rows[place, 1:3].tolist()
             name = int(self._states.texture(target, np.array([place]))[0])
-            texture = ctx.textures.names.get(name) if name else ctx.textures.defaults[target]
+            # (Another context may have deleted the name of one that is bound.)
+            unit = ctx.textures.units[self._states.unit_at(place)]
+            texture: TextureObject | None = unit.bound[target]
+            if texture is None or texture.name != name:
+                texture = ctx.textures.names.get(name) if name else ctx.textures.defaults[target]
             if texture is not None:
                 set_parameter(ctx, texture, pname, [self._arguments(place)[2]])
         elif family is Family.DRAW_BUFFERS:
@@ -331,11 +336,12 @@ class Batch:
         name = self._selected(self._states.vertex_array, place)
         target = int(GL.ARRAY_BUFFER)
         buffer = self._selected(lambda at: self._states.buffer(target, at), place)
-        array = arrays.names.get(name) if name else arrays.default
-        if array is None:
+        array, source = arrays.names.get(name) if name else arrays.default, before[1]
+        if source is None or source.name != buffer:  # (another context may have deleted its name)
+            source = self._ctx.buffers.names.get(buffer)
+        if array is None or source is None:
             return
-        arrays.current = array
-        bound[GL.ARRAY_BUFFER] = self._ctx.buffers.names.get(buffer) if buffer else None
+        arrays.current, bound[GL.ARRAY_BUFFER] = array, source
         try:
             self._perform(place)
         finally:

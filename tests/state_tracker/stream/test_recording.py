@@ -621,6 +621,50 @@ def test_contexts_that_share_take_turns(
     assert any(pictures[0][-1])
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_what_is_bound_is_read_though_another_context_has_deleted_it(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no name any more, and lives as long as it is bound."""
+    pictures = []
+    for recorded in (True, False):
+        world = Recorded(driver, 5)
+        if not recorded:
+            switch_off(monkeypatch)
+        gl: Any = world.gl
+        other: Any = Context(driver, share=world.plain, size=(SIZE, SIZE))
+        world.plain.make_current()
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.5], np.float32))
+        (buffer,), (texture,) = gl.gen_buffers(1), gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.LINEAR)
+        texels = np.arange(16, dtype=np.uint8) * 16
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        corners = np.array([-1, -1, 1, -1, -1, 1, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1], np.float32)
+        gl.buffer_data(GL.ARRAY_BUFFER, 64, corners, GL.STATIC_DRAW)
+        for turn in range(4):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            for number in range(8):
+                gl.bind_vertex_array(world.arrays[number % 2])
+                gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, 32 * (number // 2 % 2))
+                magnified = GL.LINEAR if number % 4 else GL.NEAREST
+                gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, magnified)
+                draw(world, 1)
+            if turn == 1:
+                gl.finish()
+                other.make_current()
+                other.delete_buffers(1, [buffer])
+                other.delete_textures(1, [texture])
+                world.plain.make_current()
+            pictures.append(world.read(0))
+        assert gl.get_error() == GL.NO_ERROR
+        other.release()
+        gl.release()
+    assert pictures[:4] == pictures[4:]
+    assert any(pictures[3])
+
+
 def test_another_thread_may_release_it(world: Recorded, sizes: list[int]) -> None:
     draw(world, 3)
     assert pending()
