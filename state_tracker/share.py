@@ -92,7 +92,7 @@ class ShareGroup:
         self.syncs = SyncState()
         self.handles = HandleTable()
         self.named_strings: dict[str, str] = {}  # what shaders include, by absolute path
-        self.mapped = 0  # the number of buffers that are mapped now, but for a time
+        self.mapped = 0  # the number of buffers that are mapped now, and not to last
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
         self.epoch = 0  # incremented whenever a buffer gets other storage, or another kind of it
         self.images = 0  # incremented when an image that may be attached gets other storage

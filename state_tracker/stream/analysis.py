@@ -6,7 +6,7 @@ kept (`Stream`) for the next batch of the same calls, as long as the state befor
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,13 @@ def _size_of(ctx: Context, name: int) -> int:
     """The size of a buffer; -1 if there is none."""
     buffer = ctx.buffers.names.get(name) if name else None
     return -1 if buffer is None else buffer.size
+
+
+def is_ambiguous(name: int, named: Any, bound: Iterable[Any]) -> bool:
+    """Whether another object is bound by that name, which another context has deleted. A call finds
+    out which of both it means.
+    """
+    return any(each is not None and each.name == name and each is not named for each in bound)
 
 
 class Analysis:
@@ -164,6 +171,11 @@ class Analysis:
         that of a level differs; so it is enough to look at the first box of each level.
         """
         known, boxes = self._texture_writes, self._boxes
+        if ctx.group.crowded:
+            for name in {box[0] for box in boxes}:
+                bound = [unit.bound[GL.TEXTURE_2D] for unit in ctx.textures.units]
+                if is_ambiguous(name, ctx.textures.names.get(name), bound):
+                    return [None] * len(boxes)
         if not known or any(texture_write(ctx, *boxes[n]) != known[n] for n in self._first_boxes):
             self._texture_writes = [texture_write(ctx, *box) for box in boxes]
         return self._texture_writes

@@ -25,7 +25,7 @@ from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
 from gallette.state_tracker.texturing.texture_objects import set_parameter
 
-from .analysis import Analysis
+from .analysis import Analysis, is_ambiguous
 from .calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Call, Family, Ints, Role, keeps_state
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class Batch:
         for name in analysis.written:
             buffer = ctx.buffers.names.get(name) if name else None
             resource = None if buffer is None else buffer.plain
+            if ctx.group.crowded and is_ambiguous(name, buffer, ctx.buffers.bound.values()):
+                resource = None
             self._kinds += [None if resource is None else BufferWrite(resource), None]
         self._kinds += analysis.texture_writes(ctx)
         if len(analysis.asked):

@@ -24,6 +24,7 @@ from .uniforms import Written
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
     from .states import Settings
 
@@ -299,12 +300,11 @@ class Stream:
         function.
         """
         programs, words = self.ctx.programs, commands.cast("q")
+        if _is_own(programs.executable):
+            return True
         size = COMMAND_BYTES // 8
         used = {words[size * at + 1] for at, n in enumerate(words[::size]) if n == _USE}
-        named = [getattr(programs.names.get(name), "executable", None) for name in used]
-        return any(
-            each is not None and not each.has_builtins for each in (programs.executable, *named)
-        )
+        return any(_is_own(getattr(programs.names.get(name), "executable", None)) for name in used)
 
     @staticmethod
     def _has_many_draws(commands: memoryview) -> bool:
@@ -385,6 +385,11 @@ class Stream:
         if layout is None or layout.clients or layout.current:
             return None
         return ctx.pipe.prepared_draw(info)
+
+
+def _is_own(executable: Executable | None) -> bool:
+    """Whether a program reads nothing of fixed function."""
+    return executable is not None and not executable.has_builtins
 
 
 def _edges(mask: npt.NDArray[np.bool_]) -> list[int]:

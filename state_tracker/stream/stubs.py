@@ -21,12 +21,12 @@ from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Ca
 MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
 
-MOST_VALUES = 1 << 10
+_MOST_VALUES = 1 << 10
 """Limit on the values of a uniform array that a call sets, if it becomes a command."""
 
 _LOWEST_ADDRESS = 1 << 22
-"""No memory of an application lies below: so begin the addresses of programs that Linux loads at
-fixed ones, and others are far higher."""
+"""Linux loads programs at this address or above it, so a smaller pointer to indices is an offset
+into a buffer."""
 
 _MOST_TEXELS = 1 << 12
 """Limit on the width and the height of a texture update that becomes a command."""
@@ -261,7 +261,7 @@ class _Stub(Assembler):
             self.branch(_EQUAL, "one")
             self.raw(b"\x85\xf6")  # test esi, esi
             self.on_if(_EQUAL)
-            self.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_VALUES))  # mov eax, esi; cmp
+            self.raw(b"\x89\xf0\x3d" + struct.pack("<I", _MOST_VALUES))  # mov eax, esi; cmp
             self.on_if(_ABOVE)
             self.raw(b"\x69\xc0" + struct.pack("<I", call.payload))  # imul eax, eax, ...
             self._check_room()

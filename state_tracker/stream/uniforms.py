@@ -40,7 +40,7 @@ class Uniforms:
         """`where`: the positions of uniform calls among the commands; `programs`: the name of the
         program in use at each.
         """
-        self._ctx, self._commands = ctx, where
+        self._ctx, self._called = ctx, where  # one for each call
         # By program: from and to in the default block, where they are called and which of the calls
         # these are, and where their bytes begin.
         self._writes: dict[int, list[tuple[int, int, Ints, Ints, int]]] = {}
@@ -63,7 +63,7 @@ class Uniforms:
         numbers, locations = rows[:, 0], rows[:, 1]
         wild = (locations < -1) | (locations >= _LOCATIONS)
         if wild.any():
-            self._end = int(self._commands[wild.argmax()])
+            self._end = int(self._called[wild.argmax()])
         counts = np.where(_COUNTED[numbers], rows[:, 2], 1)
         several = (counts > 1).nonzero()[0]
         if not len(several):
@@ -75,7 +75,7 @@ class Uniforms:
                 known[key] = self._set_elements(*key)
             counts[call] = known[key]
             if counts[call] < 0:
-                self._end = min(self._end, int(self._commands[call]))
+                self._end = min(self._end, int(self._called[call]))
         counts = counts.clip(0)
         self._calls = np.arange(len(rows)).repeat(counts)
         self._elements = np.arange(len(self._calls)) - (counts.cumsum() - counts).repeat(counts)

@@ -62,11 +62,8 @@ def frames(kind: int, keeps: bool) -> Any:
     return found
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("keeps", [False, True])
-def test_they_are_drawn_by_the_plan_of_those_before(
-    kind: int, keeps: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def moves_of_plans(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each plan moves on that is asked to, from now on."""
     moved: list[bool] = []
     move = DrawPlan.moved
 
@@ -76,6 +73,15 @@ def test_they_are_drawn_by_the_plan_of_those_before(
         return found
 
     monkeypatch.setattr(DrawPlan, "moved", noting)
+    return moved
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("keeps", [False, True])
+def test_they_are_drawn_by_the_plan_of_those_before(
+    kind: int, keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = moves_of_plans(monkeypatch)
     pictures = frames(kind, keeps)
     assert moved == [True, True]
     monkeypatch.setattr(DrawPlan, "moved", lambda *given: None)
@@ -144,15 +150,7 @@ def textured_frames(formats: tuple[int, ...], images: int) -> Any:
 def test_new_textures_are_drawn_by_the_plan_of_those_before(
     formats: tuple[int, ...], images: int, moves: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moved: list[bool] = []
-    move = DrawPlan.moved
-
-    def noting(plan: DrawPlan, draw: Any) -> DrawPlan | None:
-        found = move(plan, draw)
-        moved.append(found is plan)
-        return found
-
-    monkeypatch.setattr(DrawPlan, "moved", noting)
+    moved = moves_of_plans(monkeypatch)
     pictures = textured_frames(formats, images)
     assert moved == moves
     monkeypatch.setattr(DrawPlan, "moved", lambda *given: None)
