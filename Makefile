@@ -84,28 +84,29 @@ docs-test: docs  ## the site in a browser, and every command that the documentat
 	GALLETTE_SITE=build/docs GALLETTE_DOCS=1 GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto \
 	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
 
-SECONDS ?= 30
+# How many cases of what: the same ones on every machine.
 define FUZZERS
-glsl-text
-glsl-programs
-glsl-programs --driver numpipe --native
-gl --first 20000
-gl --kind fixed --first 2000
-gl --kind modern --first 1000
-gl --kind beside --first 3000
-gl --kind shared --first 4000
-gl --kind threads --first 5000
-hostile --driver numpipe
-hostile --driver jit
-captures
-program-binaries
-spirv-names
+glsl-text --count 3000
+glsl-programs --count 120
+glsl-programs --driver numpipe --native --count 90
+gl --first 20000 --count 40
+gl --kind fixed --first 2000 --count 40
+gl --kind modern --first 1000 --count 30
+gl --kind beside --first 3000 --count 10
+gl --kind shared --first 4000 --count 40
+gl --kind threads --first 5000 --count 12
+hostile --driver numpipe --count 20
+hostile --driver jit --count 20
+captures --count 250
+program-binaries --count 2500
+spirv-names --count 120
 endef
 export FUZZERS
-fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names, two at a time
-	@echo "$$FUZZERS" | xargs -P 2 -I{} sh -c 'said=$$($(BIN)/python -m fuzz {} --seconds $(SECONDS) 2>&1); \
+fuzz: $(READY)  ## random OpenGL, GLSL, hostile programs, captures and names, two kinds at a time
+	@echo "$$FUZZERS" | xargs -P 2 -I{} sh -c 'said=$$($(BIN)/python -m fuzz {} 2>&1); \
 	    failed=$$?; echo "fuzz {}: $$said"; exit $$failed'
 
+SECONDS ?= 30
 bombs: $(READY)  ## SECONDS=30 of constructs that grow: what takes a compiler or a draw too long or too much memory?
 	$(BIN)/python -m fuzz compile-bombs --seconds $(SECONDS) --order 1
 

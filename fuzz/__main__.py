@@ -1,6 +1,6 @@
 """Runs a fuzzer: `python -m fuzz NAME [OPTION...]`; `python -m fuzz NAME --help` has its options.
 
-    python -m fuzz gl --kind modern --seconds 60       # as `make fuzz` does
+    python -m fuzz gl --kind modern --seconds 60
     python -m fuzz gl --first 4711 --count 1           # one case again, made small
     python -m fuzz gl --first 4711 --show              # print the case
     python -m fuzz hostile --driver jit --count 5000 --all --save found/

@@ -1,6 +1,6 @@
 """Random hostile OpenGL programs: nothing leaves a call but its result or a GL error.
 
-    python -m fuzz hostile --driver jit --seconds 60        # as `make fuzz` does
+    python -m fuzz hostile --driver jit --seconds 60
 
 Programs draw and dispatch with indices, sizes, offsets and loops that lead anywhere, and call any
 function with the arguments of `fuzz/calls/arguments.txt`. Exceptions, processes that die or hang,
