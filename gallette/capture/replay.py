@@ -17,7 +17,7 @@ import ctypes
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ class Replayer:
         self.edits: dict[int, str] = {}  # glShaderSource by call number: another text
         self._after_create = after_create
         self._groups: dict[int, int] = {}  # a context: the first of those it shares objects with
-        self._names: dict[tuple[int, str, int], int] = {}
+        self._names: MutableMapping[tuple[int, str, int], int] = {}
         self._programs: dict[tuple[int, str, int], _Program] = {}
         self._using: dict[int, int] = {}
         self._current = 0
@@ -305,11 +305,9 @@ class Replayer:
     # -- calls -----------------------------------------------------------------------------------
 
     def _call(self, call: Call) -> None:
+        if self.skips(call):
+            return
         name = call.name
-        if name.startswith(_SKIPPED):
-            return
-        if name.startswith(_QUERIES) and not self._wanted(call):
-            return
         self.result.calls += 1
         self._draws += call.draws
         self.gl.call_number, self.gl.draw_number = call.number, self._draws
@@ -330,8 +328,11 @@ class Replayer:
             self._arena.call_done()
         self._read_result(call, result)
 
-    def _wanted(self, call: Call) -> bool:
-        return call.name.startswith(_READS) or "w" in call.more or "Location" in call.name
+    def skips(self, call: Call) -> bool:
+        """Is this a call that a replay does not make?"""
+        name = call.name
+        wanted = name.startswith(_READS) or "w" in call.more or "Location" in name
+        return name.startswith(_SKIPPED) or (name.startswith(_QUERIES) and not wanted)
 
     def _read_result(self, call: Call, result: Any) -> None:
         more, name = call.more, call.name

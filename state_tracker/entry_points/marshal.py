@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ Measure = Callable[[Function, tuple[Any, ...]], int]
 
 
 def _number(param: Param, value: Any) -> Any:
+    if value is None:
+        return 0
     if param.type in ("float", "clampf", "double", "clampd"):
         return float(value)
     return operator.index(value) if not isinstance(value, float) else int(value)
@@ -93,6 +95,15 @@ def _collect(param: Param, room: Any) -> Any:
     return room.tolist()
 
 
+def c_arguments(function: Function, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """A call's arguments for C, all of which are given, and the memory that they point to."""
+    made = _Call()
+    for param, value in zip(function.params, args, strict=True):
+        is_number = param.kind in (Kind.VALUE, Kind.CAPACITY) and not param.stars
+        made.add(param, _number(param, value) if is_number else value)
+    return made.arguments, made.alive
+
+
 def native_method(
     function: Function, entry: Callable[..., Any], measure: Measure
 ) -> Callable[..., Any]:
@@ -143,7 +154,7 @@ def native_method(
             if i < len(args):
                 value = args[i]
                 if param.kind is Kind.VALUE and not param.stars:
-                    value = _number(param, value) if value is not None else 0
+                    value = _number(param, value)
                 values[param.name] = value
             elif param.kind is Kind.CAPACITY:
                 value = STRING_ROOM if function.params[i + 1].name == "length" else ROOM // 4
