@@ -2,18 +2,21 @@
 driver.
 
 A frame is the last one of the capture; all calls before it are made once. Python makes the calls
-on every driver. The time that this takes by itself is the time on `noop`, which draws nothing. The
-calls of the capture, which are many objects, are left out when Python looks for garbage.
+on every driver, through C pointers as the program did (`Repetition`). The time that this takes by
+itself is in the time on `noop`, which draws nothing. The calls of the capture, which are many
+objects, are left out when Python looks for garbage.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from gallette.capture import Replayer, open_capture
+from gallette.capture.repeat import Repetition
 from gallette.capture.story import Call, Capture, Event, Step
 from gallette.compiler.errors import InputError
 
@@ -62,8 +65,12 @@ def capture_frame(path: Path, driver: str) -> tuple[Callable[[], None], dict[int
     gc.collect()
     gc.freeze()  # the capture's calls, which the program did not keep
 
+    repetition = Repetition(replayer, steps)
+    makes: Iterator[Callable[[], None]]
+    makes = itertools.chain([repetition.first], itertools.repeat(repetition))
+
     def frame() -> None:
-        replayer.play(steps)
+        next(makes)()
         replayer.gl.finish()
         if replayer.result.errors:
             raise InputError(f"{path}: {replayer.result.errors[0]}")

@@ -94,9 +94,10 @@ class Arena:
         self._lent.append(flat)
         return address
 
-    def call_done(self) -> None:
-        """End the call that memory was lent for."""
-        self._lent.clear()
+    def call_done(self) -> list[Any]:
+        """End the call that memory was lent for; returns that memory."""
+        lent, self._lent = self._lent, []
+        return lent
 
     # -- which addresses may be followed -----------------------------------------------------------
 

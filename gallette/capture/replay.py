@@ -17,7 +17,8 @@ import ctypes
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,7 @@ class Replayer:
         self.capture = capture
         self.driver = driver or capture.driver
         self.native = self.driver.partition(":")[0] == "native"
+        self._by_address = self.native  # whether calls get the addresses of memory, unchecked
         self.result = Replayed(self.driver)
         self._draws = 0  # made so far
         self.contexts: dict[int, Any] = {}
@@ -89,7 +91,7 @@ class Replayer:
         self.edits: dict[int, str] = {}  # glShaderSource by call number: another text
         self._after_create = after_create
         self._groups: dict[int, int] = {}  # a context: the first of those it shares objects with
-        self._names: dict[tuple[int, str, int], int] = {}
+        self.names: dict[tuple[int, str, int], int] = {}
         self._programs: dict[tuple[int, str, int], _Program] = {}
         self._using: dict[int, int] = {}
         self._current = 0
@@ -306,9 +308,7 @@ class Replayer:
 
     def _call(self, call: Call) -> None:
         name = call.name
-        if name.startswith(_SKIPPED):
-            return
-        if name.startswith(_QUERIES) and not self._wanted(call):
+        if not self.makes(call):
             return
         self.result.calls += 1
         self._draws += call.draws
@@ -317,7 +317,7 @@ class Replayer:
             self._bind_locations(call)
         if name == "ProgramBinary" and self.driver != self.capture.driver and self._relink(call):
             return
-        args = self._arguments(call)
+        args = self.arguments(call)
         if call.number in self.edits:
             args = [args[0], 1, self.edits[call.number], None]
         method = getattr(self.gl, call.function.method)
@@ -330,37 +330,64 @@ class Replayer:
             self._arena.call_done()
         self._read_result(call, result)
 
-    def _wanted(self, call: Call) -> bool:
-        return call.name.startswith(_READS) or "w" in call.more or "Location" in call.name
+    def makes(self, call: Call) -> bool:
+        """Whether a replay makes this call; not queries whose results nothing depends on."""
+        name = call.name
+        if name.startswith(_SKIPPED):
+            return False
+        if not name.startswith(_QUERIES):
+            return True
+        return name.startswith(_READS) or "w" in call.more or "Location" in name
 
     def _read_result(self, call: Call, result: Any) -> None:
         more, name = call.more, call.name
         if "o" in more and call.function.outputs and isinstance(result, list | tuple):
             kind = self._kind(call)
             for recorded, here in zip(more["o"], result, strict=False):
-                self._names[self._key(kind, recorded)] = here
+                self.names[self.key(kind, recorded)] = here
         elif (
             "r" in more
             and name.startswith(("Create", "FenceSync", "GenLists"))
             and isinstance(result, int)
         ):
             kind = "sync" if name == "FenceSync" else "list" if name == "GenLists" else "program"
-            self._names[self._key(kind, more["r"])] = result
+            self.names[self.key(kind, more["r"])] = result
         elif name == "UseProgram":
-            self._using[self._current] = call.args[0]
+            self.uses(call.args[0])
         if "w" in more:
             self.result.images += 1
             if not isinstance(result, bytes | np.ndarray) or content_hash(result) != more["w"]:
                 self.result.different.append(call.number)
 
-    def _key(self, kind: str, recorded: int) -> tuple[int, str, int]:
+    def uses(self, recorded: int) -> None:
+        """Record the program in use."""
+        self._using[self._current] = recorded
+
+    def load(self, call: Call) -> None:
+        """Store the client arrays that a call is about to read."""
+        self._arena.load(call)
+
+    @contextmanager
+    def passing_addresses(self) -> Iterator[list[Any]]:
+        """A block in which `arguments` answers with addresses, as a C pointer takes them; the
+        memory that they point to is in the list then.
+        """
+        memory: list[Any] = []
+        before, self._by_address = self._by_address, True
+        try:
+            yield memory
+        finally:
+            self._by_address = before
+            memory += self._arena.call_done()
+
+    def key(self, kind: str, recorded: int) -> tuple[int, str, int]:
         """An object of the capture. Contexts may give one name to several, unless they share it."""
         owner = self._current if kind in _UNSHARED else self._groups[self._current]
         return owner, kind, recorded
 
     def name(self, kind: str, recorded: int) -> int:
         """This GL's name of an object of the current context."""
-        return self._names.get(self._key(kind, recorded), recorded)
+        return self.names.get(self.key(kind, recorded), recorded)
 
     def _kind(self, call: Call) -> str:
         out = call.function.outputs[0]
@@ -368,7 +395,8 @@ class Replayer:
             return "query" if "Quer" in call.name else "transform feedback"
         return object_kind(call.name, out.name, out.type)
 
-    def _arguments(self, call: Call) -> list[Any]:
+    def arguments(self, call: Call) -> list[Any]:
+        """The arguments of a call as this GL takes them."""
         self._arena.load(call)
         function, args = call.function, []
         required = function.required
@@ -445,10 +473,10 @@ class Replayer:
         return self._lent(np.array([v & mask for v in value], f"u{dtype.itemsize}"))
 
     def _lent(self, data: Any) -> Any:
-        """Memory that a call reads: its address, if the machine's own GL makes the call; ours takes
-        the object, which has a length.
+        """Memory that a call reads: its address, or for a Python method of ours the object, which
+        has a length.
         """
-        return self._arena.lend(data) if self.native else data
+        return self._arena.lend(data) if self._by_address else data
 
     def _memory(self, call: Call, param: Param, value: dict[str, Any]) -> Any:
         if "b" in value:
@@ -459,10 +487,10 @@ class Replayer:
     def _offset(self, binding: int, offset: int) -> int:
         """An offset into a bound buffer, or an address that the program's GL did not follow.
 
-        Our contexts ask `Arena` before they follow an address. The machine's own GL would follow it
-        where no buffer is bound, so there it gets a null pointer.
+        Our contexts ask `Arena` before they follow an address. Where no buffer is bound, the
+        machine's own GL would follow it, and so would a C pointer: these get a null pointer.
         """
-        if self.native and not (binding and self.gl.get_integerv(binding)[0]):
+        if self._by_address and not (binding and self.gl.get_integerv(binding)[0]):
             return 0
         return offset
 
@@ -534,7 +562,7 @@ class Replayer:
 
     def _linked(self, recorded: int, facts: dict[str, Any]) -> None:
         """Record this GL's locations of the uniforms that the capture has by name."""
-        key = self._key("program", recorded)
+        key = self.key("program", recorded)
         if not self.native:
             self._programs.pop(key, None)
             if not self.edits:
@@ -561,11 +589,11 @@ class Replayer:
     def _location(self, call: Call, location: int) -> int:
         named = call.named()
         using = named.get("program", self._using.get(self._current, 0))
-        program = self._programs.get(self._key("program", using))
+        program = self._programs.get(self.key("program", using))
         return location if program is None else program.uniforms.get(location, location)
 
     def _block(self, call: Call, param: str, index: int) -> int:
-        program = self._programs.get(self._key("program", call.args[0]))
+        program = self._programs.get(self.key("program", call.args[0]))
         if program is None:
             return index
         return (program.blocks if param == "uniformBlockIndex" else program.storage).get(

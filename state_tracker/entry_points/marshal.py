@@ -41,7 +41,7 @@ def _strings(value: Any) -> tuple[int, Any]:
     return ctypes.addressof(array), (array, raw)
 
 
-class _Call:
+class CCall:
     """One call in flight: the C arguments and the objects to keep alive while it runs."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def native_method(
             raise
 
     def called(args: tuple[Any, ...]) -> Any:
-        made = _Call()
+        made = CCall()
         rooms: list[tuple[Param, Any]] = []
         values: dict[str, Any] = {}
         for i, param in enumerate(params):

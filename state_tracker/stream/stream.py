@@ -57,7 +57,7 @@ by call.
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 _IS_OLD = np.array([call.role is Role.OLD for call in CALLS])
 _PLAYED, _SPECIFIED = 1, 2
-_ORDERED = np.array([call.specifies and _SPECIFIED or _IS_OLD[call.number] for call in CALLS], "u1")
+_ORDERED = np.where([call.specifies for call in CALLS], _SPECIFIED, _IS_OLD * _PLAYED)
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
@@ -354,10 +354,17 @@ class Stream:
     def _perform_all(self, commands: memoryview, address: int) -> bool:
         """Make calls as C made them; false if one of them failed."""
         good = True
+        calls = self.ctx.calls
         for place, number in enumerate(_numbers(commands)):
             call = CALLS[number]
             arguments = call.arguments(commands, place * COMMAND_BYTES, address)
-            good = self.perform(call, arguments) and good
+            self._performing = True
+            try:
+                calls[call.c_name](*arguments)
+            except BaseException as error:
+                self._failed(call, error)
+                good = False
+        self._performing = False
         return good
 
     def perform(self, call: Call, arguments: tuple[Any, ...]) -> bool:
@@ -366,12 +373,15 @@ class Stream:
         try:
             self.ctx.calls[call.c_name](*arguments)
         except BaseException as error:
-            abi.failed(call.function, error)
-            ring.forget(self)
+            self._failed(call, error)
             return False
         finally:
             self._performing = False
         return True
+
+    def _failed(self, call: Call, error: BaseException) -> None:
+        abi.failed(call.function, error)
+        ring.forget(self)
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if the draw depends only on state

@@ -377,8 +377,8 @@ def test_queries_are_not_repeated(tmp_path: Path) -> None:
     capture = captured(tmp_path / "a.gcap", ask, version=(4, 3), size=(4, 4))
     made: list[str] = []
     player = Replayer(capture)
-    inner = player._arguments
-    player._arguments = lambda call: (made.append(call.name), inner(call))[1]  # type: ignore
+    inner = player.arguments
+    player.arguments = lambda call: (made.append(call.name), inner(call))[1]  # type: ignore
     assert player.run().calls == 2
     assert made == ["Flush", "ReadPixels"]
 
