@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
@@ -44,6 +44,7 @@ from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
 
 MOST_STATES = 1024
@@ -199,20 +200,28 @@ def _program(ctx: Context) -> None:
 
 def _builtins(ctx: Context) -> None:
     last = 2 if ctx.dirty & Dirty.BUILTINS else 1 if ctx.dirty & Dirty.VALUES else 0
+    changed = set()
     for executable in set(ctx.programs.stages.values()):
         if executable.has_builtins and fill(ctx, executable, last):
-            ctx.dirty |= Dirty.CONSTANTS
+            changed.add(executable)
         if executable.fill is not None:
             executable.fill(ctx)
-            ctx.dirty |= Dirty.CONSTANTS
+            changed.add(executable)
+    if changed and not ctx.dirty & Dirty.CONSTANTS:
+        _bind_blocks(ctx, changed)
 
 
 def _constants(ctx: Context) -> None:
-    if not ctx.dirty & Dirty.CONSTANTS:
-        return
+    _bind_blocks(ctx, ctx.programs.stages.values())
+
+
+def _bind_blocks(ctx: Context, changed: Collection[Executable]) -> None:
+    """Bind the default blocks of these executables."""
     ctx.group.constants_bound = max(ctx.group.constants_bound, 1)
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
+        if executable not in changed:
+            continue
         if executable is not last:  # all stages share the bytes: drivers may compare by identity
             data, last = ctx.subroutines.default_block(executable), executable
         ctx.pipe.set_constant_buffer(stage, 0, data)
@@ -281,8 +290,8 @@ def sampled_view(
 
 
 def _textures(ctx: Context) -> None:
-    sampling = {e for e in ctx.programs.stages.values() if e.textures or e.handle_uniforms}
-    if sampling and (conflict := sampler_conflict(sampling)):
+    sampling = {e for e in ctx.programs.stages.values() if e.samplers}
+    if sum([e.samplers for e in sampling]) > 1 and (conflict := sampler_conflict(sampling)):
         raise invalid_operation(conflict)
     pipe = ctx.pipe
     for stage, executable in ctx.programs.stages.items():
@@ -337,8 +346,6 @@ _OF_FRAMEBUFFER = (
 @functools.lru_cache(maxsize=1024)
 def _plan(dirty: int) -> tuple[tuple[int, Callable[[Context], None]], ...]:
     """The atoms to execute for a set of dirty bits."""
-    if dirty & _UNIFORMS:  # which may change them
-        dirty |= Dirty.CONSTANTS
     return tuple((bit, atom) for bit, atom in ATOMS if dirty & bit)
 
 

@@ -46,13 +46,16 @@ _OURS: dict[tuple[str, str], Getter] = {
 
 @lazy_dataclass(frozen=True)
 class Field:
-    """Gets an attribute of an object of the context: of a light, for example."""
+    """Gets an attribute of an object of the context, of a light for example, or an element of a
+    tuple.
+    """
 
     owner: Callable[[Context], Any]
-    name: str
+    name: str | int
 
     def __call__(self, ctx: Context) -> Value:
-        value: Value = getattr(self.owner(ctx), self.name)
+        owner = self.owner(ctx)
+        value: Value = owner[self.name] if isinstance(self.name, int) else getattr(owner, self.name)
         return value
 
 
@@ -87,7 +90,8 @@ def _together(found: list[Place], order: int) -> Places:
     if len(found) == 1 or not isinstance(first, Field):
         return Places(found, order, lambda ctx: (first(ctx),))
     owner, fields = first.owner, [place.get.name for place in found if isinstance(place.get, Field)]
-    get = operator.attrgetter(*fields)
+    get: Any = operator.itemgetter if isinstance(first.name, int) else operator.attrgetter
+    get = get(*fields)
     return Places(found, order, lambda ctx: get(owner(ctx)), (None,) * len(found))
 
 
@@ -121,11 +125,13 @@ def places(linked: LinkedProgram, block: bytearray) -> list[Places]:
             get = _getter(name, index + element, field)
             if get is not None:
                 offset = uniform.offset + element * uniform.array_stride
-                of = "" if isinstance(get, Field) else uniform.name
-                key = order, name, index + element, of
+                where: Any = uniform.name, index + element
+                if isinstance(get, Field):
+                    where = None if isinstance(get.name, int) else index + element
+                key = order, name, where
                 cells = _cells(uniform, offset, block, 1, len(block))
                 found.setdefault(key, []).append(Place(uniform, offset, get, cells))
-    return [_together(found[key], key[0]) for key in sorted(found)]
+    return [_together(found[key], key[0]) for key in sorted(found, key=operator.itemgetter(0))]
 
 
 def fill(ctx: Context, executable: Executable, last: int, rows: Bytes | None = None) -> bool:

@@ -62,6 +62,8 @@ _OF_PROGRAM = (
     | Dirty.STORAGE
 )
 """State to derive again for another program."""
+_SELECTS_PROGRAM = Dirty.PROGRAM | Dirty.BUILTINS
+"""State that selects the shaders, besides the textures of fixed function."""
 
 
 class ShaderObject(GLObject):
@@ -177,6 +179,8 @@ class Executable:
         self.handle_uniforms = [
             (index, uniform) for index, uniform in uniforms if uniform.is_handle
         ]
+        slots = sum(len(each) for each in self.sampled.values())
+        self.samplers = slots + len(self.handle_uniforms)
         self.attributes = self._active_attributes()
         self.fill: Callable[[Context], None] | None = None  # uniforms without locations
         self.resources: dict[int, list[Resource]] = {}  # of interfaces that have been asked for
@@ -439,6 +443,8 @@ class ProgramState:
         no shader.
         """
         ctx, executable = self._ctx, self.executable
+        if not ctx.dirty & _SELECTS_PROGRAM and self._keeps_fragment():
+            return
         stages: dict[Stage, Executable] = {}
         if executable is not None:
             stages = dict.fromkeys(executable.linked.shaders, executable)
@@ -456,6 +462,13 @@ class ProgramState:
             self.has_inner = any(stage in stages for stage in _LAST_FIRST[:-1])
             self.problem = problem_of(stages, ctx.profiles == ("es",))
             ctx.dirty |= _OF_PROGRAM
+
+    def _keeps_fragment(self) -> bool:
+        """Whether the fragment stage stays the same if nothing but textures has changed."""
+        fragment = self.stages.get(Stage.FRAGMENT)
+        if fragment is None or not fragment.is_fixed_function:
+            return True
+        return self._ctx.fixed_function.fragment() is fragment
 
     def use(self, program: ProgramObject | None) -> None:
         if program is self.current:

@@ -55,8 +55,10 @@ _MOST_PARTS = 8
 by call.
 """
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
-_SPECIFIES = np.array([call.specifies for call in CALLS])
 _IS_OLD = np.array([call.role is Role.OLD for call in CALLS])
+_PLAYED, _SPECIFIED = 1, 2
+_ORDERED = np.where([call.specifies for call in CALLS], _SPECIFIED, _IS_OLD * _PLAYED)
+"""By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
@@ -180,7 +182,11 @@ class Stream:
             if not self.is_old:
                 self._follow(commands, address, written, written_at)
                 return
-            rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+            rows = _rows(commands)
+            if self._are_diverted() or not self._may_know_draws(rows):
+                self._clear()
+                self._in_order(rows, commands, address)
+                return
             old = _IS_OLD[rows[:, 0]]
             for start, end in pairwise(_edges(old)):
                 part = slice(start * COMMAND_BYTES, end * COMMAND_BYTES)
@@ -208,7 +214,7 @@ class Stream:
                 break
             if len(self.accepted) > _MOST_ACCEPTED:
                 self.forget()
-            rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+            rows = _rows(commands)
             analysis = self._analysis(rows, (written, written_at))
             batch = Batch(self, analysis, rows, commands, address, written, written_at)
             if few is not None and (sets := batch.sets) is not None:
@@ -283,7 +289,7 @@ class Stream:
         if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
         if self.is_old:
-            if not self._may_know_draws(commands):
+            if not self._may_know_draws(_rows(commands)):
                 return False
             ctx.immediate.draw_pending()
         return not self.uses_subroutines  # each glUseProgram resets them
@@ -295,15 +301,14 @@ class Stream:
         ctx = self.ctx
         return ctx.immediate.active or ctx.lists.recorder is not None or ctx.rendering.active
 
-    def _may_know_draws(self, commands: memoryview) -> bool:
+    def _may_know_draws(self, rows: Ints) -> bool:
         """Whether a program is used of which draws can be known: that reads nothing of fixed
         function.
         """
-        programs, words = self.ctx.programs, commands.cast("q")
+        programs = self.ctx.programs
         if _is_own(programs.executable):
             return True
-        size = COMMAND_BYTES // 8
-        used = {words[size * at + 1] for at, n in enumerate(words[::size]) if n == _USE}
+        used = set(rows[rows[:, 0] == _USE, 1].tolist())
         return any(_is_own(getattr(programs.names.get(name), "executable", None)) for name in used)
 
     @staticmethod
@@ -324,14 +329,18 @@ class Stream:
         """
         if (rows[:, 0] == _CALL_LIST).any():  # which may set anything
             self.forget()
-        specifies = _SPECIFIES[rows[:, 0]]
-        for start, end in pairwise(_edges(specifies)):
-            first, done = start, _RUN
-            while done >= _RUN and end - first > _RUN:
-                done = self._run(rows[first:end], bool(specifies[first]))
-                first += done
-            part = slice(first * COMMAND_BYTES, end * COMMAND_BYTES)
-            self._perform_all(commands[part], address + part.start)
+        kinds, size = _ORDERED[rows[:, 0]], COMMAND_BYTES
+        made = 0
+        for start, end in pairwise(_edges(kinds)) if len(rows) > _RUN else ():
+            kind = int(kinds[start])
+            if end - start <= _RUN or not kind:
+                continue
+            self._perform_all(commands[made * size : start * size], address + made * size)
+            made, done = start, _RUN
+            while done >= _RUN and end - made > _RUN:
+                done = self._run(rows[made:end], kind == _SPECIFIED)
+                made += done
+        self._perform_all(commands[made * size :], address + made * size)
 
     def _run(self, rows: Ints, specifies: bool) -> int:
         """Make some calls together; returns how many."""
@@ -345,10 +354,17 @@ class Stream:
     def _perform_all(self, commands: memoryview, address: int) -> bool:
         """Make calls as C made them; false if one of them failed."""
         good = True
+        calls = self.ctx.calls
         for place, number in enumerate(_numbers(commands)):
             call = CALLS[number]
             arguments = call.arguments(commands, place * COMMAND_BYTES, address)
-            good = self.perform(call, arguments) and good
+            self._performing = True
+            try:
+                calls[call.c_name](*arguments)
+            except BaseException as error:
+                self._failed(call, error)
+                good = False
+        self._performing = False
         return good
 
     def perform(self, call: Call, arguments: tuple[Any, ...]) -> bool:
@@ -357,12 +373,15 @@ class Stream:
         try:
             self.ctx.calls[call.c_name](*arguments)
         except BaseException as error:
-            abi.failed(call.function, error)
-            ring.forget(self)
+            self._failed(call, error)
             return False
         finally:
             self._performing = False
         return True
+
+    def _failed(self, call: Call, error: BaseException) -> None:
+        abi.failed(call.function, error)
+        ring.forget(self)
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if the draw depends only on state
@@ -392,7 +411,12 @@ def _is_own(executable: Executable | None) -> bool:
     return executable is not None and not executable.has_builtins
 
 
-def _edges(mask: npt.NDArray[np.bool_]) -> list[int]:
+def _rows(commands: memoryview) -> Ints:
+    """The words of each command."""
+    return np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+
+
+def _edges(mask: npt.NDArray[Any]) -> list[int]:
     """Where runs of equal entries begin, and the end."""
     return [0, *((mask[1:] != mask[:-1]).nonzero()[0] + 1).tolist(), len(mask)]
 

@@ -38,8 +38,12 @@ class TextureUnit:
         self.bound = dict(defaults)
         self.sampler: Any = None
         self.enabled: frozenset[int] = frozenset()  # fixed function: GL_TEXTURE_2D and friends
-        self.env: dict[int, Any] = {GL.TEXTURE_ENV_MODE: GL.MODULATE}
+        self.env: tuple[tuple[int, Any], ...] = ((GL.TEXTURE_ENV_MODE, GL.MODULATE),)  # sorted
         self.lod_bias = 0.0
+
+    def set_env(self, name: int, value: Any) -> None:
+        """Set a parameter of the texture environment."""
+        self.env = tuple(sorted({**dict(self.env), name: value}.items()))
 
 
 class TextureState:

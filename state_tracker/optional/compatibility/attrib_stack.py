@@ -101,7 +101,7 @@ def _save_textures(ctx: Context) -> dict[str, Any]:
         if unit.bound != defaults:
             bound = {t: own.retain() for t, own in unit.bound.items() if own is not defaults[t]}
             named += bound.values()
-        units.append((bound, unit.enabled, dict(unit.env), unit.lod_bias))
+        units.append((bound, unit.enabled, unit.env, unit.lod_bias))
     known = {id(texture): texture for texture in (*defaults.values(), *named)}
     return {
         "active": ctx.textures.active,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.errors import ResetError
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
@@ -77,10 +78,15 @@ class Call:
 
     def play(self, ctx: Context) -> None:
         method = ctx.unrecorded(self.function)
-        if self.around is None:
-            method(*self.args)
-        else:
+        if self.around is not None:
             self.around(ctx, method, self.args)
+            return
+        try:
+            getattr(method, "direct", method)(*self.args)
+        except GLError as error:
+            ctx.record_error(error, self.function)
+        except (ResetError, MemoryError) as error:
+            ctx.work_failed(error, self.function)
 
 
 _SETTERS: dict[str, tuple[Any, int]] = {

@@ -306,8 +306,7 @@ def fragment_key(ctx: Context) -> FragmentKey:
                 shadow = params.compare_mode != GL.NONE and base in ("Z", "ZS")
                 if base in ("Z", "ZS"):
                     base = _DEPTH_BASES[texture.depth_mode]
-                env = tuple(sorted(unit.env.items()))
-                units.append(TextureEnv(index, spelling, base, shadow, env))
+                units.append(TextureEnv(index, spelling, base, shadow, unit.env))
                 break
     s = ctx.lighting
     separate = s.enabled and s.color_control == GL.SEPARATE_SPECULAR_COLOR

@@ -6,23 +6,23 @@ import math
 import re
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.state_tracker.optional.compatibility.matrices import inverse
+from gallette.state_tracker.optional.compatibility.matrices import TEXTURE_UNITS, inverse
 from gallette.state_tracker.shading.builtin_uniforms import PROVIDERS, Field, Getter
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-_MATRICES: dict[str, Callable[[Context, int], npt.NDArray[np.float64]]] = {
-    "ModelView": lambda ctx, i: ctx.matrices.modelview[-1],
-    "Projection": lambda ctx, i: ctx.matrices.projection[-1],
-    "ModelViewProjection": lambda ctx, i: ctx.matrices.modelview_projection,
-    "Texture": lambda ctx, i: ctx.matrices.texture[min(i, 7)][-1],
+_MATRICES: dict[str, Callable[[Context], npt.NDArray[np.float64]]] = {
+    "ModelView": lambda ctx: ctx.matrices.modelview[-1],
+    "Projection": lambda ctx: ctx.matrices.projection[-1],
+    "ModelViewProjection": attrgetter("matrices.modelview_projection"),
 }
+_textures = attrgetter("matrices.textures")
 _FIELDS: dict[str, Getter] = {
     "Point.size": attrgetter("raster.point_size"),
     "Point.sizeMin": attrgetter("raster.point_min"),
@@ -52,17 +52,17 @@ def _matrix(name: str, index: int) -> Getter | None:
     """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
-        return lambda ctx: ctx.matrices.normal
-    if not found or base not in _MATRICES:
+        return attrgetter("matrices.normal")
+    if not found or base not in (*_MATRICES, "Texture"):
         return None
-    get = _MATRICES[base]
+    get: Any = _MATRICES.get(base) or Field(_textures, min(index, TEXTURE_UNITS - 1))
     if form == "":
-        return lambda ctx: get(ctx, index)
+        return get  # type: ignore[no-any-return]
     if form == "Transpose":
-        return lambda ctx: get(ctx, index).swapaxes(-1, -2)
+        return lambda ctx: get(ctx).swapaxes(-1, -2)
     if form == "Inverse":
-        return lambda ctx: inverse(get(ctx, index))
-    return lambda ctx: inverse(get(ctx, index)).swapaxes(-1, -2)
+        return lambda ctx: inverse(get(ctx))
+    return lambda ctx: inverse(get(ctx)).swapaxes(-1, -2)
 
 
 def _camel(field: str) -> str:

@@ -64,7 +64,7 @@ def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
             else [0.0] * 4
         )
     if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
-        return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
+        return [float(dict(unit.env).get(pname, _ENV_DEFAULTS[pname]))]
     raise invalid_enum(pname, "texture environment parameter")
 
 

@@ -317,14 +317,14 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
     elif target == GL.TEXTURE_ENV and pname in _ENV_SCALES:
         if values[0] not in (1.0, 2.0, 4.0):
             raise invalid_value("a scale is 1, 2 or 4")
-        unit.env[pname] = to_int(values[0], False)
+        unit.set_env(pname, to_int(values[0], False))
         ctx.dirty |= Dirty.PROGRAM
     elif target == GL.TEXTURE_ENV and pname in _ENV_VALUES:
         chosen = to_int(values[0], False)
         crossbar = pname in _ENV_SOURCES and 0 <= chosen - GL.TEXTURE0 < TEXTURE_UNITS
         if chosen not in _ENV_VALUES[pname] and not crossbar:
             raise invalid_enum(chosen, "texture environment value")
-        unit.env[pname] = chosen
+        unit.set_env(pname, chosen)
         ctx.dirty |= Dirty.PROGRAM
     elif target in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
         raise invalid_enum(pname, "texture environment parameter")

@@ -162,6 +162,11 @@ class MatrixState:
         self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property
+    def textures(self) -> tuple[Matrix, ...]:
+        """The matrix of each texture unit."""
+        return tuple([stack[-1] for stack in self.texture])
+
+    @property
     def modelview_projection(self) -> Matrix:
         """Their product; the caller ignores numbers that are too large."""
         first, second = self.projection[-1], self.modelview[-1]
