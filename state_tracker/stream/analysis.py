@@ -70,7 +70,7 @@ class Analysis:
         self._texture_writes: list[TextureWrite | None] = []
         self.which = np.empty(len(self.entries), np.int64)
         if len(self.entries):
-            self._find_entries(rows, roles[self.entries], values)
+            self._find_entries(rows, roles[self.entries], values, stream.fixed_state)
 
     def holds(self, stream: Stream, rows: Ints, written: Written) -> bool:
         """Whether it is the analysis of these commands, which make the same calls, too."""
@@ -95,12 +95,12 @@ class Analysis:
         """
         return self.states.last if self._sets_only else None
 
-    def _find_entries(self, rows: Ints, roles: Ints, values: Hashes) -> None:
+    def _find_entries(self, rows: Ints, roles: Ints, values: Hashes, fixed: int) -> None:
         """Find draws, clears, writes and queries, and the kind of each."""
         at = self.entries
         self.begins = _BEGINS[self.numbers[at]]
         of = {role: (roles == _ROLE[role]).nonzero()[0] for role in Role}
-        self._add_drawn(at, of[Role.DRAW], of[Role.CLEAR], values)
+        self._add_drawn(at, of[Role.DRAW], of[Role.CLEAR], values, np.uint64(fixed))
         count = self._add_writes(rows, of[Role.WRITE], len(self.keys))
         count = self._add_texels(rows, of[Role.TEXELS], count)
         self.asked = of[Role.QUERY]
@@ -124,11 +124,13 @@ class Analysis:
         texels = rows[at[of[Role.TEXELS]]]
         self.sizes[of[Role.TEXELS]] = 4 * texels[:, 5] * texels[:, 6]
 
-    def _add_drawn(self, at: Ints, draws: Ints, clears: Ints, values: Hashes) -> None:
-        """Add draws and clears."""
+    def _add_drawn(
+        self, at: Ints, draws: Ints, clears: Ints, values: Hashes, fixed: np.uint64
+    ) -> None:
+        """Add draws and clears. `fixed`: `Stream.fixed_state`."""
         some = np.concatenate((draws, clears))
         states = np.concatenate(
-            (self.states.for_draws(at[draws]), self.states.for_clears(at[clears]))
+            (self.states.for_draws(at[draws]) + fixed, self.states.for_clears(at[clears]))
         )
         found, which = np.unique(kind_of(values[at[some]], states), return_inverse=True)
         self.which[some] = which

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.nir.ir import Stage
 from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import BufferWrite, QueryChange
 from gallette.state_tracker.dirty import Dirty
@@ -26,7 +27,18 @@ from gallette.state_tracker.targets.clears import clear_call
 from gallette.state_tracker.texturing.texture_objects import set_parameter
 
 from .analysis import Analysis, is_ambiguous
-from .calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Call, Family, Ints, Role, keeps_state
+from .calls import (
+    CALLS,
+    COMMAND_BYTES,
+    NUMBERS,
+    PAYLOAD,
+    Call,
+    Family,
+    Ints,
+    Role,
+    distinct,
+    keeps_state,
+)
 
 if TYPE_CHECKING:
     from gallette.state_tracker.stream.stream import Stream
@@ -139,6 +151,10 @@ class Batch:
         blocks: list[bytes] = []
         total = 0
         for name, some, at in analysis.drawn:
+            if not name and self._stream.fixed is not None:
+                blocks.append(self._fixed_blocks(some, total, offsets, sizes))
+                total += len(blocks[-1])
+                continue
             table = analysis.uniforms.rows(name, at)
             if table is None:
                 continue
@@ -150,6 +166,20 @@ class Batch:
         for some, at, pointer in analysis.copied:
             offsets[some] = rows[at, pointer] - self._written_at
         return Pieces.of((b"".join(blocks), self._written), analysis.memories, offsets, sizes)
+
+    def _fixed_blocks(self, some: Ints, total: int, offsets: Ints, sizes: Ints) -> bytes:
+        """The uniforms of known draws of fixed function; their places are put into `offsets`."""
+        found = b""
+        for kind in distinct(self._which[some]):
+            vertex = self._stream.readers.get(self._keys[kind])
+            if vertex is not None:
+                these = some[self._which[some] == kind]
+                blocks = self._stream.fixed.blocks(vertex, self._rows[self._entries[these]])
+                count, size = blocks.shape
+                offsets[these] = total + len(found) + size * np.arange(count)
+                sizes[these] = size
+                found += blocks.tobytes()
+        return found
 
     @property
     def sets(self) -> Settings | None:
@@ -229,6 +259,8 @@ class Batch:
             self._uniforms.store(place)
             self._ctx.dirty |= Dirty.CONSTANTS
             stream.drawn = None
+            if stream.fixed is not None:
+                stream.fixed.before(self._rows[place])
         self._perform(place)
         if call.role is Role.DRAW and stream.drawn is not None:
             found = stream.token()
@@ -239,6 +271,9 @@ class Batch:
         if found is not None and kind < len(self._keys):
             stream.store_token(self._keys[kind], found)
             self._kinds[kind] = found
+            if stream.fixed is not None and call.role is Role.DRAW:
+                stream.readers[self._keys[kind]] = self._ctx.programs.stages[Stage.VERTEX]
+                self._pieces = self._where_bytes_are()
             known = self._which[entry:] == kind
             self._blocked[entry:] &= ~known | (self._starts[entry:] < 0)
 

@@ -317,7 +317,7 @@ _KEEPS_STATE = re.compile(
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|(Named)?Buffer(Sub)?Data|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
-    r"|MatrixMode|(Load|Mult)(Transpose)?Matrix[fd]|Ortho|Frustum|(Material|Light(Model)?)[fi]v?"
+    r"|Rect[sifd]v?|MatrixMode|(Load|Mult)(Transpose)?Matrix[fd]|Ortho|Frustum|(Material|Light(Model)?)[fi]v?"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,9 @@ class Stream:
         executed.
         """
         self.drawn: DrawInfo | None = None  # the draw just made by an entry point
+        self.fixed: Any = None  # the draws of fixed function that are being made
+        self.readers: dict[int, Executable] = {}
+        """By the hash of a draw of fixed function: the vertex shader, which reads its uniforms."""
         self._has_client_arrays = False
 
     @property
@@ -147,6 +151,7 @@ class Stream:
         if not (self.kinds or self.applied or self.accepted):
             return
         self.kinds.clear()
+        self.readers.clear()
         self.applied.clear()
         self.accepted.clear()
         self.for_draws = self.for_clears = 0
@@ -164,12 +169,14 @@ class Stream:
     def outdate(self) -> None:
         """Invalidate the driver's tokens, because a shared object changed."""
         self.kinds.clear()
+        self.readers.clear()
         self.generation += 1
 
     def store_token(self, key: int, token: Any) -> None:
         """Store the driver's token for draws of one kind."""
         if len(self.kinds) >= _MOST_KINDS:
             self.kinds.clear()
+            self.readers.clear()
         self.kinds[key] = token
 
     def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
@@ -182,19 +189,63 @@ class Stream:
             if not self.is_old:
                 self._follow(commands, address, written, written_at)
                 return
-            rows = _rows(commands)
-            if self._are_diverted() or not self._may_know_draws(rows):
-                self._clear()
-                self._in_order(rows, commands, address)
-                return
-            old = _IS_OLD[rows[:, 0]]
-            for start, end in pairwise(_edges(old)):
-                part = slice(start * COMMAND_BYTES, end * COMMAND_BYTES)
-                at = address + part.start
-                if old[start]:
-                    self._in_order(rows[start:end], commands[part], at)
-                else:
-                    self._follow(commands[part], at, written, written_at)
+            rows, done = _rows(commands), 0
+            for start, end in [*self._alternating(rows), (len(rows), len(rows))]:
+                if done < start:
+                    part = slice(done * COMMAND_BYTES, start * COMMAND_BYTES)
+                    at = address + part.start
+                    self._in_turns(rows[done:start], commands[part], at, written, written_at)
+                done = start
+                if start < end and self._as_draws(rows[start:end], written, written_at):
+                    done = end
+
+    def _in_turns(
+        self, rows: Ints, commands: memoryview, address: int, written: bytes, written_at: int
+    ) -> None:
+        """Execute calls of `Role.OLD` in order, and those between them as batches."""
+        if self._are_diverted() or not (self.readers or self._may_know_draws(rows)):
+            self._clear()
+            self._in_order(rows, commands, address)
+            return
+        old = _IS_OLD[rows[:, 0]]
+        for start, end in pairwise(_edges(old)):
+            part = slice(start * COMMAND_BYTES, end * COMMAND_BYTES)
+            at = address + part.start
+            if old[start]:
+                self._in_order(rows[start:end], commands[part], at)
+            else:
+                self._follow(commands[part], at, written, written_at)
+
+    def _alternating(self, rows: Ints) -> list[tuple[int, int]]:
+        """Where calls that specify primitives of fixed function alternate with others, but lists,
+        often enough.
+        """
+        if self._may_know_draws(rows):
+            return []
+        specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
+        lists = (rows[:, 0] == _CALL_LIST).nonzero()[0].tolist()
+        for before, end in pairwise([-1, *lists, len(rows)]):
+            some = specifies[before + 1 : end]
+            if np.count_nonzero(some[1:] != some[:-1]) >= 2 * FEW:
+                found.append((before + 1, end))
+        return found
+
+    def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> bool:
+        """Make calls as draws from a buffer, between which state and matrices are set; false, and
+        none is made, if they have to be made in another way.
+        """
+        if self._are_diverted():
+            return False
+        draws = self.ctx.immediate.draws(rows)
+        if draws is None:
+            return False
+        commands, address = draws.rows.data.cast("B"), draws.rows.ctypes.data
+        self.fixed = draws
+        try:
+            draws.make(partial(self._follow, commands, address, written, written_at))
+        finally:
+            self.fixed = None
+        return True
 
     def _follow(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
         """Execute commands as batches, as far as possible."""
@@ -227,6 +278,11 @@ class Stream:
             self._clear()
             self._perform_all(commands, address)
 
+    @property
+    def fixed_state(self) -> int:
+        """The hash of what draws of fixed function read, but matrices and slots."""
+        return 0 if self.fixed is None else int(self.fixed.state)
+
     def _selected(self) -> tuple[int, ...]:
         """What the slots that calls set depend on."""
         ctx = self.ctx
@@ -245,7 +301,7 @@ class Stream:
         """
         numbers = rows[:, 0].astype(np.uint8)
         values = values_of(rows, numbers)
-        key = values.tobytes(), self.for_draws, self.for_clears, self._selected()
+        key = values.tobytes(), self.for_draws, self.for_clears, self.fixed_state, self._selected()
         found = self._analyses.get(key)
         if found is None or not found.holds(self, rows, written):
             if len(self._analyses) >= _MOST_KEPT or self._analysed > _MOST_ANALYSED:
@@ -288,8 +344,10 @@ class Stream:
         ctx = self.ctx
         if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
+        if self.fixed is not None:
+            return True
         if self.is_old:
-            if not self._may_know_draws(_rows(commands)):
+            if not (self.readers or self._may_know_draws(_rows(commands))):
                 return False
             ctx.immediate.draw_pending()
         return not self.uses_subroutines  # each glUseProgram resets them
@@ -359,6 +417,8 @@ class Stream:
             call = CALLS[number]
             arguments = call.arguments(commands, place * COMMAND_BYTES, address)
             self._performing = True
+            if self.fixed is not None and call.role is Role.DRAW:
+                self.fixed.before(_rows(commands)[place])
             try:
                 calls[call.c_name](*arguments)
             except BaseException as error:
@@ -388,6 +448,8 @@ class Stream:
         that the stream tracks.
         """
         ctx, info = self.ctx, self.drawn
+        if self.fixed is not None:
+            return self.fixed.token()
         executable = ctx.programs.executable
         assert info is not None
         if executable is None or ctx.blends_advanced or executable.fill is not None:

@@ -45,6 +45,11 @@ from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
+from gallette.state_tracker.optional.compatibility.recorded_draws import (
+    RecordedDraws,
+    Rooms,
+    recorded_draws,
+)
 from gallette.state_tracker.optional.compatibility.recorded_lists import play
 from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
 from gallette.state_tracker.stream.calls import Ints
@@ -139,6 +144,7 @@ class ImmediateState:
         self._row: Values = ()  # the attributes of the next vertex
         self._before: dict[int, tuple[int, Values]] = {}  # how many vertices have it from before
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
+        self._rooms = Rooms(ctx)
         self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
         self.keeps = False  # whether primitives are kept for a display list, and not drawn
 
@@ -238,6 +244,17 @@ class ImmediateState:
         """Make recorded calls of vertices; returns how many: all, or none."""
         may = not self.bitmaps and self.may_defer()
         return len(rows) if may and specify(self._ctx, rows) else 0
+
+    def draws(self, rows: Ints) -> RecordedDraws | None:
+        """Recorded calls of vertices, matrices and state as draws from a buffer; None if they must
+        be made in another way.
+        """
+        self.draw_pending()
+        return recorded_draws(self._ctx, self._rooms, rows) if self.may_defer() else None
+
+    def release_all(self) -> None:
+        """Release what lasts as long as the context."""
+        self._rooms.release()
 
     def play(self, rows: Ints) -> int:
         """Make recorded calls of matrices and lists; returns how many."""

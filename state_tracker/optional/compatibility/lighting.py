@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,10 @@ class TexGen:
     mode: int = GL.EYE_LINEAR
 
 
+_of_light = operator.attrgetter(*Light.__annotations__)
+_of_material = operator.attrgetter(*Material.__annotations__)
+
+
 def _generations() -> list[TexGen]:
     zero = (0.0, 0.0, 0.0, 0.0)
     planes = [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), zero, zero]
@@ -144,6 +149,12 @@ class LightingState:
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * TEXTURE_UNITS
         self.texgen = [_generations() for _ in range(TEXTURE_UNITS)]
         self.texgen_enabled: list[tuple[bool, ...]] = [(False,) * 4] * 256
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """All properties of lights and materials."""
+        model = self.model_ambient, self.local_viewer, self.two_side, self.color_control
+        return model, *map(_of_light, self.lights), *map(_of_material, self.materials)
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""

@@ -146,6 +146,11 @@ class MatrixState:
             raise invalid_operation("this texture unit has no matrix")
         return self.texture[unit], DEPTHS["texture"]
 
+    @property
+    def values(self) -> tuple[Cells, ...]:
+        """All current matrices of fixed function."""
+        return tuple(stack.top for stack in (self.modelview, self.projection, *self.texture))
+
     def set_top(self, matrix: Cells) -> None:
         """Replace the current matrix, rounded to the precision of glGetFloatv.
 

@@ -73,14 +73,34 @@ def play(ctx: Context, rows: Ints) -> int:
 
 def may_play(ctx: Context) -> bool:
     """Whether draws with matrices of their own can be made as a series."""
+    return ctx.matrices.mode == GL.MODELVIEW and may_know_draws(ctx)
+
+
+def may_know_draws(ctx: Context) -> bool:
+    """Whether draws of fixed function reach the driver as they are."""
     return not (
-        ctx.matrices.mode != GL.MODELVIEW
-        or ctx.immediate.active
+        ctx.immediate.active
         or ctx.rendering.active
         or ctx.lowers
         or ctx.lost
         or ctx.feedback.current.active
     )
+
+
+Moved = tuple[Matrix, Matrix]
+"""The modelview matrix of each draw, and the stack after all."""
+
+
+def moved_by(ctx: Context, rows: Ints) -> Moved | None:
+    """The matrices after calls that change them, and with which calls of lists draw; None if one of
+    the calls fails.
+    """
+    before = ctx.matrices.modelview
+    way = _known_course(rows[:, 0].tobytes(), len(before))
+    if way.end < len(rows):
+        return None
+    matrices = way.multiplied(before, _factors(rows)[way.places])
+    return matrices[way.nodes], matrices[way.left]
 
 
 class _Stack:
@@ -336,22 +356,30 @@ def _draw_series(
 
 
 def _token(ctx: Context, drawn: Drawn) -> Any:
-    """The driver's token for a primitive that was just drawn, if fixed function draws it, and its
-    vertices and matrices say all that differs between its draws.
+    """The driver's token for a primitive that was just drawn, if its vertices and matrices say all
+    that differs between its draws.
+    """
+    tracked = ctx.lighting.color_material_enabled and int(VertAttrib.COLOR0) in drawn.last
+    if drawn.vao is None or drawn.before or tracked:
+        return None
+    return fixed_token(ctx, drawn.vao, drawn.between_equal_values)
+
+
+def fixed_token(ctx: Context, vao: VertexArray, reads_current: bool = False) -> Any:
+    """The driver's token for the draw from these arrays that was just made, if fixed function drew
+    it and only the vertex stage reads uniforms. `reads_current`: they may be incomplete.
     """
     stages, info = ctx.programs.stages, ctx.stream.drawn
-    if info is None or drawn.vao is None or drawn.before or stages.keys() != _STAGES:
+    if info is None or stages.keys() != _STAGES:
         return None
     vertex, fragment = stages[Stage.VERTEX], stages[Stage.FRAGMENT]
-    layout = drawn.vao.layouts.get(vertex.inputs)
-    tracked = ctx.lighting.color_material_enabled and int(VertAttrib.COLOR0) in drawn.last
+    layout = vao.layouts.get(vertex.inputs)
     if (
         not vertex.is_fixed_function
         or any(not each.type.without_array.is_opaque for each in fragment.linked.uniforms)
         or layout is None
         or layout.clients
-        or (layout.current and not drawn.between_equal_values)
-        or tracked
+        or (layout.current and not reads_current)
         or ctx.passes_edge_flags
         or ctx.blends_advanced
     ):

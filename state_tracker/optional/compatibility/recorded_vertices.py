@@ -58,54 +58,76 @@ def _values(call: Call, rows: Ints) -> Any:
     return found
 
 
+class Specified:
+    """Recorded calls between glBegin and glEnd, and of attributes beside them."""
+
+    def __init__(self, ctx: Context, rows: Ints) -> None:
+        self._ctx = ctx
+        numbers = rows[:, 0]
+        self.begins, self.ends = (numbers == _BEGIN).nonzero()[0], (numbers == _END).nonzero()[0]
+        slots = _SLOTS[numbers]
+        units = _NAMES_UNIT[numbers].nonzero()[0]
+        chosen = rows[units, 1] - GL.TEXTURE0
+        slots[units] += chosen
+        change = (numbers == _BEGIN).astype(np.int64) - (numbers == _END)
+        self.depth = np.cumsum(change) + ctx.immediate.active
+        self.modes = rows[self.begins, 1]
+        self.vertices = (slots == POS).nonzero()[0]
+        self.is_good = not (
+            ctx.lists.recorder is not None
+            or (chosen < 0).any()
+            or (chosen >= _UNITS).any()
+            or self.depth.min() < 0
+            or self.depth.max() > 1
+            or not self.depth[self.vertices].all()
+            or ((self.modes < GL.POINTS) | (self.modes > GL.POLYGON)).any()
+        )
+        """Whether there is no error among them."""
+        self._rows, self._numbers, self._slots = rows, numbers, slots
+
+    def columns(self) -> dict[int, Any]:
+        """By attribute that is set: its values at the vertices, `[vertex, component]`."""
+        rows, slots = self._rows, self._slots
+        values = np.empty((len(rows), 4))
+        for number in distinct(self._numbers):
+            if _SLOTS[number] >= 0:
+                some = (self._numbers == number).nonzero()[0]
+                values[some] = _values(CALLS[number], rows[some])
+        found = {POS: values[self.vertices]}
+        self._last: dict[int, tuple[float, ...]] = {}
+        for slot in distinct(slots):
+            if slot in (-1, POS):
+                continue
+            setter = (slots == slot).nonzero()[0]
+            last = setter.searchsorted(self.vertices) - 1
+            before = self._ctx.arrays.values[slot]
+            found[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
+            self._last[slot] = tuple(values[setter[-1]].tolist())
+        return found
+
+    def bounds(self, places: Ints) -> Ints:
+        """The number of vertices before some calls."""
+        found: Ints = self.vertices.searchsorted(places)
+        return found
+
+    def set_current(self) -> None:
+        """Set the attributes to the last values of `columns`."""
+        for slot, values in self._last.items():
+            set_current(self._ctx, slot, values)
+        if COLOR in self._last:
+            self._ctx.lighting.track_color(self._ctx)
+
+
 def specify(ctx: Context, rows: Ints) -> bool:
     """Make recorded calls between glBegin and glEnd, and of attributes beside them.
 
     False if they must be made one by one: there is an error among them, or something else than the
     list of pending vertices depends on each.
     """
-    immediate = ctx.immediate
-    numbers = rows[:, 0]
-    begins, ends = numbers == _BEGIN, numbers == _END
-    slots = _SLOTS[numbers]
-    units = _NAMES_UNIT[numbers].nonzero()[0]
-    if len(units):
-        chosen = rows[units, 1] - GL.TEXTURE0
-        if (chosen < 0).any() or (chosen >= _UNITS).any():
-            return False
-        slots[units] += chosen
-    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
-    modes = rows[begins, 1]
-    vertices = (slots == POS).nonzero()[0]
-    if (
-        ctx.lists.recorder is not None
-        or depth.min() < 0
-        or depth.max() > 1
-        or not depth[vertices].all()
-        or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
-    ):
+    found = Specified(ctx, rows)
+    if not found.is_good:
         return False
-    values = np.empty((len(rows), 4))
-    for number in distinct(numbers):
-        if _SLOTS[number] >= 0:
-            some = (numbers == number).nonzero()[0]
-            values[some] = _values(CALLS[number], rows[some])
-    setters = {
-        slot: (slots == slot).nonzero()[0] for slot in distinct(slots) if slot not in (-1, POS)
-    }
-    columns = {POS: values[vertices]}
-    for slot, setter in setters.items():
-        last = setter.searchsorted(vertices) - 1
-        before = ctx.arrays.values[slot]
-        columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
-    immediate.append(
-        columns,
-        modes,
-        vertices.searchsorted(begins.nonzero()[0]),
-        vertices.searchsorted(ends.nonzero()[0]),
-    )
-    for slot, setter in setters.items():
-        set_current(ctx, slot, tuple(values[setter[-1]].tolist()))
-    if COLOR in setters:
-        ctx.lighting.track_color(ctx)
+    columns = found.columns()
+    ctx.immediate.append(columns, found.modes, found.bounds(found.begins), found.bounds(found.ends))
+    found.set_current()
     return True

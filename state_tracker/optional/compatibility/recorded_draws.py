@@ -1,0 +1,203 @@
+"""Primitives between which C set state or matrices, as draws from a buffer.
+
+Old programs draw a few vertices, then bind another texture or multiply a matrix, thousands of times
+in a frame. Their calls are in the ring of `state_tracker.stream`. The vertices of all go into one
+buffer, and each glBegin becomes a glDrawArrays, so that the stream knows the draws whose state has
+been there before. The uniforms that follow from the matrices are computed for all of them at once.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.lazy_dataclass import lazy_dataclass
+from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.optional.compatibility.kept_primitives import (
+    VERTICES,
+    keep_vertices,
+    release_vertices,
+)
+from gallette.state_tracker.optional.compatibility.matrices import Matrix, MatrixStack
+from gallette.state_tracker.optional.compatibility.recorded_lists import (
+    CALL,
+    Moved,
+    fixed_token,
+    may_know_draws,
+    may_play,
+    moved_by,
+)
+from gallette.state_tracker.optional.compatibility.recorded_vertices import POS, Specified
+from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
+from gallette.state_tracker.stream.calls import CALLS, NUMBERS, Ints, Role
+from gallette.state_tracker.vertices.vertex_arrays import VertexArray
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
+
+_USUAL = tuple(int(getattr(VertAttrib, name)) for name in ("NORMAL", "COLOR0", "COLOR1", "TEX0"))
+"""Attributes that most draws read: they come from the buffer even if they do not change."""
+_SPECIFIES = np.array([call.specifies for call in CALLS])
+_MOVES = np.array([call.role is Role.OLD and not call.specifies for call in CALLS])
+_DRAW, _USE = NUMBERS["DrawArrays"], NUMBERS["UseProgram"]
+_NUMBER = 4
+"""The word of a draw that has its number; it has fewer arguments."""
+_WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
+_ROOM = 1 << 19
+"""Bytes of a buffer for vertices."""
+_ALL_BITS = (1 << 64) - 1
+
+
+@lazy_dataclass()
+class _Room:
+    """A buffer of vertices with some attributes, and where the last ones end."""
+
+    vao: VertexArray
+    end: int = 0
+
+
+class Rooms:
+    """Buffers for the vertices of recorded draws, by their attributes."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._rooms: dict[tuple[int, ...], _Room] = {}
+
+    def add(self, slots: tuple[int, ...], data: Any) -> tuple[VertexArray, int] | None:
+        """Write vertices into a buffer: the arrays, and the first vertex; None if they are too
+        many.
+        """
+        stride = 16 * len(slots)
+        capacity = _ROOM // stride
+        if len(data) > capacity:
+            return None
+        room = self._rooms.get(slots)
+        if room is None:
+            empty = np.zeros((capacity, len(slots), 4), np.float32)
+            room = self._rooms[slots] = _Room(keep_vertices(self._ctx, list(slots), empty))
+        first = room.end if room.end + len(data) <= capacity else 0
+        room.end = first + len(data)
+        buffer = room.vao.bindings[POS].buffer
+        assert buffer is not None and buffer.resource is not None
+        raw = data.reshape(-1).view(np.uint8)
+        self._ctx.pipe.buffer_subdata(buffer.resource, stride * first, raw)
+        return room.vao, first
+
+    def release(self) -> None:
+        for room in self._rooms.values():
+            release_vertices(room.vao)
+        self._rooms = {}
+
+
+class RecordedDraws:
+    """The draws, and the calls between them that set state."""
+
+    def __init__(self, ctx: Context, vao: VertexArray, rows: Ints, moved: Moved | None) -> None:
+        """`rows`: the commands; `moved`: the matrices of the draws, and those that are left, if
+        there is more than the present one.
+        """
+        self._ctx, self.vao, self.rows, self._moved = ctx, vao, rows, moved
+        slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
+        self.state = hash(marshal.dumps((slots, ctx.lighting.values), 2)) & _ALL_BITS
+        """The hash of what the draws read, but matrices and slots of the stream."""
+        self._blocks: dict[Executable, Bytes] = {}
+
+    def make(self, follow: Callable[[], None]) -> None:
+        """Make all calls: those of `rows` by `follow`."""
+        try:
+            self._ctx.immediate.draw_from(self.vao, follow)
+        finally:
+            if self._moved is not None:
+                self._set_modelview(self._moved[1])
+
+    def before(self, row: Sequence[int]) -> None:
+        """Called before one of the draws is made by its entry point."""
+        if self._moved is not None:
+            self._set_modelview(self._moved[0][row[_NUMBER], None])
+
+    def _set_modelview(self, matrices: Matrix) -> None:
+        self._ctx.matrices.modelview = MatrixStack(matrices)
+        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+
+    def token(self) -> Any:
+        """The driver's token for the draw that was just made, if no more than `state` says what it
+        reads.
+        """
+        return fixed_token(self._ctx, self.vao)
+
+    def blocks(self, vertex: Executable, rows: Ints) -> Bytes:
+        """The uniforms of some of the draws, which one shader reads: a row for all, or one each."""
+        found = self._blocks.get(vertex)
+        if found is None:
+            found = self._blocks[vertex] = self._filled(vertex)
+        return found if self._moved is None else found[rows[:, _NUMBER]]
+
+    def _filled(self, vertex: Executable) -> Bytes:
+        ctx = self._ctx
+        fill(ctx, vertex, 2)
+        ctx.dirty |= Dirty.CONSTANTS
+        block = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None]
+        if self._moved is None:
+            return block
+        found, before = block.repeat(len(self._moved[0]), 0), ctx.matrices.modelview
+        ctx.matrices.modelview = MatrixStack([self._moved[0]])
+        fill(ctx, vertex, 0, found)
+        ctx.matrices.modelview = before
+        return found
+
+
+def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | None:
+    """The draws that recorded calls make; None if these must be made in another way."""
+    found = Specified(ctx, rows)
+    others = (~_SPECIFIES[rows[:, 0]]).nonzero()[0]
+    if not (found.is_good and len(found.vertices) and may_know_draws(ctx)):
+        return None
+    if found.depth[-1] or found.depth[others].any() or (rows[others, 0] == _USE).any():
+        return None
+    if (rows[others, 1] == GL.COLOR_MATERIAL).any():  # which depends on the current colour
+        return None
+    calls = _calls(rows, found, others)
+    moves, drawn = _MOVES[calls[:, 0]], calls[:, 0] == _DRAW
+    moved = None
+    if moves.any():
+        some = calls[moves | drawn]
+        some[some[:, 0] == _DRAW, 0] = CALL
+        moved = moved_by(ctx, some) if may_play(ctx) else None
+        if moved is None:
+            return None
+    columns = found.columns()
+    slots = (POS, *sorted({*columns, *_USUAL} - {POS}))
+    data = np.empty((len(found.vertices), len(slots), 4), np.float32)
+    for place, slot in enumerate(slots):
+        data[:, place] = columns[slot] if slot in columns else ctx.arrays.values[slot]
+    room = rooms.add(slots, data)
+    if room is None:
+        return None
+    vao, first = room
+    calls[drawn, 2] += first
+    found.set_current()
+    return RecordedDraws(ctx, vao, calls[~moves], moved)
+
+
+def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
+    """The calls of draws and all `others`, in order. Neighbours of one mode are one draw, if each
+    vertex belongs to one primitive only.
+    """
+    whole, after = _WHOLE[found.modes], others.searchsorted(found.begins)
+    firsts = found.bounds(found.begins)
+    counts = found.bounds(found.ends) - firsts
+    new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)
+    new = np.append(True, new[:-1] | (np.diff(found.modes) != 0) | (np.diff(after) != 0))
+    starts = new.nonzero()[0]
+    draws = np.zeros((len(starts), rows.shape[1]), np.int64)
+    draws[:, 0], draws[:, 1] = _DRAW, found.modes[starts]
+    draws[:, 2], draws[:, 3] = firsts[starts], np.add.reduceat(counts, starts)
+    draws[:, _NUMBER] = np.arange(len(draws))
+    order = np.concatenate((others, found.begins[starts])).argsort(kind="stable")
+    return np.concatenate((rows[others], draws)).take(order, 0)
