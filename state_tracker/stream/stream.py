@@ -280,7 +280,7 @@ class Stream:
 
     @property
     def fixed_state(self) -> int:
-        """The hash of what draws of fixed function read, but matrices and slots."""
+        """The hash of what selects the shaders of fixed function, but slots."""
         return 0 if self.fixed is None else int(self.fixed.state)
 
     def _selected(self) -> tuple[int, ...]:

@@ -111,7 +111,6 @@ class TexGen:
 
 
 _of_light = operator.attrgetter(*Light.__annotations__)
-_of_material = operator.attrgetter(*Material.__annotations__)
 
 
 def _generations() -> list[TexGen]:
@@ -152,9 +151,8 @@ class LightingState:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """All properties of lights and materials."""
-        model = self.model_ambient, self.local_viewer, self.two_side, self.color_control
-        return model, *map(_of_light, self.lights), *map(_of_material, self.materials)
+        """All properties of lights, some of which select shaders."""
+        return self.local_viewer, self.two_side, self.color_control, *map(_of_light, self.lights)
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""

@@ -105,7 +105,7 @@ class RecordedDraws:
         self._ctx, self.vao, self.rows, self._moved = ctx, vao, rows, moved
         slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
         self.state = hash(marshal.dumps((slots, ctx.lighting.values), 2)) & _ALL_BITS
-        """The hash of what the draws read, but matrices and slots of the stream."""
+        """The hash of what selects the shaders of the draws, but slots of the stream."""
         self._blocks: dict[Executable, Bytes] = {}
 
     def make(self, follow: Callable[[], None]) -> None:

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.skipif(
 
 SIZE = 64
 THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
+STATE = ("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor")
+ENVIRONMENTS = (GL.ADD, GL.MODULATE)
 LISTS = 4
 MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLYGON)
 
@@ -26,9 +28,11 @@ MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLY
 class Old:
     """A program of OpenGL's first years that does random things."""
 
+    w = 1.5
+
     def __init__(self, driver: str, seed: int) -> None:
         self.context = create_context(driver, profile="compat", version=(2, 1), size=(SIZE, SIZE))
-        self.gl: Any = Through(self.context, THROUGH_C)
+        self.gl: Any = Through(self.context, [*THROUGH_C, *STATE])
         self.random = np.random.default_rng(seed)
         self.told: list[Any] = []
         self.lists = self.gl.gen_lists(LISTS)
@@ -69,7 +73,7 @@ class Old:
         choice: list[Callable[[], None]] = [
             lambda: gl.vertex2f(*self.numbers(2)),
             lambda: gl.vertex3d(*self.numbers(3)),
-            lambda: gl.vertex4fv(np.array([*self.numbers(3), 1.5], np.float32)),
+            lambda: gl.vertex4fv(np.array([*self.numbers(3), self.w], np.float32)),
             lambda: gl.vertex2dv(np.array(self.numbers(2))),
         ]
         self.pick(choice)()
@@ -162,6 +166,123 @@ def test_recorded_vertices_and_lists_look_like_others(
     for picture, other in zip(first, others.run(), strict=True):
         np.testing.assert_array_equal(picture, other)
         assert len(np.unique(picture)) > 2
+    assert recorded.told == others.told
+    recorded.context.release()
+    others.context.release()
+
+
+class Sprites(Old):
+    """Few vertices at a time, between which state and matrices change."""
+
+    # Colours in perspective depend on whether draws are one: as constants they are not rounded.
+    w = 1.0
+
+    def __init__(self, driver: str, seed: int) -> None:
+        super().__init__(driver, seed)
+        gl = self.gl
+        self.textures = gl.gen_textures(3)
+        for number, format in enumerate((GL.RGBA, GL.LUMINANCE, GL.ALPHA)):
+            gl.bind_texture(GL.TEXTURE_2D, self.textures[number])
+            gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+            texels = self.random.integers(0, 256, 64, dtype=np.uint8)
+            gl.tex_image2d(GL.TEXTURE_2D, 0, format, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+
+    def state(self) -> None:
+        gl, half = self.gl, self.random.random() < 0.5
+        choice: list[Callable[[], None]] = [
+            lambda: gl.bind_texture(GL.TEXTURE_2D, self.pick(self.textures)),
+            lambda: (gl.enable if half else gl.disable)(GL.TEXTURE_2D),
+            lambda: (gl.enable if half else gl.disable)(self.pick((GL.BLEND, GL.LIGHTING))),
+            lambda: (gl.enable if half else gl.disable)(self.pick((GL.CULL_FACE, GL.LIGHT1))),
+            lambda: (gl.enable if half else gl.disable)(self.pick((GL.COLOR_SUM, GL.NORMALIZE))),
+            lambda: gl.blend_func(self.pick((GL.ONE, GL.SRC_ALPHA)), GL.ONE),
+            lambda: gl.depth_func(self.pick((GL.LESS, GL.ALWAYS))),
+            lambda: gl.cull_face(self.pick((GL.FRONT, GL.BACK))),
+            lambda: gl.scissor(0, 0, self.pick((40, 60)), 64),
+        ]
+        self.pick(choice)()
+
+    def frame(self, turn: int) -> None:
+        gl, depth, random = self.gl, 0, self.random
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        for number in range(30):
+            for _ in range(int(random.integers(3))):
+                self.state()
+            if turn % 3 and random.random() < 0.6:
+                if random.random() < 0.5 and depth < 20:
+                    gl.push_matrix()
+                    depth += 1
+                self.matrix()
+            self.primitives(int(random.integers(1, 3)), 6)
+            if depth and random.random() < 0.5:
+                gl.pop_matrix()
+                depth -= 1
+            if number == 20 and turn == 3:
+                gl.pop_matrix()  # an error, perhaps
+            if number == 20 and turn == 5:
+                gl.enable(GL.COLOR_MATERIAL)
+                gl.enable(GL.LIGHTING)
+        if turn == 5:
+            gl.disable(GL.COLOR_MATERIAL)
+            self.primitives(3)
+        for _ in range(depth):
+            gl.pop_matrix()
+        gl.load_identity()
+
+    def light(self, red: float, emission: float) -> None:
+        """What the stream has no slots of."""
+        gl, colour = self.gl, np.array([red, 0.5, 0.25, red], np.float32)
+        for name in (GL.POSITION, GL.DIFFUSE):
+            gl.lightfv(GL.LIGHT0, name, colour)
+        gl.materialfv(GL.FRONT, GL.EMISSION, emission * colour)
+        gl.matrix_mode(GL.PROJECTION)
+        gl.load_identity()
+        gl.translatef(0.25 * red, 0.0, 0.0)
+        gl.matrix_mode(GL.MODELVIEW)
+
+    def between(self, turn: int) -> None:
+        """What ends all that is known, and vertices without a draw."""
+        gl = self.gl
+        choice: list[Callable[[], None]] = [
+            lambda: gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, self.pick(ENVIRONMENTS)),
+            lambda: gl.fogf(GL.FOG_DENSITY, *self.numbers(1, 0)),
+            lambda: gl.rectf(-1.0, -1.0, -0.5, -0.5),
+            lambda: gl.multi_tex_coord2f(GL.TEXTURE0, 0.25, 0.75),
+        ]
+        self.pick(choice)()
+        for mode in (GL.MODELVIEW, GL.TEXTURE)[: 1 + turn % 2]:
+            gl.matrix_mode(mode)
+            gl.load_identity()
+            gl.translatef(*self.numbers(3, -0.2, 0.2))
+
+    def run(self) -> list[Any]:
+        pictures = []
+        for turn in range(6):
+            seed = int(self.random.integers(1 << 30))
+            # The third frame begins in the state that the second one left: draws are known.
+            for red, emission in ((1, 0), (1, 0), (1, 0), (1, 0.5), (1, 0), (0, 0)):
+                if turn < 4:
+                    self.light(red, emission)
+                self.random = np.random.default_rng(seed)
+                self.frame(turn)
+                pictures.append(self.look())
+                self.told.append(self.gl.get_materialfv(GL.FRONT, GL.DIFFUSE))
+            self.between(turn)
+        return pictures
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_recorded_sprites_look_like_others(
+    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    recorded = Sprites(driver, seed)
+    first = recorded.run()
+    assert sum(sizes) > 50
+    switch_off(monkeypatch)
+    others = Sprites(driver, seed)
+    for picture, other in zip(first, others.run(), strict=True):
+        np.testing.assert_array_equal(picture, other)
     assert recorded.told == others.told
     recorded.context.release()
     others.context.release()
