@@ -2,8 +2,9 @@
 
 The functions wrote their calls into the ring of `state_tracker.stream`. The matrices are multiplied
 level by level: first all that follow from those before the calls, then all that follow from these.
-Lists of a single primitive whose draws differ only in the uniforms that follow from the matrices
-are given to the driver together, with a row of uniforms for each.
+Primitives whose draws differ only in the uniforms that follow from the matrices are given to the
+driver together, with a row of uniforms for each: those of lists of a single primitive, and of lists
+of primitives with matrices between them, whose calls take the place of the call for the list.
 """
 
 from __future__ import annotations
@@ -56,14 +57,13 @@ _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 
 def play(ctx: Context, rows: Ints) -> int:
     """Make recorded calls that change the modelview matrix or call lists; returns how many. The
-    last one may be an error, or a list of several calls.
+    last one may be an error, or a list that is played call by call.
     """
     if not may_play(ctx) or ctx.lists.recorder is not None:
         return 0
     ctx.immediate.draw_pending()
     stack = _Stack(ctx, rows)
-    drawn = [_Listed(each) for each in stack.lists]
-    draw_all(ctx, drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
+    draw_all(ctx, stack.drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
     if stack.end < len(rows):
         number = int(rows[stack.end, 0])
         ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
@@ -83,22 +83,50 @@ def may_play(ctx: Context) -> bool:
     )
 
 
+@lazy_dataclass(frozen=True)
+class Content:
+    """What a list consists of, if that is matrices and primitives."""
+
+    numbers: Ints  # of functions: `CALL` is one of the primitives
+    factors: Matrix  # the matrix that each of them loads or multiplies by
+    drawn: list[Drawn]
+
+
+EMPTY = Content(np.zeros(0, np.int64), np.zeros((0, 4, 4)), [])
+
+
 class _Stack:
-    """The modelview matrices during some calls, and the lists that are called with them."""
+    """The modelview matrices during some calls, and the primitives that are drawn with them."""
 
     def __init__(self, ctx: Context, rows: Ints) -> None:
         before, names = ctx.matrices.modelview, ctx.lists.names
-        way = _known_course(rows[:, 0].tobytes(), len(before))
-        found = map(names.get, rows[way.calls, 1].tolist())
-        drawn = [(n, each) for n, each in enumerate(found) if each is not None and each.calls]
-        other = next((n for n, each in drawn if not each.is_primitive), -1)
-        if other >= 0:
-            way = _known_course(rows[: way.calls[other], 0].tobytes(), len(before))
-            drawn = [each for each in drawn if each[0] < other]
-        self.end, self.left = way.end, way.left
-        self.lists: list[DisplayList] = [each for _, each in drawn]
-        self.nodes = way.nodes[[n for n, _ in drawn]]  # and the matrix of each
-        self.matrices = way.multiplied(before, _factors(rows[: self.end])[way.places])
+        numbers, factors = rows[:, 0], _factors(rows)
+        moves = ~np.isin(numbers, (PUSH, POP, CALL))
+        lengths = np.ones(len(rows), np.int64)
+        made: list[Ints] = []
+        multiplied: list[Matrix] = []
+        drawn: list[Drawn] = []
+        begin, end = 0, len(rows)
+        for place in (numbers == CALL).nonzero()[0].tolist():
+            found = names.get(int(rows[place, 1]))
+            content = EMPTY if found is None else found.content(ctx)
+            if content is None:
+                end = place
+                break
+            made += (numbers[begin:place], content.numbers)
+            multiplied += (factors[begin:place][moves[begin:place]], content.factors)
+            drawn += content.drawn
+            lengths[place], begin = len(content.numbers), place + 1
+        all_made = np.concatenate((*made, numbers[begin:end]))
+        way = _known_course(all_made.tobytes(), len(before))
+        if way.end < len(all_made):  # an error: the call that makes it is not made, nor later ones
+            ends = np.cumsum(lengths[:end])
+            end = int(np.searchsorted(ends, way.end, "right"))
+            way = _known_course(all_made[: ends[end - 1] if end else 0].tobytes(), len(before))
+        self.end, self.left = end, way.left
+        self.drawn, self.nodes = drawn[: len(way.nodes)], way.nodes  # and the matrix of each
+        matrices = *multiplied, factors[begin:end][moves[begin:end]]
+        self.matrices = way.multiplied(before, np.concatenate(matrices))
 
 
 @lazy_dataclass(frozen=True)
@@ -107,9 +135,7 @@ class Course:
 
     end: int  # the first call that is not made, because it fails
     left: list[int]  # the stack after the calls: numbers of matrices
-    calls: Ints  # of lists
-    nodes: Ints  # the matrix of each
-    places: Ints  # the call of each matrix that was not there before
+    nodes: Ints  # the matrix of each primitive
     loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
 
@@ -131,32 +157,28 @@ def _known_course(numbers: bytes, depth: int) -> Course:
 
 def course(numbers: list[int], depth: int) -> Course:
     """The course of the functions with these numbers."""
-    left, end = list(range(depth)), 0
+    left, end = list(range(depth)), len(numbers)
     parents, levels = [-1] * depth, [0] * depth
-    places: list[int] = []
-    calls: list[tuple[int, int]] = []
-    for end, number in enumerate([*numbers, -1]):
+    nodes: list[int] = []
+    for place, number in enumerate(numbers):
         if number == CALL:
-            calls.append((end, left[-1]))
+            nodes.append(left[-1])
         elif number == PUSH and len(left) < DEPTHS["modelview"]:
             left.append(left[-1])
         elif number == POP and len(left) > 1:
             left.pop()
-        elif number in (PUSH, POP, -1):
+        elif number in (PUSH, POP):
+            end = place
             break
         else:
             parent = -1 if number in (_IDENTITY, LOAD) else left[-1]
             left[-1] = len(parents)
             parents.append(parent)
             levels.append(levels[parent] + 1 if parent >= 0 else 0)
-            places.append(end)
     parent_of, level_of = np.array(parents), np.array(levels)
     by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
-    at = np.array(calls, np.int64).reshape(-1, 2)
-    return Course(
-        end, left, at[:, 0], at[:, 1], np.array(places, np.int64), by_level[0],
-        [(some, parent_of[some]) for some in by_level[1:]],
-    )  # fmt: skip
+    further = [(some, parent_of[some]) for some in by_level[1:]]
+    return Course(end, left, np.array(nodes, np.int64), by_level[0], further)
 
 
 def _factors(rows: Ints) -> Matrix:
@@ -225,13 +247,17 @@ class Drawn(Protocol):
         ...
 
 
-class _Listed:
+class Listed:
     """A display list of one primitive."""
 
     first, between_equal_values = 0, False
 
     def __init__(self, found: DisplayList) -> None:
         self._name, self._call = found.name, found.calls[0]
+
+    @property
+    def content(self) -> Content:
+        return Content(np.array([CALL]), EMPTY.factors, [self])
 
     @property
     def kind(self) -> KeptPrimitives | None:
