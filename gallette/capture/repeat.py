@@ -76,7 +76,7 @@ class Repetition:
                 kind = object_kind(step.name, param.name, param.type)
                 if kind:
                     places.append((place, replayer.key(kind, step.args[place])))
-            self._alive += (*memory, *call.alive)
+        self._alive += (*memory, *call.alive)
         made: Made = entry, tuple(call.arguments)
         if places:
             made = self._named, (*made, places)
