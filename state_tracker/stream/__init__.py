@@ -24,10 +24,11 @@ calls that set that state. The known states are dropped when a call outside the 
 changed state (`calls.keeps_state`). Until then the `analysis` of a batch serves the next batch with
 equal calls, whose uniforms and data may be others.
 
-In the compatibility profile NumPy makes arrays of long runs of vertices, and draws the lists of a
-long run of matrices and lists together (`optional/compatibility`, `recorded_vertices` and
-`recorded_lists`); what stands between such calls is executed as above. A list may set anything, so
-it ends what is known. Draws of fixed function are made one by one.
+In the compatibility profile NumPy makes arrays of long runs of vertices, and draws the primitives
+or lists of a long run with matrices between them together (`optional/compatibility`,
+`recorded_vertices`, `recorded_primitives` and `recorded_lists`); what stands between such calls is
+executed as above. A list may set anything, so it ends what is known. Other draws of fixed function
+are made one by one.
 
 `GALLETTE_STREAM=off` disables the stream: every call is executed at once.
 """

@@ -330,26 +330,33 @@ class Stream:
         if (rows[:, 0] == _CALL_LIST).any():  # which may set anything
             self.forget()
         kinds, size = _ORDERED[rows[:, 0]], COMMAND_BYTES
-        made = 0
+        made = moved = 0
         for start, end in pairwise(_edges(kinds)) if len(rows) > _RUN else ():
-            kind = int(kinds[start])
-            if end - start <= _RUN or not kind:
+            if not (kind := int(kinds[start])):
+                continue
+            if start >= moved:  # calls of both kinds begin here
+                moved = start + _length(kinds[start:] > 0)
+                if moved - start > _RUN and moved > end:
+                    first = start + self.ctx.immediate.unfinished(rows[start:moved])
+                    self._perform_all(commands[made * size : first * size], address + made * size)
+                    made = first + self._run(rows[first:moved], "draw_moved")
+            if end - max(start, made) <= _RUN:
                 continue
             self._perform_all(commands[made * size : start * size], address + made * size)
-            made, done = start, _RUN
+            made, done = max(start, made), _RUN
             while done >= _RUN and end - made > _RUN:
-                done = self._run(rows[made:end], kind == _SPECIFIED)
+                done = self._run(rows[made:end], "specify" if kind == _SPECIFIED else "play")
                 made += done
         self._perform_all(commands[made * size :], address + made * size)
 
-    def _run(self, rows: Ints, specifies: bool) -> int:
-        """Make some calls together; returns how many."""
-        immediate = self.ctx.immediate
+    def _run(self, rows: Ints, way: str) -> int:
+        """Make some calls together, in one of the ways of `ImmediateState`; returns how many."""
         try:
-            return immediate.specify(rows) if specifies else immediate.play(rows)
+            made: int = getattr(self.ctx.immediate, way)(rows)
         except BaseException as error:  # of a draw
-            abi.failed(FUNCTIONS["End" if specifies else "CallList"], error)
+            abi.failed(FUNCTIONS["CallList" if way == "play" else "End"], error)
             return len(rows)
+        return made
 
     def _perform_all(self, commands: memoryview, address: int) -> bool:
         """Make calls as C made them; false if one of them failed."""
@@ -414,6 +421,11 @@ def _is_own(executable: Executable | None) -> bool:
 def _rows(commands: memoryview) -> Ints:
     """The words of each command."""
     return np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
+
+
+def _length(mask: npt.NDArray[np.bool_]) -> int:
+    """How many entries are set before the first that is not."""
+    return len(mask) if mask.all() else int(mask.argmin())
 
 
 def _edges(mask: npt.NDArray[Any]) -> list[int]:

@@ -88,7 +88,7 @@ class Layout:
     clients: tuple[ClientRows, ...]
     blocked: bool  # a source buffer is mapped
     current: tuple[int, ...]  # attributes whose current values are read
-    even_colors: bool  # no array has colours
+    even_colors: bool  # all vertices of a primitive have the same colours, as without an array
     copies: tuple[Resource, ...] = ()  # of client arrays: those in `copied`
     copied: tuple[VertexBuffer | None, ...] = ()
 
@@ -275,7 +275,7 @@ class VertexInput:
             tuple(clients.values()),
             blocked,
             tuple(current),
-            not any(vao.attribs[slot].enabled for slot in _COLORS),
+            vao.even_colors or not any(vao.attribs[slot].enabled for slot in _COLORS),
         )
 
     def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:

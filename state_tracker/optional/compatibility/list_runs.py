@@ -123,7 +123,7 @@ class Run:
         self.kept.follow(ctx)
         if not ctx.immediate.can_replay(self.kept):
             return False
-        stack = ctx.matrices.modelview
+        stack = ctx.matrices.current
         way = self._courses.get(len(stack))
         if way is None:
             way = self._courses[len(stack)] = course(self._numbers, len(stack))
@@ -215,6 +215,7 @@ class Run:
         parts = [(part.mode, part.first, part.count) for part in self._parts]
         self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
         self.kept.in_list, self.kept.few = False not in quads, 0
-        self._content = Content(np.array(self._numbers, np.int64), self._factors, [*self._parts])
+        numbers = np.array(self._numbers, np.int64)
+        self._content = Content(numbers, self._factors, [*self._parts], reads=True)
         for _, each, _ in drawn:
             each.release()

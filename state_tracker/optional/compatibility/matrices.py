@@ -146,6 +146,19 @@ class MatrixState:
             raise invalid_operation("this texture unit has no matrix")
         return self.texture[unit], DEPTHS["texture"]
 
+    @property
+    def current(self) -> MatrixStack:
+        """The current stack, if that is one of the two of which positions depend."""
+        return self.projection if self.mode == GL.PROJECTION else self.modelview
+
+    @current.setter
+    def current(self, stack: MatrixStack) -> None:
+        if self.mode == GL.PROJECTION:
+            self.projection = stack
+        else:
+            self.modelview = stack
+        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+
     def set_top(self, matrix: Cells) -> None:
         """Replace the current matrix, rounded to the precision of glGetFloatv.
 

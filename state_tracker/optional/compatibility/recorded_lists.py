@@ -56,7 +56,7 @@ _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 
 
 def play(ctx: Context, rows: Ints) -> int:
-    """Make recorded calls that change the modelview matrix or call lists; returns how many. The
+    """Make recorded calls that change the current matrix or call lists; returns how many. The
     last one may be an error, or a list that is played call by call.
     """
     if not may_play(ctx) or ctx.lists.recorder is not None:
@@ -74,7 +74,7 @@ def play(ctx: Context, rows: Ints) -> int:
 def may_play(ctx: Context) -> bool:
     """Whether draws with matrices of their own can be made as a series."""
     return not (
-        ctx.matrices.mode != GL.MODELVIEW
+        ctx.matrices.mode not in (GL.MODELVIEW, GL.PROJECTION)
         or ctx.immediate.active
         or ctx.rendering.active
         or ctx.lowers
@@ -90,27 +90,32 @@ class Content:
     numbers: Ints  # of functions: `CALL` is one of the primitives
     factors: Matrix  # the matrix that each of them loads or multiplies by
     drawn: list[Drawn]
+    sets: bool = False  # whether it may set attributes
+    reads: bool = False  # whether its primitives may read attributes that it does not set
 
 
 EMPTY = Content(np.zeros(0, np.int64), np.zeros((0, 4, 4)), [])
 
 
 class _Stack:
-    """The modelview matrices during some calls, and the primitives that are drawn with them."""
+    """The current matrices during some calls, and the primitives that are drawn with them."""
 
     def __init__(self, ctx: Context, rows: Ints) -> None:
-        before, names = ctx.matrices.modelview, ctx.lists.names
-        numbers, factors = rows[:, 0], _factors(rows)
+        before, names = ctx.matrices.current, ctx.lists.names
+        numbers, factors = rows[:, 0], factors_of(rows)
         moves = ~np.isin(numbers, (PUSH, POP, CALL))
         lengths = np.ones(len(rows), np.int64)
         made: list[Ints] = []
         multiplied: list[Matrix] = []
         drawn: list[Drawn] = []
         begin, end = 0, len(rows)
+        sets = reads = False
         for place in (numbers == CALL).nonzero()[0].tolist():
             found = names.get(int(rows[place, 1]))
             content = EMPTY if found is None else found.content(ctx)
-            if content is None:
+            if content is not None:
+                sets, reads = sets or content.sets, reads or content.reads
+            if content is None or (sets and reads):
                 end = place
                 break
             made += (numbers[begin:place], content.numbers)
@@ -181,7 +186,7 @@ def course(numbers: list[int], depth: int) -> Course:
     return Course(end, left, np.array(nodes, np.int64), by_level[0], further)
 
 
-def _factors(rows: Ints) -> Matrix:
+def factors_of(rows: Ints) -> Matrix:
     """The matrix that each call loads or multiplies by."""
     found = np.zeros((len(rows), 4, 4))
     for number in distinct(rows[:, 0]):
@@ -257,7 +262,9 @@ class Listed:
 
     @property
     def content(self) -> Content:
-        return Content(np.array([CALL]), EMPTY.factors, [self])
+        kept = self._call.kept
+        sets = kept is None or bool(kept.set)
+        return Content(np.array([CALL]), EMPTY.factors, [self], sets=sets)
 
     @property
     def kind(self) -> KeptPrimitives | None:
@@ -275,7 +282,7 @@ class Listed:
 
 
 def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matrix) -> None:
-    """Draw each primitive with its matrix; then the modelview stack is that of `left`."""
+    """Draw each primitive with its matrix; then the current stack is that of `left`."""
     tokens = _Tokens(ctx)
     blocks: dict[Executable, Bytes] = {}
     done = 0
@@ -294,8 +301,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 done += made
             if done < len(drawn):
                 each = drawn[done]
-                ctx.matrices.modelview = MatrixStack([matrices[done]])
-                ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+                ctx.matrices.current = MatrixStack([matrices[done]])
                 ctx.stream.drawn = None
                 each.draw(ctx)
                 if each.kind is not None:
@@ -305,8 +311,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                     blocks.clear()
                 done += 1
     finally:
-        ctx.matrices.modelview = MatrixStack(left)
-        ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+        ctx.matrices.current = MatrixStack(left)
 
 
 class _Tokens:
@@ -338,7 +343,7 @@ class _Tokens:
 def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
     """The default block of fixed function for each matrix."""
     blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
-    ctx.matrices.modelview = MatrixStack([matrices])
+    ctx.matrices.current = MatrixStack([matrices])
     fill(ctx, vertex, 0, blocks)
     return blocks
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
@@ -18,8 +19,10 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
+    Values = tuple[float, ...]
+
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
-_BEGIN, _END = NUMBERS["Begin"], NUMBERS["End"]
+BEGIN, END = NUMBERS["Begin"], NUMBERS["End"]
 _DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8}
 _UNITS = 8
 _SLOT_OF = {
@@ -37,6 +40,7 @@ _SLOTS = np.array(
     ]
 )
 """By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
+SETS_COLOR = np.isin(_SLOTS, (VertAttrib.COLOR0, VertAttrib.COLOR1))
 _NAMES_UNIT = np.array([call.name.startswith("MultiTexCoord") for call in CALLS])
 
 
@@ -58,21 +62,49 @@ def _values(call: Call, rows: Ints) -> Any:
     return found
 
 
+@lazy_dataclass(frozen=True)
+class Specified:
+    """What recorded calls specify."""
+
+    columns: dict[int, Any]  # the vertices, by attribute
+    modes: Any
+    begins: Any  # before which of the vertices primitives begin, and end
+    ends: Any
+    last: dict[int, Values]  # the attributes that they set
+
+    def set_last(self, ctx: Context) -> None:
+        """Set attributes to the values that they have after the calls."""
+        for slot, values in self.last.items():
+            set_current(ctx, slot, values)
+        if COLOR in self.last:
+            ctx.lighting.track_color(ctx)
+
+
 def specify(ctx: Context, rows: Ints) -> bool:
     """Make recorded calls between glBegin and glEnd, and of attributes beside them.
 
     False if they must be made one by one: there is an error among them, or something else than the
     list of pending vertices depends on each.
     """
+    found = specified(ctx, rows)
+    if found is None:
+        return False
+    ctx.immediate.append(found.columns, found.modes, found.begins, found.ends)
+    found.set_last(ctx)
+    return True
+
+
+def specified(ctx: Context, rows: Ints) -> Specified | None:
+    """What these calls specify; None if they must be made one by one."""
     immediate = ctx.immediate
     numbers = rows[:, 0]
-    begins, ends = numbers == _BEGIN, numbers == _END
+    begins, ends = numbers == BEGIN, numbers == END
     slots = _SLOTS[numbers]
     units = _NAMES_UNIT[numbers].nonzero()[0]
     if len(units):
         chosen = rows[units, 1] - GL.TEXTURE0
         if (chosen < 0).any() or (chosen >= _UNITS).any():
-            return False
+            return None
         slots[units] += chosen
     depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
     modes = rows[begins, 1]
@@ -84,7 +116,7 @@ def specify(ctx: Context, rows: Ints) -> bool:
         or not depth[vertices].all()
         or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
     ):
-        return False
+        return None
     values = np.empty((len(rows), 4))
     for number in distinct(numbers):
         if _SLOTS[number] >= 0:
@@ -98,14 +130,10 @@ def specify(ctx: Context, rows: Ints) -> bool:
         last = setter.searchsorted(vertices) - 1
         before = ctx.arrays.values[slot]
         columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
-    immediate.append(
+    return Specified(
         columns,
         modes,
         vertices.searchsorted(begins.nonzero()[0]),
         vertices.searchsorted(ends.nonzero()[0]),
+        {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()},
     )
-    for slot, setter in setters.items():
-        set_current(ctx, slot, tuple(values[setter[-1]].tolist()))
-    if COLOR in setters:
-        ctx.lighting.track_color(ctx)
-    return True
