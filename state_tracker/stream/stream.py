@@ -330,23 +330,27 @@ class Stream:
         if (rows[:, 0] == _CALL_LIST).any():  # which may set anything
             self.forget()
         kinds, size = _ORDERED[rows[:, 0]], COMMAND_BYTES
-        made = moved = 0
-        for start, end in pairwise(_edges(kinds)) if len(rows) > _RUN else ():
-            if not (kind := int(kinds[start])):
+        made = 0
+
+        def perform_to(end: int) -> int:
+            self._perform_all(commands[made * size : end * size], address + made * size)
+            return max(made, end)
+
+        for start, end in pairwise(_edges(kinds > 0)) if len(rows) > _RUN else ():
+            if end - start <= _RUN or not kinds[start]:
                 continue
-            if start >= moved:  # calls of both kinds begin here
-                moved = start + _length(kinds[start:] > 0)
-                if moved - start > _RUN and moved > end:
-                    first = start + self.ctx.immediate.unfinished(rows[start:moved])
-                    self._perform_all(commands[made * size : first * size], address + made * size)
-                    made = first + self._run(rows[first:moved], "draw_moved")
-            if end - max(start, made) <= _RUN:
-                continue
-            self._perform_all(commands[made * size : start * size], address + made * size)
-            made, done = max(start, made), _RUN
-            while done >= _RUN and end - made > _RUN:
-                done = self._run(rows[made:end], "specify" if kind == _SPECIFIED else "play")
-                made += done
+            parts = [start + edge for edge in _edges(kinds[start:end])]
+            if len(parts) > 2:
+                made = perform_to(start + self.ctx.immediate.unfinished(rows[start:end]))
+                made += self._run(rows[made:end], "draw_moved")
+            for first, last in pairwise(parts):
+                if last - max(first, made) <= _RUN:
+                    continue
+                made, done = perform_to(first), _RUN
+                way = "specify" if kinds[first] == _SPECIFIED else "play"
+                while done >= _RUN and last - made > _RUN:
+                    done = self._run(rows[made:last], way)
+                    made += done
         self._perform_all(commands[made * size :], address + made * size)
 
     def _run(self, rows: Ints, way: str) -> int:
@@ -421,11 +425,6 @@ def _is_own(executable: Executable | None) -> bool:
 def _rows(commands: memoryview) -> Ints:
     """The words of each command."""
     return np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-
-
-def _length(mask: npt.NDArray[np.bool_]) -> int:
-    """How many entries are set before the first that is not."""
-    return len(mask) if mask.all() else int(mask.argmin())
 
 
 def _edges(mask: npt.NDArray[Any]) -> list[int]:

@@ -11,6 +11,7 @@ that the application updates, for which it keeps what it has derived, and which 
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ _CURRENT: dict[str, tuple[Format, str]] = {
 }
 _COLORS = (VertAttrib.COLOR0, VertAttrib.COLOR1)
 _CURRENT_BYTES = 32  # size of one current value
+_FLOATS = struct.Struct("<4f16x")
 _LEAST, _MOST = 1 << 8, 1 << 24
 """Bytes of the buffers that client arrays are copied to again and again."""
 _COPIED = 1 << 16
@@ -125,7 +127,7 @@ class VertexInput:
         self._temporary: list[Resource] = []  # vertex buffers
         self._indices: list[Resource] = []
         self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
-        self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
+        self._current_bytes = np.zeros(SLOTS * _CURRENT_BYTES, np.uint8)
         self.even_colors = True  # in the last draw of fixed function without lights
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
 
@@ -303,6 +305,13 @@ class VertexInput:
                 continue
             changed = True
             before[slot] = values, kind = now
+            at = slot * _CURRENT_BYTES
+            if kind == "float":
+                try:
+                    _FLOATS.pack_into(raw.data, at, *values)
+                    continue
+                except OverflowError:
+                    pass  # infinity as a float
             dtype = np.dtype(_CURRENT[kind][1])
             if dtype.kind in "iu":
                 words = [int(v) & 0xFFFFFFFF for v in values]
@@ -310,10 +319,10 @@ class VertexInput:
             else:
                 with np.errstate(over="ignore"):
                     packed = np.array(values, dtype)
-            raw[slot, : packed.nbytes] = packed.view(np.uint8)
-            raw[slot, packed.nbytes :] = 0
+            raw[at : at + packed.nbytes] = packed.view(np.uint8)
+            raw[at + packed.nbytes : at + _CURRENT_BYTES] = 0
         if changed:
-            self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
+            self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw)
 
     def _copy_clients(
         self, layout: Layout, first: int, last: int, instances: int, base_instance: int
