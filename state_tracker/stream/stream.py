@@ -190,14 +190,14 @@ class Stream:
                 self._follow(commands, address, written, written_at)
                 return
             rows, done = _rows(commands), 0
-            for start, end in [*self._alternating(rows), (len(rows), len(rows))]:
+            first = self.ctx.immediate.unfinished(rows)
+            for start, end in [*self._alternating(rows, first), (len(rows), len(rows))]:
                 if done < start:
                     part = slice(done * COMMAND_BYTES, start * COMMAND_BYTES)
                     at = address + part.start
                     self._in_turns(rows[done:start], commands[part], at, written, written_at)
-                done = start
-                if start < end and self._as_draws(rows[start:end], written, written_at):
-                    done = end
+                    done = start
+                done += self._as_draws(rows[start:end], written, written_at)
 
     def _in_turns(
         self, rows: Ints, commands: memoryview, address: int, written: bytes, written_at: int
@@ -216,36 +216,34 @@ class Stream:
             else:
                 self._follow(commands[part], at, written, written_at)
 
-    def _alternating(self, rows: Ints) -> list[tuple[int, int]]:
-        """Where calls that specify primitives of fixed function alternate with others, but lists,
-        often enough.
+    def _alternating(self, rows: Ints, first: int) -> list[tuple[int, int]]:
+        """Where calls from `first` on that specify primitives of fixed function alternate with
+        others, but lists, often enough.
         """
         if self._may_know_draws(rows):
             return []
         specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
-        lists = (rows[:, 0] == _CALL_LIST).nonzero()[0].tolist()
-        for before, end in pairwise([-1, *lists, len(rows)]):
+        lists = ((rows[first:, 0] == _CALL_LIST).nonzero()[0] + first).tolist()
+        for before, end in pairwise([first - 1, *lists, len(rows)]):
             some = specifies[before + 1 : end]
             if np.count_nonzero(some[1:] != some[:-1]) >= 2 * FEW:
                 found.append((before + 1, end))
         return found
 
-    def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> bool:
-        """Make calls as draws from a buffer, between which state and matrices are set; false, and
-        none is made, if they have to be made in another way.
+    def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> int:
+        """Make calls as draws from a buffer, between which state and matrices are set; returns how
+        many: none, if they have to be made in another way.
         """
-        if self._are_diverted():
-            return False
-        draws = self.ctx.immediate.draws(rows)
+        draws = self.ctx.immediate.draws(rows) if len(rows) and not self._are_diverted() else None
         if draws is None:
-            return False
+            return 0
         commands, address = draws.rows.data.cast("B"), draws.rows.ctypes.data
         self.fixed = draws
         try:
             draws.make(partial(self._follow, commands, address, written, written_at))
         finally:
             self.fixed = None
-        return True
+        return int(draws.count)
 
     def _follow(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
         """Execute commands as batches, as far as possible."""

@@ -104,6 +104,7 @@ class VertexArray(GLObject):
         self.element_buffer: BufferObject | None = None
         self.layouts: dict[Any, Any] = {}  # derived: see `vertex_input`
         self.in_list = False  # whether a display list has compiled the draws from it
+        self.even_colors = False  # whether all vertices of a primitive have the same colours
 
     def changed(self) -> None:
         if self.layouts:

@@ -11,6 +11,7 @@ that the application updates, for which it keeps what it has derived, and which 
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ _CURRENT: dict[str, tuple[Format, str]] = {
 }
 _COLORS = (VertAttrib.COLOR0, VertAttrib.COLOR1)
 _CURRENT_BYTES = 32  # size of one current value
+_FLOATS = struct.Struct("<4f16x")
 _LEAST, _MOST = 1 << 8, 1 << 24
 """Bytes of the buffers that client arrays are copied to again and again."""
 _COPIED = 1 << 16
@@ -88,7 +90,7 @@ class Layout:
     clients: tuple[ClientRows, ...]
     blocked: bool  # a source buffer is mapped
     current: tuple[int, ...]  # attributes whose current values are read
-    even_colors: bool  # no array has colours
+    even_colors: bool  # all vertices of a primitive have the same colours, as without an array
     copies: tuple[Resource, ...] = ()  # of client arrays: those in `copied`
     copied: tuple[VertexBuffer | None, ...] = ()
 
@@ -125,7 +127,7 @@ class VertexInput:
         self._temporary: list[Resource] = []  # vertex buffers
         self._indices: list[Resource] = []
         self._reused: dict[tuple[int, int], Resource] = {}  # copies, by number and size
-        self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
+        self._current_bytes = np.zeros(SLOTS * _CURRENT_BYTES, np.uint8)
         self.even_colors = True  # in the last draw of fixed function without lights
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
 
@@ -275,7 +277,7 @@ class VertexInput:
             tuple(clients.values()),
             blocked,
             tuple(current),
-            not any(vao.attribs[slot].enabled for slot in _COLORS),
+            vao.even_colors or not any(vao.attribs[slot].enabled for slot in _COLORS),
         )
 
     def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:
@@ -303,6 +305,13 @@ class VertexInput:
                 continue
             changed = True
             before[slot] = values, kind = now
+            at = slot * _CURRENT_BYTES
+            if kind == "float":
+                try:
+                    _FLOATS.pack_into(raw.data, at, *values)
+                    continue
+                except OverflowError:
+                    pass  # infinity as a float
             dtype = np.dtype(_CURRENT[kind][1])
             if dtype.kind in "iu":
                 words = [int(v) & 0xFFFFFFFF for v in values]
@@ -310,10 +319,10 @@ class VertexInput:
             else:
                 with np.errstate(over="ignore"):
                     packed = np.array(values, dtype)
-            raw[slot, : packed.nbytes] = packed.view(np.uint8)
-            raw[slot, packed.nbytes :] = 0
+            raw[at : at + packed.nbytes] = packed.view(np.uint8)
+            raw[at + packed.nbytes : at + _CURRENT_BYTES] = 0
         if changed:
-            self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
+            self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw)
 
     def _copy_clients(
         self, layout: Layout, first: int, last: int, instances: int, base_instance: int

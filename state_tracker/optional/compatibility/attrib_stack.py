@@ -41,13 +41,13 @@ _SHARED = (int, float, str, tuple, type(None), np.ndarray)
 
 def _copied(value: Any) -> Any:
     """A copy, which shares what does not change."""
+    if isinstance(value, _SHARED):  # most are
+        return value
     if isinstance(value, list):
         shared = not value or isinstance(value[0], _SHARED)
         return value.copy() if shared else [_copied(one) for one in value]
     if isinstance(value, dict):
         return {key: _copied(one) for key, one in value.items()}
-    if isinstance(value, _SHARED):
-        return value
     made = object.__new__(type(value))
     for name in type(value).__slots__:
         object.__setattr__(made, name, getattr(value, name))
@@ -152,10 +152,12 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the attribute stack is full")
     saved: dict[str, Any] = {"fields": {}}
-    for bit, fields in _GROUPS.items():
+    fields = saved["fields"]
+    for bit, names in _GROUPS.items():
         if mask & bit:
-            for (holder, name), dirty in fields.items():
-                saved["fields"][holder, name] = _copied(getattr(getattr(ctx, holder), name)), dirty
+            for place, dirty in names.items():
+                value = getattr(getattr(ctx, place[0]), place[1])
+                fields[place] = value if isinstance(value, _SHARED) else _copied(value), dirty
     if mask & GL.ENABLE_BIT:
         saved["enables"] = [each.enabled for each in _switched(ctx)]
     if mask & GL.HINT_BIT:
@@ -182,8 +184,10 @@ def pop_attrib(ctx: Context) -> None:
             if (of, name) == ("arrays", "types"):
                 ctx.group.epoch += 1  # layouts of vertex arrays depend on them
     draw, read = ctx.framebuffers.draw, ctx.framebuffers.read
-    enables = zip(_switched(ctx), saved.get("enables", ()), strict=False)
-    others = [(each, "enabled", on) for each, on in enables]
+    others: list[tuple[Any, str, Any]] = []
+    if "enables" in saved and saved["enables"] != [each.enabled for each in _switched(ctx)]:
+        enables = zip(_switched(ctx), saved["enables"], strict=True)
+        others = [(each, "enabled", on) for each, on in enables]
     for place, holder in (("hints", ctx), ("read_buffer", read), ("draw_buffers", draw)):
         if place in saved:
             others.append((holder, place, saved[place]))

@@ -51,6 +51,7 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     Letter,
     decode_letter,
 )
+from gallette.state_tracker.optional.compatibility.recorded_lists import EMPTY, Content, Listed
 from gallette.state_tracker.parameters import PARAMETERS
 from gallette.state_tracker.stream import ring
 
@@ -188,10 +189,17 @@ class DisplayList(GLObject):
         if end > first:
             call.end, call.begins = end, begins
 
-    @property
-    def is_primitive(self) -> bool:
-        """Whether it consists of one primitive."""
-        return bool(self.calls) and self.calls[0].end == len(self.calls)
+    def content(self, ctx: Context) -> Content | None:
+        """What it consists of, if that is known, and only matrices and primitives; those that set
+        something only if they are alone.
+        """
+        if not self.calls:
+            return EMPTY
+        first, count = self.calls[0], len(self.calls)
+        if first.end == count:
+            return Listed(self).content
+        run = first.run
+        return run.content(ctx) if run is not None and run.end == count else None
 
     def play(self, ctx: Context) -> None:
         calls, index = self.calls, 0

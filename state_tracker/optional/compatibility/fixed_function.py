@@ -296,8 +296,11 @@ def fragment_key(ctx: Context) -> FragmentKey:
     """The key of the current texture environment and fog."""
     units = []
     for index, unit in enumerate(ctx.textures.units[:TEXTURE_UNITS]):
-        for target, spelling in TARGETS if unit.enabled else ():
-            if target in unit.enabled:
+        enabled = unit.enabled
+        if not enabled:
+            continue
+        for target, spelling in TARGETS:
+            if target in enabled:
                 texture = unit.bound[target]
                 params = unit.sampler.params if unit.sampler is not None else texture.params
                 if not texture.usable(params):

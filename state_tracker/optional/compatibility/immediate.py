@@ -32,13 +32,13 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.optional.compatibility.kept_primitives import (
     COLOR,
     POS,
-    VERTICES,
     KeptPrimitives,
     Part,
     Values,
     add_part,
     as_vector,
     interleaved,
+    vertices_of,
     without_materials,
 )
 from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
@@ -51,7 +51,7 @@ from gallette.state_tracker.optional.compatibility.recorded_draws import (
     recorded_draws,
 )
 from gallette.state_tracker.optional.compatibility.recorded_lists import play
-from gallette.state_tracker.optional.compatibility.recorded_vertices import specify
+from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
 from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.current_attribs import GL_TYPES, LARGEST, set_current
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
@@ -66,8 +66,6 @@ MOST = 1 << 14
 
 MOST_BITMAPS = 256
 """Pending bitmaps, each of at most `LETTER` rows: the texture that holds all has 16,384 at most."""
-
-_WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
 
 
 @lazy_dataclass()
@@ -231,7 +229,7 @@ class ImmediateState:
         """Add primitives, those of equal modes that can be concatenated as one."""
         if not len(modes):
             return
-        whole = _WHOLE[modes]
+        whole = vertices_of(modes)
         parts = (ends - begins) % np.maximum(whole, 1) + (whole == 0)
         starts = np.append(True, (modes[1:] != modes[:-1]) | (parts[:-1] > 0)).nonzero()[0]
         stops = np.append(starts[1:], len(modes)) - 1
@@ -259,6 +257,11 @@ class ImmediateState:
     def play(self, rows: Ints) -> int:
         """Make recorded calls of matrices and lists; returns how many."""
         return play(self._ctx, rows)
+
+    def unfinished(self, rows: Ints) -> int:
+        """How many of these calls there are to the end of the primitive being specified, if any."""
+        ends = (rows[:, 0] == END).nonzero()[0]
+        return int(ends[0]) + 1 if self.active and len(ends) else 0
 
     def append(self, columns: dict[int, Any], modes: Ints, begins: Ints, ends: Ints) -> None:
         """Add vertices, given by attribute, and the primitives that begin and end before these of

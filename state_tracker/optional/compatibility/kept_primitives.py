@@ -65,6 +65,14 @@ def current(ctx: Context, slot: int) -> Values:
     return as_vector(ctx.lighting.property(slot - MATERIAL0))
 
 
+_WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
+
+
+def vertices_of(modes: Any) -> Any:
+    """Vertices of a primitive in each of these modes, 0 if draws cannot be concatenated."""
+    return _WHOLE[modes]
+
+
 def add_part(parts: list[Part], mode: int, first: int, count: int) -> None:
     """Add a draw of the vertices after those of `parts`: to the last part, if it continues that."""
     whole = VERTICES.get(mode, 0)

@@ -32,6 +32,7 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     MULTIPLY,
     POP,
     PUSH,
+    Content,
     Course,
     course,
     draw_all,
@@ -65,11 +66,8 @@ class _Part:
     mode: int
     count: int
     first: int  # vertex
-
-    @property
-    def kind(self) -> tuple[int, int]:
-        """What draws have in common that differ only in their first vertex."""
-        return self.mode, self.count
+    kind: tuple[Run, int, int]
+    """What draws have in common that differ only in their first vertex."""
 
     @property
     def vao(self) -> Any:
@@ -104,7 +102,7 @@ class Run:
         self._courses: dict[int, Course] = {}  # by the depth of the stack before
         self._factors = np.zeros((0, 4, 4))  # the matrix that each loads or multiplies by
         self._parts: list[_Part] = []
-        self.calls: dict[tuple[int, int], DrawInfo] = {}  # by mode and count
+        self.calls: dict[tuple[Run, int, int], DrawInfo] = {}  # by kind
         self.kept: KeptPrimitives | None = None
 
     def release(self) -> None:
@@ -125,7 +123,7 @@ class Run:
         self.kept.follow(ctx)
         if not ctx.immediate.can_replay(self.kept):
             return False
-        stack = ctx.matrices.modelview
+        stack = ctx.matrices.current
         way = self._courses.get(len(stack))
         if way is None:
             way = self._courses[len(stack)] = course(self._numbers, len(stack))
@@ -135,6 +133,14 @@ class Run:
         drawn = partial(draw_all, ctx, self._parts, matrices[way.nodes], matrices[way.left])
         ctx.immediate.replay(self.kept, drawn)
         return True
+
+    def content(self, ctx: Context) -> Content | None:
+        """What it consists of, if that is known, and if nothing else is set between primitives."""
+        kept = self.kept
+        if kept is None or kept.set or kept.before:
+            return None
+        kept.prepare(ctx)
+        return self._content
 
     def _observe(self, ctx: Context, played: DisplayList) -> None:
         """Play call by call, and keep what the run consists of, if it can be drawn as a series."""
@@ -202,11 +208,14 @@ class Run:
                     before[slot] = first + count, start[slot]
             arrays |= {*kept.slots} - kept.set.keys()
             for mode, begin, count in kept.draws:
-                self._parts.append(_Part(self, call.function, mode, count, first + begin))
+                kind = self, mode, count
+                self._parts.append(_Part(self, call.function, mode, count, first + begin, kind))
             first += len(block)
             blocks.append(block)
         parts = [(part.mode, part.first, part.count) for part in self._parts]
         self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
         self.kept.in_list, self.kept.few = False not in quads, 0
+        numbers = np.array(self._numbers, np.int64)
+        self._content = Content(numbers, self._factors, [*self._parts], reads=True)
         for _, each, _ in drawn:
             each.release()

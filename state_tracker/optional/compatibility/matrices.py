@@ -147,9 +147,17 @@ class MatrixState:
         return self.texture[unit], DEPTHS["texture"]
 
     @property
-    def values(self) -> tuple[Cells, ...]:
-        """All current matrices of fixed function."""
-        return tuple(stack.top for stack in (self.modelview, self.projection, *self.texture))
+    def current(self) -> MatrixStack:
+        """The current stack, if that is one of the two of which positions depend."""
+        return self.projection if self.mode == GL.PROJECTION else self.modelview
+
+    @current.setter
+    def current(self, stack: MatrixStack) -> None:
+        if self.mode == GL.PROJECTION:
+            self.projection = stack
+        else:
+            self.modelview = stack
+        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     def set_top(self, matrix: Cells) -> None:
         """Replace the current matrix, rounded to the precision of glGetFloatv.

@@ -19,11 +19,11 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.optional.compatibility.kept_primitives import (
-    VERTICES,
     keep_vertices,
     release_vertices,
+    vertices_of,
 )
-from gallette.state_tracker.optional.compatibility.matrices import Matrix, MatrixStack
+from gallette.state_tracker.optional.compatibility.matrices import MatrixStack
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     Moved,
@@ -32,7 +32,14 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     may_play,
     moved_by,
 )
-from gallette.state_tracker.optional.compatibility.recorded_vertices import POS, Specified
+from gallette.state_tracker.optional.compatibility.recorded_vertices import (
+    BEGIN,
+    END,
+    POS,
+    SETS_COLOR,
+    Specified,
+    specified,
+)
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
 from gallette.state_tracker.stream.calls import CALLS, NUMBERS, Ints, Role
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
@@ -48,8 +55,7 @@ _MOVES = np.array([call.role is Role.OLD and not call.specifies for call in CALL
 _DRAW, _USE = NUMBERS["DrawArrays"], NUMBERS["UseProgram"]
 _NUMBER = 4
 """The word of a draw that has its number; it has fewer arguments."""
-_WHOLE = np.array([VERTICES.get(mode, 0) for mode in range(GL.POLYGON + 1)])
-_ROOM = 1 << 19
+_ROOM = 1 << 21
 """Bytes of a buffer for vertices."""
 _ALL_BITS = (1 << 64) - 1
 
@@ -67,9 +73,11 @@ class Rooms:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._rooms: dict[tuple[int, ...], _Room] = {}
+        self._rooms: dict[tuple[tuple[int, ...], bool], _Room] = {}
 
-    def add(self, slots: tuple[int, ...], data: Any) -> tuple[VertexArray, int] | None:
+    def add(
+        self, slots: tuple[int, ...], even_colors: bool, data: Any
+    ) -> tuple[VertexArray, int] | None:
         """Write vertices into a buffer: the arrays, and the first vertex; None if they are too
         many.
         """
@@ -77,10 +85,12 @@ class Rooms:
         capacity = _ROOM // stride
         if len(data) > capacity:
             return None
-        room = self._rooms.get(slots)
+        room = self._rooms.get((slots, even_colors))
         if room is None:
             empty = np.zeros((capacity, len(slots), 4), np.float32)
-            room = self._rooms[slots] = _Room(keep_vertices(self._ctx, list(slots), empty))
+            room = _Room(keep_vertices(self._ctx, list(slots), empty))
+            room.vao.even_colors = even_colors
+            self._rooms[slots, even_colors] = room
         first = room.end if room.end + len(data) <= capacity else 0
         room.end = first + len(data)
         buffer = room.vao.bindings[POS].buffer
@@ -98,38 +108,37 @@ class Rooms:
 class RecordedDraws:
     """The draws, and the calls between them that set state."""
 
-    def __init__(self, ctx: Context, vao: VertexArray, rows: Ints, moved: Moved | None) -> None:
+    def __init__(
+        self, ctx: Context, vao: VertexArray, rows: Ints, moved: Moved | None, count: int
+    ) -> None:
         """`rows`: the commands; `moved`: the matrices of the draws, and those that are left, if
-        there is more than the present one.
+        there is more than the present one; `count`: how many of the recorded calls they make.
         """
-        self._ctx, self.vao, self.rows, self._moved = ctx, vao, rows, moved
+        self._ctx, self._vao, self.rows, self._moved, self.count = ctx, vao, rows, moved, count
         slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
-        self.state = hash(marshal.dumps((slots, ctx.lighting.values), 2)) & _ALL_BITS
+        state = slots, vao.even_colors, ctx.lighting.values
+        self.state = hash(marshal.dumps(state, 2)) & _ALL_BITS
         """The hash of what selects the shaders of the draws, but slots of the stream."""
         self._blocks: dict[Executable, Bytes] = {}
 
     def make(self, follow: Callable[[], None]) -> None:
         """Make all calls: those of `rows` by `follow`."""
         try:
-            self._ctx.immediate.draw_from(self.vao, follow)
+            self._ctx.immediate.draw_from(self._vao, follow)
         finally:
             if self._moved is not None:
-                self._set_modelview(self._moved[1])
+                self._ctx.matrices.current = MatrixStack(self._moved[1])
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
         if self._moved is not None:
-            self._set_modelview(self._moved[0][row[_NUMBER], None])
-
-    def _set_modelview(self, matrices: Matrix) -> None:
-        self._ctx.matrices.modelview = MatrixStack(matrices)
-        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+            self._ctx.matrices.current = MatrixStack(self._moved[0][row[_NUMBER], None])
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if no more than `state` says what it
         reads.
         """
-        return fixed_token(self._ctx, self.vao)
+        return fixed_token(self._ctx, self._vao)
 
     def blocks(self, vertex: Executable, rows: Ints) -> Bytes:
         """The uniforms of some of the draws, which one shader reads: a row for all, or one each."""
@@ -145,22 +154,29 @@ class RecordedDraws:
         block = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None]
         if self._moved is None:
             return block
-        found, before = block.repeat(len(self._moved[0]), 0), ctx.matrices.modelview
-        ctx.matrices.modelview = MatrixStack([self._moved[0]])
+        found, before = block.repeat(len(self._moved[0]), 0), ctx.matrices.current
+        ctx.matrices.current = MatrixStack([self._moved[0]])
         fill(ctx, vertex, 0, found)
-        ctx.matrices.modelview = before
+        ctx.matrices.current = before
         return found
 
 
 def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | None:
-    """The draws that recorded calls make; None if these must be made in another way."""
-    found = Specified(ctx, rows)
-    others = (~_SPECIFIES[rows[:, 0]]).nonzero()[0]
-    if not (found.is_good and len(found.vertices) and may_know_draws(ctx)):
-        return None
-    if found.depth[-1] or found.depth[others].any() or (rows[others, 0] == _USE).any():
+    """The draws that recorded calls make, up to a primitive that has not ended; None if these must
+    be made in another way.
+    """
+    numbers = rows[:, 0]
+    inside = np.cumsum((numbers == BEGIN).astype(np.int64) - (numbers == END))
+    count = int((inside == 0).nonzero()[0].max(initial=-1)) + 1
+    rows, numbers, inside = rows[:count], numbers[:count], inside[:count]
+    specifies = _SPECIFIES[numbers]
+    others = (~specifies).nonzero()[0]
+    if not may_know_draws(ctx) or inside[others].any() or (numbers == _USE).any():
         return None
     if (rows[others, 1] == GL.COLOR_MATERIAL).any():  # which depends on the current colour
+        return None
+    found = specified(ctx, rows[specifies])
+    if found is None or not len(found.columns[POS]):
         return None
     calls = _calls(rows, found, others)
     moves, drawn = _MOVES[calls[:, 0]], calls[:, 0] == _DRAW
@@ -171,33 +187,32 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
         moved = moved_by(ctx, some) if may_play(ctx) else None
         if moved is None:
             return None
-    columns = found.columns()
-    slots = (POS, *sorted({*columns, *_USUAL} - {POS}))
-    data = np.empty((len(found.vertices), len(slots), 4), np.float32)
+    slots = (POS, *sorted({*found.columns, *_USUAL} - {POS}))
+    data = np.empty((len(found.columns[POS]), len(slots), 4), np.float32)
     for place, slot in enumerate(slots):
-        data[:, place] = columns[slot] if slot in columns else ctx.arrays.values[slot]
-    room = rooms.add(slots, data)
+        data[:, place] = found.columns.get(slot, ctx.arrays.values[slot])
+    room = rooms.add(slots, not (SETS_COLOR[numbers] & (inside > 0)).any(), data)
     if room is None:
         return None
     vao, first = room
     calls[drawn, 2] += first
-    found.set_current()
-    return RecordedDraws(ctx, vao, calls[~moves], moved)
+    found.set_last(ctx)
+    return RecordedDraws(ctx, vao, calls[~moves], moved, count)
 
 
 def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     """The calls of draws and all `others`, in order. Neighbours of one mode are one draw, if each
     vertex belongs to one primitive only.
     """
-    whole, after = _WHOLE[found.modes], others.searchsorted(found.begins)
-    firsts = found.bounds(found.begins)
-    counts = found.bounds(found.ends) - firsts
+    begins = (rows[:, 0] == BEGIN).nonzero()[0]
+    whole, after = vertices_of(found.modes), others.searchsorted(begins)
+    counts = found.ends - found.begins
     new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)
     new = np.append(True, new[:-1] | (np.diff(found.modes) != 0) | (np.diff(after) != 0))
     starts = new.nonzero()[0]
     draws = np.zeros((len(starts), rows.shape[1]), np.int64)
     draws[:, 0], draws[:, 1] = _DRAW, found.modes[starts]
-    draws[:, 2], draws[:, 3] = firsts[starts], np.add.reduceat(counts, starts)
+    draws[:, 2], draws[:, 3] = found.begins[starts], np.add.reduceat(counts, starts)
     draws[:, _NUMBER] = np.arange(len(draws))
-    order = np.concatenate((others, found.begins[starts])).argsort(kind="stable")
+    order = np.concatenate((others, begins[starts])).argsort(kind="stable")
     return np.concatenate((rows[others], draws)).take(order, 0)

@@ -2,8 +2,9 @@
 
 The functions wrote their calls into the ring of `state_tracker.stream`. The matrices are multiplied
 level by level: first all that follow from those before the calls, then all that follow from these.
-Lists of a single primitive whose draws differ only in the uniforms that follow from the matrices
-are given to the driver together, with a row of uniforms for each.
+Primitives whose draws differ only in the uniforms that follow from the matrices are given to the
+driver together, with a row of uniforms for each: those of lists of a single primitive, and of lists
+of primitives with matrices between them, whose calls take the place of the call for the list.
 """
 
 from __future__ import annotations
@@ -55,15 +56,14 @@ _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 
 
 def play(ctx: Context, rows: Ints) -> int:
-    """Make recorded calls that change the modelview matrix or call lists; returns how many. The
-    last one may be an error, or a list of several calls.
+    """Make recorded calls that change the current matrix or call lists; returns how many. The
+    last one may be an error, or a list that is played call by call.
     """
     if not may_play(ctx) or ctx.lists.recorder is not None:
         return 0
     ctx.immediate.draw_pending()
     stack = _Stack(ctx, rows)
-    drawn = [_Listed(each) for each in stack.lists]
-    draw_all(ctx, drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
+    draw_all(ctx, stack.drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
     if stack.end < len(rows):
         number = int(rows[stack.end, 0])
         ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
@@ -73,7 +73,7 @@ def play(ctx: Context, rows: Ints) -> int:
 
 def may_play(ctx: Context) -> bool:
     """Whether draws with matrices of their own can be made as a series."""
-    return ctx.matrices.mode == GL.MODELVIEW and may_know_draws(ctx)
+    return ctx.matrices.mode in (GL.MODELVIEW, GL.PROJECTION) and may_know_draws(ctx)
 
 
 def may_know_draws(ctx: Context) -> bool:
@@ -88,37 +88,71 @@ def may_know_draws(ctx: Context) -> bool:
 
 
 Moved = tuple[Matrix, Matrix]
-"""The modelview matrix of each draw, and the stack after all."""
+"""The current matrix of each draw, and the stack after all."""
 
 
 def moved_by(ctx: Context, rows: Ints) -> Moved | None:
     """The matrices after calls that change them, and with which calls of lists draw; None if one of
     the calls fails.
     """
-    before = ctx.matrices.modelview
-    way = _known_course(rows[:, 0].tobytes(), len(before))
+    before, numbers = ctx.matrices.current, rows[:, 0]
+    way = _known_course(numbers.tobytes(), len(before))
     if way.end < len(rows):
         return None
-    matrices = way.multiplied(before, _factors(rows)[way.places])
+    moves = ~np.isin(numbers, (PUSH, POP, CALL))
+    matrices = way.multiplied(before, factors_of(rows[moves]))
     return matrices[way.nodes], matrices[way.left]
 
 
+@lazy_dataclass(frozen=True)
+class Content:
+    """What a list consists of, if that is matrices and primitives."""
+
+    numbers: Ints  # of functions: `CALL` is one of the primitives
+    factors: Matrix  # the matrix that each of them loads or multiplies by
+    drawn: list[Drawn]
+    sets: bool = False  # whether it may set attributes
+    reads: bool = False  # whether its primitives may read attributes that it does not set
+
+
+EMPTY = Content(np.zeros(0, np.int64), np.zeros((0, 4, 4)), [])
+
+
 class _Stack:
-    """The modelview matrices during some calls, and the lists that are called with them."""
+    """The current matrices during some calls, and the primitives that are drawn with them."""
 
     def __init__(self, ctx: Context, rows: Ints) -> None:
-        before, names = ctx.matrices.modelview, ctx.lists.names
-        way = _known_course(rows[:, 0].tobytes(), len(before))
-        found = map(names.get, rows[way.calls, 1].tolist())
-        drawn = [(n, each) for n, each in enumerate(found) if each is not None and each.calls]
-        other = next((n for n, each in drawn if not each.is_primitive), -1)
-        if other >= 0:
-            way = _known_course(rows[: way.calls[other], 0].tobytes(), len(before))
-            drawn = [each for each in drawn if each[0] < other]
-        self.end, self.left = way.end, way.left
-        self.lists: list[DisplayList] = [each for _, each in drawn]
-        self.nodes = way.nodes[[n for n, _ in drawn]]  # and the matrix of each
-        self.matrices = way.multiplied(before, _factors(rows[: self.end])[way.places])
+        before, names = ctx.matrices.current, ctx.lists.names
+        numbers, factors = rows[:, 0], factors_of(rows)
+        moves = ~np.isin(numbers, (PUSH, POP, CALL))
+        lengths = np.ones(len(rows), np.int64)
+        made: list[Ints] = []
+        multiplied: list[Matrix] = []
+        drawn: list[Drawn] = []
+        begin, end = 0, len(rows)
+        sets = reads = False
+        for place in (numbers == CALL).nonzero()[0].tolist():
+            found = names.get(int(rows[place, 1]))
+            content = EMPTY if found is None else found.content(ctx)
+            if content is not None:
+                sets, reads = sets or content.sets, reads or content.reads
+            if content is None or (sets and reads):
+                end = place
+                break
+            made += (numbers[begin:place], content.numbers)
+            multiplied += (factors[begin:place][moves[begin:place]], content.factors)
+            drawn += content.drawn
+            lengths[place], begin = len(content.numbers), place + 1
+        all_made = np.concatenate((*made, numbers[begin:end]))
+        way = _known_course(all_made.tobytes(), len(before))
+        if way.end < len(all_made):  # an error: the call that makes it is not made, nor later ones
+            ends = np.cumsum(lengths[:end])
+            end = int(np.searchsorted(ends, way.end, "right"))
+            way = _known_course(all_made[: ends[end - 1] if end else 0].tobytes(), len(before))
+        self.end, self.left = end, way.left
+        self.drawn, self.nodes = drawn[: len(way.nodes)], way.nodes  # and the matrix of each
+        matrices = *multiplied, factors[begin:end][moves[begin:end]]
+        self.matrices = way.multiplied(before, np.concatenate(matrices))
 
 
 @lazy_dataclass(frozen=True)
@@ -127,9 +161,7 @@ class Course:
 
     end: int  # the first call that is not made, because it fails
     left: list[int]  # the stack after the calls: numbers of matrices
-    calls: Ints  # of lists
-    nodes: Ints  # the matrix of each
-    places: Ints  # the call of each matrix that was not there before
+    nodes: Ints  # the matrix of each primitive
     loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
 
@@ -151,35 +183,31 @@ def _known_course(numbers: bytes, depth: int) -> Course:
 
 def course(numbers: list[int], depth: int) -> Course:
     """The course of the functions with these numbers."""
-    left, end = list(range(depth)), 0
+    left, end = list(range(depth)), len(numbers)
     parents, levels = [-1] * depth, [0] * depth
-    places: list[int] = []
-    calls: list[tuple[int, int]] = []
-    for end, number in enumerate([*numbers, -1]):
+    nodes: list[int] = []
+    for place, number in enumerate(numbers):
         if number == CALL:
-            calls.append((end, left[-1]))
+            nodes.append(left[-1])
         elif number == PUSH and len(left) < DEPTHS["modelview"]:
             left.append(left[-1])
         elif number == POP and len(left) > 1:
             left.pop()
-        elif number in (PUSH, POP, -1):
+        elif number in (PUSH, POP):
+            end = place
             break
         else:
             parent = -1 if number in (_IDENTITY, LOAD) else left[-1]
             left[-1] = len(parents)
             parents.append(parent)
             levels.append(levels[parent] + 1 if parent >= 0 else 0)
-            places.append(end)
     parent_of, level_of = np.array(parents), np.array(levels)
     by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
-    at = np.array(calls, np.int64).reshape(-1, 2)
-    return Course(
-        end, left, at[:, 0], at[:, 1], np.array(places, np.int64), by_level[0],
-        [(some, parent_of[some]) for some in by_level[1:]],
-    )  # fmt: skip
+    further = [(some, parent_of[some]) for some in by_level[1:]]
+    return Course(end, left, np.array(nodes, np.int64), by_level[0], further)
 
 
-def _factors(rows: Ints) -> Matrix:
+def factors_of(rows: Ints) -> Matrix:
     """The matrix that each call loads or multiplies by."""
     found = np.zeros((len(rows), 4, 4))
     for number in distinct(rows[:, 0]):
@@ -245,13 +273,19 @@ class Drawn(Protocol):
         ...
 
 
-class _Listed:
+class Listed:
     """A display list of one primitive."""
 
     first, between_equal_values = 0, False
 
     def __init__(self, found: DisplayList) -> None:
         self._name, self._call = found.name, found.calls[0]
+
+    @property
+    def content(self) -> Content:
+        kept = self._call.kept
+        sets = kept is None or bool(kept.set)
+        return Content(np.array([CALL]), EMPTY.factors, [self], sets=sets)
 
     @property
     def kind(self) -> KeptPrimitives | None:
@@ -269,7 +303,7 @@ class _Listed:
 
 
 def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matrix) -> None:
-    """Draw each primitive with its matrix; then the modelview stack is that of `left`."""
+    """Draw each primitive with its matrix; then the current stack is that of `left`."""
     tokens = _Tokens(ctx)
     blocks: dict[Executable, Bytes] = {}
     done = 0
@@ -288,8 +322,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                 done += made
             if done < len(drawn):
                 each = drawn[done]
-                ctx.matrices.modelview = MatrixStack([matrices[done]])
-                ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+                ctx.matrices.current = MatrixStack([matrices[done]])
                 ctx.stream.drawn = None
                 each.draw(ctx)
                 if each.kind is not None:
@@ -299,8 +332,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
                     blocks.clear()
                 done += 1
     finally:
-        ctx.matrices.modelview = MatrixStack(left)
-        ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+        ctx.matrices.current = MatrixStack(left)
 
 
 class _Tokens:
@@ -332,7 +364,7 @@ class _Tokens:
 def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
     """The default block of fixed function for each matrix."""
     blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
-    ctx.matrices.modelview = MatrixStack([matrices])
+    ctx.matrices.current = MatrixStack([matrices])
     fill(ctx, vertex, 0, blocks)
     return blocks
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
@@ -18,8 +19,10 @@ from gallette.state_tracker.vertices.current_attribs import set_current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
+    Values = tuple[float, ...]
+
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
-_BEGIN, _END = NUMBERS["Begin"], NUMBERS["End"]
+BEGIN, END = NUMBERS["Begin"], NUMBERS["End"]
 _DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8}
 _UNITS = 8
 _SLOT_OF = {
@@ -37,6 +40,7 @@ _SLOTS = np.array(
     ]
 )
 """By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
+SETS_COLOR = np.isin(_SLOTS, (VertAttrib.COLOR0, VertAttrib.COLOR1))
 _NAMES_UNIT = np.array([call.name.startswith("MultiTexCoord") for call in CALLS])
 
 
@@ -58,64 +62,22 @@ def _values(call: Call, rows: Ints) -> Any:
     return found
 
 
+@lazy_dataclass(frozen=True)
 class Specified:
-    """Recorded calls between glBegin and glEnd, and of attributes beside them."""
+    """What recorded calls specify."""
 
-    def __init__(self, ctx: Context, rows: Ints) -> None:
-        self._ctx = ctx
-        numbers = rows[:, 0]
-        self.begins, self.ends = (numbers == _BEGIN).nonzero()[0], (numbers == _END).nonzero()[0]
-        slots = _SLOTS[numbers]
-        units = _NAMES_UNIT[numbers].nonzero()[0]
-        chosen = rows[units, 1] - GL.TEXTURE0
-        slots[units] += chosen
-        change = (numbers == _BEGIN).astype(np.int64) - (numbers == _END)
-        self.depth = np.cumsum(change) + ctx.immediate.active
-        self.modes = rows[self.begins, 1]
-        self.vertices = (slots == POS).nonzero()[0]
-        self.is_good = not (
-            ctx.lists.recorder is not None
-            or (chosen < 0).any()
-            or (chosen >= _UNITS).any()
-            or self.depth.min() < 0
-            or self.depth.max() > 1
-            or not self.depth[self.vertices].all()
-            or ((self.modes < GL.POINTS) | (self.modes > GL.POLYGON)).any()
-        )
-        """Whether there is no error among them."""
-        self._rows, self._numbers, self._slots = rows, numbers, slots
+    columns: dict[int, Any]  # the vertices, by attribute
+    modes: Any
+    begins: Any  # before which of the vertices primitives begin, and end
+    ends: Any
+    last: dict[int, Values]  # the attributes that they set
 
-    def columns(self) -> dict[int, Any]:
-        """By attribute that is set: its values at the vertices, `[vertex, component]`."""
-        rows, slots = self._rows, self._slots
-        values = np.empty((len(rows), 4))
-        for number in distinct(self._numbers):
-            if _SLOTS[number] >= 0:
-                some = (self._numbers == number).nonzero()[0]
-                values[some] = _values(CALLS[number], rows[some])
-        found = {POS: values[self.vertices]}
-        self._last: dict[int, tuple[float, ...]] = {}
-        for slot in distinct(slots):
-            if slot in (-1, POS):
-                continue
-            setter = (slots == slot).nonzero()[0]
-            last = setter.searchsorted(self.vertices) - 1
-            before = self._ctx.arrays.values[slot]
-            found[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
-            self._last[slot] = tuple(values[setter[-1]].tolist())
-        return found
-
-    def bounds(self, places: Ints) -> Ints:
-        """The number of vertices before some calls."""
-        found: Ints = self.vertices.searchsorted(places)
-        return found
-
-    def set_current(self) -> None:
-        """Set the attributes to the last values of `columns`."""
-        for slot, values in self._last.items():
-            set_current(self._ctx, slot, values)
-        if COLOR in self._last:
-            self._ctx.lighting.track_color(self._ctx)
+    def set_last(self, ctx: Context) -> None:
+        """Set attributes to the values that they have after the calls."""
+        for slot, values in self.last.items():
+            set_current(ctx, slot, values)
+        if COLOR in self.last:
+            ctx.lighting.track_color(ctx)
 
 
 def specify(ctx: Context, rows: Ints) -> bool:
@@ -124,10 +86,54 @@ def specify(ctx: Context, rows: Ints) -> bool:
     False if they must be made one by one: there is an error among them, or something else than the
     list of pending vertices depends on each.
     """
-    found = Specified(ctx, rows)
-    if not found.is_good:
+    found = specified(ctx, rows)
+    if found is None:
         return False
-    columns = found.columns()
-    ctx.immediate.append(columns, found.modes, found.bounds(found.begins), found.bounds(found.ends))
-    found.set_current()
+    ctx.immediate.append(found.columns, found.modes, found.begins, found.ends)
+    found.set_last(ctx)
     return True
+
+
+def specified(ctx: Context, rows: Ints) -> Specified | None:
+    """What these calls specify; None if they must be made one by one."""
+    immediate = ctx.immediate
+    numbers = rows[:, 0]
+    begins, ends = numbers == BEGIN, numbers == END
+    slots = _SLOTS[numbers]
+    units = _NAMES_UNIT[numbers].nonzero()[0]
+    if len(units):
+        chosen = rows[units, 1] - GL.TEXTURE0
+        if (chosen < 0).any() or (chosen >= _UNITS).any():
+            return None
+        slots[units] += chosen
+    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
+    modes = rows[begins, 1]
+    vertices = (slots == POS).nonzero()[0]
+    if (
+        ctx.lists.recorder is not None
+        or depth.min() < 0
+        or depth.max() > 1
+        or not depth[vertices].all()
+        or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
+    ):
+        return None
+    values = np.empty((len(rows), 4))
+    for number in distinct(numbers):
+        if _SLOTS[number] >= 0:
+            some = (numbers == number).nonzero()[0]
+            values[some] = _values(CALLS[number], rows[some])
+    setters = {
+        slot: (slots == slot).nonzero()[0] for slot in distinct(slots) if slot not in (-1, POS)
+    }
+    columns = {POS: values[vertices]}
+    for slot, setter in setters.items():
+        last = setter.searchsorted(vertices) - 1
+        before = ctx.arrays.values[slot]
+        columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
+    return Specified(
+        columns,
+        modes,
+        vertices.searchsorted(begins.nonzero()[0]),
+        vertices.searchsorted(ends.nonzero()[0]),
+        {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()},
+    )

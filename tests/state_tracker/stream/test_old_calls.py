@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ SIZE = 64
 THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
 STATE = ("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor")
 ENVIRONMENTS = (GL.ADD, GL.MODULATE)
-LISTS = 4
+LISTS = 5
 MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLYGON)
 
 
@@ -40,7 +41,10 @@ class Old:
             self.gl.new_list(self.lists + number, GL.COMPILE)
             if number == 1:
                 self.gl.color3f(0.5, 0.0, 1.0)  # two calls: no primitive alone
-            self.shape()
+            if number == 4:
+                self.moved(6, lambda: self.primitive(()))  # a run, which sets nothing
+            else:
+                self.shape()
             self.gl.end_list()
         for capability in (GL.DEPTH_TEST, GL.LIGHT0, GL.NORMALIZE):
             self.gl.enable(capability)
@@ -84,6 +88,27 @@ class Old:
         for _ in range(12):
             self.vertex()
         self.gl.end()
+
+    def primitive(self, attributes: tuple[float, ...] = (0.3,)) -> None:
+        """A primitive, with attributes before and between its vertices."""
+        for share in attributes:
+            if self.random.random() < share:
+                self.attribute()
+        self.gl.begin(self.pick(MODES))
+        for _ in range(int(self.random.integers(8))):
+            if self.random.random() < sum(attributes):
+                self.attribute()
+            self.vertex()
+        self.gl.end()
+
+    def moved(self, count: int, drawn: Callable[[], None]) -> None:
+        """Primitives, each with a matrix of its own."""
+        for _ in range(count):
+            self.gl.push_matrix()
+            for _ in range(int(self.random.integers(3))):
+                self.matrix()
+            drawn()
+            self.gl.pop_matrix()
 
     def primitives(self, count: int, most: int = 14) -> None:
         for _ in range(count):
@@ -149,6 +174,20 @@ class Old:
                 gl.enable(GL.LIGHTING)
                 gl.disable(GL.COLOR_MATERIAL)
                 self.scene(90, ((0,), (0, 2, 3), (0, 1, 2), (0, 7))[turn // 2])
+            pictures.append(self.look())
+        for turn in range(8):
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+            (gl.enable if turn in (2, 3) else gl.disable)(GL.LIGHTING)
+            (gl.enable if turn == 3 else gl.disable)(GL.COLOR_MATERIAL)
+            gl.matrix_mode(GL.PROJECTION if turn == 4 else GL.MODELVIEW)
+            if turn == 5:  # in perspective
+                gl.load_matrixf(np.eye(4, dtype=np.float32)[[0, 1, 3, 2]] + np.eye(4))
+            if turn < 6:
+                self.moved(300, partial(self.primitive, () if turn == 1 else (0.3,)))
+            else:
+                gl.load_identity()
+                self.scene(120, ((4,), (0, 4, 7, 1))[turn - 6])
+            gl.load_identity()
             pictures.append(self.look())
         return pictures
 
