@@ -137,7 +137,7 @@ class Writer(Objects):
         return self._several(3, 1, 9, 1 / 8)
 
     def direction(self) -> str:
-        """Not zero, and at no right angle to an axis or another one: there highlights end at once."""
+        """Not zero, and not at right angles to an axis or another: highlights end at once there."""
         x, y = (self.data.choice([-3, -1, 1, 3]) / 4 for _ in "xy")
         return f"{x}, {y}, {self.data.choice([0.45, 1.05, 2.1])}"
 
