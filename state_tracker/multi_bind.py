@@ -99,7 +99,7 @@ def bind_buffers_range(
     lengths = read_array(sizes, "sizeiptr", count).tolist()
 
     def bind(i: int) -> None:
-        check_block(ctx, target, names[i], starts[i], lengths[i])
+        check_block(ctx, target, starts[i], lengths[i])  # that of no buffer, too
         _bind_block(ctx, target, first + i, names[i], starts[i], lengths[i])
 
     _each(bind, count)

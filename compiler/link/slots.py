@@ -90,23 +90,23 @@ class Interface(Generic[P]):
     separable: bool
 
 
+def within_limits(found: Sequence[Port], limits: Limits, log: LinkLog) -> list[Port]:
+    """The ports with declared locations; those beyond the last location are errors."""
+    limit, declared = limits.max_varying_vectors, [port for port in found if port.explicit >= 0]
+    beyond = [p for p in declared if p.explicit + p.shape.slots() > limit and not p.var.patch]
+    for port in beyond:
+        log.error(f"location {port.explicit} of '{port.label}' exceeds the limit")
+    return [port for port in declared if port not in beyond]
+
+
 def check_overlaps(found: Sequence[Port], limits: Limits, log: LinkLog) -> None:
     """Check that no two variables share a component of a location (GLSL 4.60, 4.4.1)."""
-    if not any(variable.explicit >= 0 for variable in found):
-        return
     taken: dict[tuple[int, int], Port] = {}
     neighbours: dict[int, Port] = {}
-    limit = limits.max_varying_vectors
-    for variable in found:
-        if variable.explicit < 0:
-            continue
+    for variable in within_limits(found, limits, log):
         element = variable.shape.without_array
         width = element.rows * (2 if element.bit_size == 64 else 1) if element.rows else 4
-        slots = variable.shape.slots()
-        if variable.explicit + slots > limit and not variable.var.patch:
-            log.error(f"location {variable.explicit} of '{variable.label}' exceeds the limit")
-            continue
-        for i in range(slots):
+        for i in range(variable.shape.slots()):
             location, component = variable.explicit + i, variable.var.component
             part = min(width - 4 * (i % 2), 4) if width > 4 else width
             for c in range(component, min(4, component + max(part, 0))):

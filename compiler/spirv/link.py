@@ -20,7 +20,7 @@ from gallette.compiler.link.layout import block_size
 from gallette.compiler.link.log import LinkLog, LinkStop
 from gallette.compiler.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.link.resources import Block, ResourceTables, Uniform, dims_of
-from gallette.compiler.link.slots import Port, check_overlaps
+from gallette.compiler.link.slots import Port, check_overlaps, within_limits
 from gallette.compiler.link.stages import check_stages
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
@@ -147,8 +147,9 @@ class _Linker:
             assign_fragment_outputs(program, outputs, limits, self.log)
         chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
         for shader in chain:
-            for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
-                check_overlaps(list(_ports(shader, mode)), limits, self.log)
+            check_overlaps(list(_ports(shader, Mode.SHADER_IN)), limits, self.log)
+            # Outputs that no stage reads may share a location, as on Mesa: programs capture them.
+            within_limits(list(_ports(shader, Mode.SHADER_OUT)), limits, self.log)
         for rows, some, mode in (
             (program.inputs, chain[:1], Mode.SHADER_IN),
             (program.outputs, chain[-1:], Mode.SHADER_OUT),

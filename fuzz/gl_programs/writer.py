@@ -137,9 +137,9 @@ class Writer(Objects):
         return self._several(3, 1, 9, 1 / 8)
 
     def direction(self) -> str:
-        """Never zero, and never quite at a right angle to an axis."""
+        """Not zero, and not at right angles to an axis or another: highlights end at once there."""
         x, y = (self.data.choice([-3, -1, 1, 3]) / 4 for _ in "xy")
-        return f"{x}, {y}, {self.data.choice([0.5, 1.0, 2.0])}"
+        return f"{x}, {y}, {self.data.choice([0.45, 1.05, 2.1])}"
 
     def fill(self) -> str:
         return "GL.LINE" if self.unfilled and self.often(1 / 3) else "GL.FILL"

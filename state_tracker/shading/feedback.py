@@ -237,7 +237,8 @@ def transform_feedback_buffer_range(
 ) -> None:
     if size <= 0:  # also to bind no buffer, unlike glBindBufferRange
         raise invalid_value("the range is empty")
-    check_block(ctx, GL.TRANSFORM_FEEDBACK_BUFFER, buffer, offset, size)
+    if buffer:
+        check_block(ctx, GL.TRANSFORM_FEEDBACK_BUFFER, offset, size)
     _bind(ctx, xfb, index, buffer, offset, size)
 
 

@@ -88,24 +88,24 @@ def bind_buffer_base(ctx: Context, target: int, index: int, buffer: int) -> None
 def bind_buffer_range(
     ctx: Context, target: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
-    check_block(ctx, target, buffer, offset, size)
+    if buffer:
+        check_block(ctx, target, offset, size)
     bind_indexed(ctx, target, index, buffer, offset, size)
 
 
-def check_block(ctx: Context, target: int, buffer: int, offset: int, size: int) -> None:
+def check_block(ctx: Context, target: int, offset: int, size: int) -> None:
     """Check that a range of a buffer can be bound to an indexed target."""
-    if buffer:
-        if size <= 0:
-            raise invalid_value("the size of a buffer range must be positive")
-        if offset < 0:
-            raise invalid_value("negative offset of a buffer range")
-        unit = 4
-        if target == GL.UNIFORM_BUFFER:
-            unit = ctx.limits.uniform_buffer_offset_alignment
-        elif target == GL.SHADER_STORAGE_BUFFER:
-            unit = 16
-        if offset % unit or (target == GL.TRANSFORM_FEEDBACK_BUFFER and size % 4):
-            raise invalid_value(f"buffer range is not aligned to {unit} bytes")
+    if size <= 0:
+        raise invalid_value("the size of a buffer range must be positive")
+    if offset < 0:
+        raise invalid_value("negative offset of a buffer range")
+    unit = 4
+    if target == GL.UNIFORM_BUFFER:
+        unit = ctx.limits.uniform_buffer_offset_alignment
+    elif target == GL.SHADER_STORAGE_BUFFER:
+        unit = 16
+    if offset % unit or (target == GL.TRANSFORM_FEEDBACK_BUFFER and size % 4):
+        raise invalid_value(f"buffer range is not aligned to {unit} bytes")
 
 
 def bind_indexed(

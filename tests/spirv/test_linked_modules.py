@@ -186,6 +186,23 @@ def test_distances_are_captured_from_both_slots() -> None:
     released(program)
 
 
+def test_outputs_that_no_stage_reads_may_share_a_location() -> None:
+    """Invalid, but piglit's modules do so, and Mesa captures both outputs."""
+    places = "".join(
+        f"OpDecorate %{name} Location 1\nOpDecorate %{name} XfbBuffer 0\n"
+        f"OpDecorate %{name} XfbStride 16\nOpDecorate %{name} Offset {offset}\n"
+        for name, offset in (("a", 0), ("b", 8))
+    )
+    made = module(
+        USES["captured"], OUTPUTS, interface="%a %b", modes=MODES["captured"], decorations=places
+    )
+    program = linked((Stage.VERTEX, made))
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    assert [o.offset for o in program.xfb.outputs] == [0, 8]
+    released(program)
+
+
 def test_what_cannot_be_linked_says_why() -> None:
     """The program has the message, and no shader is left."""
     control = module(
@@ -225,6 +242,7 @@ UNIFORMS = """%many = OpTypeArray %f32 %n3
 OUTPUTS = """%p_two = OpTypePointer Output %f32x2
 %a = OpVariable %p_two Output
 %b = OpVariable %p_two Output"""
+INPUTS = OUTPUTS.replace("Output", "Input")
 NAMED = 'OpName %a "a"\nOpName %b "b"\n'
 USES = {
     "uniforms": """%x = OpLoad %f32 %b
@@ -234,10 +252,12 @@ USES = {
     "attributes": "%x = OpLoad %f32x2 %a\n%y = OpLoad %f32x2 %b\nOpReturn",
     "colours": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
     "varyings": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
+    "read": "%x = OpLoad %f32x2 %a\n%y = OpLoad %f32x2 %b\nOpReturn",
     "captured": "%x = OpLoad %f32x2 %a\nOpStore %a %x\nOpStore %b %x\nOpReturn",
 }
 MODES = {
     "captured": "OpExecutionMode %main Xfb",
+    "read": "OpExecutionMode %main OriginUpperLeft",
     "colours": "OpExecutionMode %main OriginUpperLeft",
 }
 LINK_RULES = [
@@ -264,11 +284,11 @@ LINK_RULES = [
         "captured outputs exceed the stride of buffer 0",
     ),
     (
-        *("attributes", Limits(max_vertex_attribs=3), OUTPUTS.replace("Output", "Input")),
+        *("attributes", Limits(max_vertex_attribs=3), INPUTS),
         *("OpDecorate %a Location 2\nOpDecorate %b Location 3", "attribute 'b' at location 3"),
     ),
     (
-        *("varyings", Limits(), OUTPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
+        *("read", Limits(), INPUTS, "OpDecorate %a Location 1\nOpDecorate %b Location 1"),
         "'a' and 'b' share location 1",
     ),
     (
@@ -276,7 +296,7 @@ LINK_RULES = [
         *("OpDecorate %a Location 1\nOpDecorate %b Location 4", "location 4 of 'b' exceeds"),
     ),
     (
-        *("varyings", Limits(), OUTPUTS),
+        *("read", Limits(), INPUTS),
         "OpDecorate %a Location 1\nOpDecorate %b Location 1\nOpDecorate %b Component 2\n"
         "OpDecorate %a Flat",
         "'a' and 'b' share a location with different interpolation",
@@ -293,7 +313,7 @@ LINK_RULES = [
 def test_modules_obey_the_rules_of_linking(
     kind: str, limits: Limits, variables: str, decorations: str, error: str
 ) -> None:
-    extra = ""
+    stage, extra = Stage.FRAGMENT if kind in ("colours", "read") else Stage.VERTEX, ""
     if kind == "captured":
         for place, name in enumerate("ab"):
             extra += f"OpDecorate %{name} Location {place}\nOpDecorate %{name} XfbBuffer 0\n"
@@ -302,11 +322,10 @@ def test_modules_obey_the_rules_of_linking(
         USES[kind],
         variables,
         interface="" if kind == "uniforms" else "%a %b",
-        model="Fragment" if kind == "colours" else "Vertex",
+        model=stage.name.capitalize(),
         modes=MODES.get(kind, ""),
         decorations=NAMED + extra + decorations,
     )
-    stage = Stage.FRAGMENT if kind == "colours" else Stage.VERTEX
     program = linked((stage, made), limits=limits)
     assert not program.ok
     assert f"error: {error}" in program.info_log

@@ -29,6 +29,8 @@ class Redeclaration:
     once: bool
     layout: frozenset[str]
     """layout identifiers and groups of them that only this variable may have"""
+    plain: bool
+    """whether a redeclaration has no storage qualifier"""
 
 
 def _read() -> Iterator[tuple[str, Redeclaration]]:
@@ -37,7 +39,8 @@ def _read() -> Iterator[tuple[str, Redeclaration]]:
         words = changes.split()
         limit = next((w.removeprefix("size<") for w in words if w.startswith("size<")), "")
         own = frozenset(w[1:] for w in words if w[0] == "@")
-        row = Redeclaration(when, limit, "interpolation" in words, "once" in words, own)
+        interpolated, once, plain = (w in words for w in ("interpolation", "once", "plain"))
+        row = Redeclaration(when, limit, interpolated, once, own, plain)
         yield from ((name, row) for name in names.split())
 
 
@@ -93,7 +96,7 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         raise c.abort(f"'{d.name}' cannot be redeclared in {c.lang.name}", d)
     if d.init is not None:
         raise c.abort(f"built-in '{d.name}' cannot be initialized", d)
-    if quals.storage != var.quals.storage:
+    if quals.storage != ("" if row.plain else var.quals.storage):
         raise c.abort(f"'{d.name}' is redeclared with another storage qualifier", d)
     check_in_and_out(c, quals, d)
     for flag in quals.flags:

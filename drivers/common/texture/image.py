@@ -296,7 +296,10 @@ def _texels(
     word, count = texel_layout(plain)
 
     def make() -> Array:
-        parts = [_convert(resource, format, plain, level) for level in range(len(sizes))]
+        if format.is_compressed and plain.block_bytes == 4:
+            parts = _decoded_levels(resource, format)
+        else:
+            parts = [_convert(resource, format, plain, level) for level in range(len(sizes))]
         parts.append(np.zeros(_TAIL, np.uint8))
         run = np.concatenate(parts).view(word)
         return run if count == 1 else run.reshape(-1, count)
@@ -337,9 +340,6 @@ def _convert(
     """The bytes of one level in the plain format."""
     width, height, _ = level_extent(resource.desc, level)
     data = resource.storage[level]
-    if format.is_compressed and plain.block_bytes == 4:
-        codes = _decoded_codes(format, data)[:, :height, :width]
-        return np.ascontiguousarray(codes).reshape(-1)
     if format.is_compressed:
         return pack(plain, unpack(format, data)[:, :height, :width]).reshape(-1)
     codes = np.full((data.shape[0], height, width, 4), 255, np.uint8)
@@ -366,17 +366,27 @@ def _byte(channel: Channel, raw: Array) -> Array:
     return repeated
 
 
-def _decoded_codes(format: Format, data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """8-bit codes `[plane, height, width, 4]` of a compressed level, still on its sRGB curve."""
-    planes, rows, row_bytes = data.shape
-    columns = row_bytes // format.block_bytes
-    blocks = np.ascontiguousarray(data).reshape(-1, format.block_bytes)
-    texels = block_decoder(format)(blocks)
+def _decoded_levels(resource: HostResource, format: Format) -> list[npt.NDArray[np.uint8]]:
+    """The bytes of each level of a compressed texture as 8-bit codes, still on their sRGB curve.
+
+    The blocks of all levels are decoded together: small levels take what a call takes.
+    """
+    high, wide, size = format.block_height, format.block_width, format.block_bytes
+    blocks = [np.ascontiguousarray(data).reshape(-1, size) for data in resource.storage]
+    texels = block_decoder(format)(np.concatenate(blocks))
     if texels.dtype != np.uint8:
         texels = np.rint(texels * np.float32(255.0)).astype(np.uint8)
-    height, width = format.block_height, format.block_width
-    image = texels.reshape(planes, rows, columns, height, width, 4).swapaxes(2, 3)
-    return image.reshape(planes, rows * height, columns * width, 4)
+    levels, first = [], 0
+    for level, (data, own) in enumerate(zip(resource.storage, blocks, strict=True)):
+        planes, rows, row_bytes = data.shape
+        image = texels[first : first + len(own)].reshape(
+            planes, rows, row_bytes // size, high, wide, 4
+        )
+        width, height, _ = level_extent(resource.desc, level)
+        image = image.swapaxes(2, 3).reshape(planes, rows * high, -1, 4)
+        levels.append(np.ascontiguousarray(image[:, :height, :width]).reshape(-1))
+        first += len(own)
+    return levels
 
 
 def _buffer_image(view: SamplerView, resource: HostResource) -> Image:
