@@ -26,8 +26,10 @@ equal calls, whose uniforms and data may be others.
 
 In the compatibility profile NumPy makes arrays of long runs of vertices, and draws the lists of a
 long run of matrices and lists together (`optional/compatibility`, `recorded_vertices` and
-`recorded_lists`); what stands between such calls is executed as above. A list may set anything, so
-it ends what is known. Draws of fixed function are made one by one.
+`recorded_lists`). Where primitives of fixed function alternate with matrices or state, they become
+draws from a buffer (`recorded_draws`), whose kinds are known as above; what their shaders read is
+in the state of lights, and their uniforms are computed from matrices and materials each time. What
+stands between such calls is executed as above. A list may set anything, so it ends what is known.
 
 `GALLETTE_STREAM=off` disables the stream: every call is executed at once.
 """
