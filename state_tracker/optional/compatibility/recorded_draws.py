@@ -57,6 +57,8 @@ _NUMBER = 4
 """The word of a draw that has its number; it has fewer arguments."""
 _ROOM = 1 << 21
 """Bytes of a buffer for vertices."""
+_MOST_ROOMS = 16
+"""Programs that set ever other attributes must not fill the memory."""
 _ALL_BITS = (1 << 64) - 1
 
 
@@ -87,6 +89,9 @@ class Rooms:
             return None
         room = self._rooms.get((slots, even_colors))
         if room is None:
+            if len(self._rooms) >= _MOST_ROOMS:
+                self.release()
+                self._ctx.stream.outdate()  # known draws read the released buffers
             empty = np.zeros((capacity, len(slots), 4), np.float32)
             room = _Room(keep_vertices(self._ctx, list(slots), empty))
             room.vao.even_colors = even_colors
