@@ -278,7 +278,7 @@ class Stream:
 
     @property
     def fixed_state(self) -> int:
-        """The hash of what selects the shaders of fixed function, but slots."""
+        """The hash of the state, outside the slots, that selects shaders of fixed function."""
         return 0 if self.fixed is None else int(self.fixed.state)
 
     def _selected(self) -> tuple[int, ...]:

@@ -123,7 +123,7 @@ class RecordedDraws:
         slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
         state = slots, vao.even_colors, ctx.lighting.values
         self.state = hash(marshal.dumps(state, 2)) & _ALL_BITS
-        """The hash of what selects the shaders of the draws, but slots of the stream."""
+        """The hash of the state, outside the slots of the stream, that selects the shaders."""
         self._blocks: dict[Executable, Bytes] = {}
 
     def make(self, follow: Callable[[], None]) -> None:

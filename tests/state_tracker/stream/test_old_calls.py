@@ -299,6 +299,8 @@ class Sprites(Old):
         pictures = []
         for turn in range(6):
             seed = int(self.random.integers(1 << 30))
+            if turn == 4:
+                self.gl.enable(GL.COLOR_MATERIAL)
             # The third frame begins in the state that the second one left: draws are known.
             for red, emission in ((1, 0), (1, 0), (1, 0), (1, 0.5), (1, 0), (0, 0)):
                 if turn < 4:
@@ -307,6 +309,7 @@ class Sprites(Old):
                 self.frame(turn)
                 pictures.append(self.look())
                 self.told.append(self.gl.get_materialfv(GL.FRONT, GL.DIFFUSE))
+            self.gl.disable(GL.COLOR_MATERIAL)
             self.between(turn)
         return pictures
 
