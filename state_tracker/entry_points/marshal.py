@@ -29,8 +29,6 @@ Measure = Callable[[Function, tuple[Any, ...]], int]
 
 
 def _number(param: Param, value: Any) -> Any:
-    if value is None:
-        return 0
     if param.type in ("float", "clampf", "double", "clampd"):
         return float(value)
     return operator.index(value) if not isinstance(value, float) else int(value)
@@ -100,7 +98,7 @@ def c_arguments(function: Function, args: Sequence[Any]) -> tuple[list[Any], lis
     made = _Call()
     for param, value in zip(function.params, args, strict=True):
         is_number = param.kind in (Kind.VALUE, Kind.CAPACITY) and not param.stars
-        made.add(param, _number(param, value) if is_number else value)
+        made.add(param, _number(param, value or 0) if is_number else value)
     return made.arguments, made.alive
 
 
@@ -154,7 +152,7 @@ def native_method(
             if i < len(args):
                 value = args[i]
                 if param.kind is Kind.VALUE and not param.stars:
-                    value = _number(param, value)
+                    value = _number(param, value) if value is not None else 0
                 values[param.name] = value
             elif param.kind is Kind.CAPACITY:
                 value = STRING_ROOM if function.params[i + 1].name == "length" else ROOM // 4
