@@ -299,7 +299,7 @@ class DrawPlan(Rasterization):
             self._store_sizes(size, size, 0)
         stream = self._streams[0]
         assert stream is not None
-        return self._made(stream)
+        return self._made(stream) or self._drawn(stream.clipped, info, start)
 
     def command_lists(
         self, series: Series, target: FramebufferState, planned: Callable[[Any], Plan | None]

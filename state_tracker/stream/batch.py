@@ -10,7 +10,7 @@ other kind the batch stops: the calls that set the state are made, then the comm
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,11 +36,11 @@ from .calls import (
     Family,
     Ints,
     Role,
-    distinct,
     keeps_state,
 )
 
 if TYPE_CHECKING:
+    from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.stream.stream import Stream
     from gallette.state_tracker.texturing.textures import TextureObject
 
@@ -76,6 +76,7 @@ class Batch:
         self._kinds: list[Any] = []  # those of draws and clears come first
         self._asked: list[int] = []
         self._changes: list[QueryObject] = []
+        self._tables: dict[Executable, int] = {}
         self._fill_in()
 
     # -- entries -----------------------------------------------------------------------------------
@@ -100,6 +101,9 @@ class Batch:
         self._starts = np.where(analysis.begins, rows[at, 2], 0)
         self._blocked |= self._starts < 0
         self._pieces = self._where_bytes_are()
+        if self._stream.fixed is not None:
+            readers = self._stream.readers
+            self._add_blocks([n for n, key in enumerate(self._keys) if key in readers])
 
     def _add_queries(self, some: Ints) -> None:
         """Add queries of samples. They are followed as long as begins alternate with ends of the
@@ -151,10 +155,6 @@ class Batch:
         blocks: list[bytes] = []
         total = 0
         for name, some, at in analysis.drawn:
-            if not name and self._stream.fixed is not None:
-                blocks.append(self._fixed_blocks(some, total, offsets, sizes))
-                total += len(blocks[-1])
-                continue
             table = analysis.uniforms.rows(name, at)
             if table is None:
                 continue
@@ -167,19 +167,25 @@ class Batch:
             offsets[some] = rows[at, pointer] - self._written_at
         return Pieces.of((b"".join(blocks), self._written), analysis.memories, offsets, sizes)
 
-    def _fixed_blocks(self, some: Ints, total: int, offsets: Ints, sizes: Ints) -> bytes:
-        """The uniforms of known draws of fixed function; their places are put into `offsets`."""
-        found = b""
-        for kind in distinct(self._which[some]):
-            vertex = self._stream.readers.get(self._keys[kind])
-            if vertex is not None:
-                these = some[self._which[some] == kind]
-                blocks = self._stream.fixed.blocks(vertex, self._rows[self._entries[these]])
-                count, size = blocks.shape
-                offsets[these] = total + len(found) + size * np.arange(count)
-                sizes[these] = size
-                found += blocks.tobytes()
-        return found
+    def _add_blocks(self, kinds: Iterable[int]) -> None:
+        """Let draws of fixed function, of these kinds, read the uniforms of their shaders."""
+        pieces, fixed = self._pieces, self._stream.fixed
+        memories, tables = [*pieces.memories], self._tables
+        memory, sizes = np.full(len(self._keys), -1), np.zeros(len(self._keys), np.int64)
+        for kind in kinds:
+            vertex = self._stream.readers[self._keys[kind]]
+            blocks = fixed.blocks(vertex)
+            if vertex not in tables:
+                tables[vertex] = len(memories)
+                memories.append(blocks.tobytes())
+            memory[kind], sizes[kind] = tables[vertex], blocks.shape[1]
+        which = np.append(memory, -1)[np.minimum(self._which, len(memory))]
+        these = (which >= 0).nonzero()[0]
+        size = sizes[self._which[these]]
+        offsets, all_sizes, in_memory = pieces.offsets, pieces.sizes, pieces.which.copy()
+        in_memory[these], all_sizes[these] = which[these], size
+        offsets[these] = size * fixed.rows_of(self._rows[self._entries[these]])
+        self._pieces = Pieces.of(memories, in_memory, offsets, all_sizes)
 
     @property
     def sets(self) -> Settings | None:
@@ -271,10 +277,11 @@ class Batch:
         if found is not None and kind < len(self._keys):
             stream.store_token(self._keys[kind], found)
             self._kinds[kind] = found
+            known = self._which[entry:] == kind
             if stream.fixed is not None and call.role is Role.DRAW:
                 stream.readers[self._keys[kind]] = self._ctx.programs.stages[Stage.VERTEX]
-                self._pieces = self._where_bytes_are()
-            known = self._which[entry:] == kind
+                if known[1:].any():
+                    self._add_blocks([kind])
             self._blocked[entry:] &= ~known | (self._starts[entry:] < 0)
 
     def _accept(self, place: int) -> bool:

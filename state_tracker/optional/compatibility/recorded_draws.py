@@ -27,6 +27,7 @@ from gallette.state_tracker.optional.compatibility.matrices import MatrixStack
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     Moved,
+    blocks_of,
     fixed_token,
     may_know_draws,
     may_play,
@@ -145,25 +146,23 @@ class RecordedDraws:
         """
         return fixed_token(self._ctx, self._vao)
 
-    def blocks(self, vertex: Executable, rows: Ints) -> Bytes:
-        """The uniforms of some of the draws, which one shader reads: a row for all, or one each."""
+    def blocks(self, vertex: Executable) -> Bytes:
+        """The uniforms that one shader reads: a row for each draw, or one for all."""
         found = self._blocks.get(vertex)
         if found is None:
-            found = self._blocks[vertex] = self._filled(vertex)
-        return found if self._moved is None else found[rows[:, _NUMBER]]
-
-    def _filled(self, vertex: Executable) -> Bytes:
-        ctx = self._ctx
-        fill(ctx, vertex, 2)
-        ctx.dirty |= Dirty.CONSTANTS
-        block = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None]
-        if self._moved is None:
-            return block
-        found, before = block.repeat(len(self._moved[0]), 0), ctx.matrices.current
-        ctx.matrices.current = MatrixStack([self._moved[0]])
-        fill(ctx, vertex, 0, found)
-        ctx.matrices.current = before
+            ctx = self._ctx
+            fill(ctx, vertex, 2)
+            ctx.dirty |= Dirty.CONSTANTS
+            before = ctx.matrices.current
+            matrices = before[-1][None] if self._moved is None else self._moved[0]
+            found = self._blocks[vertex] = blocks_of(ctx, vertex, matrices)
+            ctx.matrices.current = before
         return found
+
+    def rows_of(self, rows: Ints) -> Ints:
+        """The rows of `blocks` of some draws."""
+        found: Ints = rows[:, _NUMBER]
+        return found if self._moved is not None else np.zeros_like(found)
 
 
 def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | None:

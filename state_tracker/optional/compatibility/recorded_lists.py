@@ -315,7 +315,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
             if end > done:
                 vertex = ctx.programs.stages[Stage.VERTEX]
                 if vertex not in blocks:
-                    blocks[vertex] = _blocks(ctx, vertex, matrices)
+                    blocks[vertex] = blocks_of(ctx, vertex, matrices)
                 made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens.known)
                 if not made:
                     tokens.forget()  # what they refer to has changed
@@ -361,7 +361,7 @@ class _Tokens:
             self._drawn[each.vao] = token, info
 
 
-def _blocks(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
+def blocks_of(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
     """The default block of fixed function for each matrix."""
     blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
     ctx.matrices.current = MatrixStack([matrices])

@@ -334,6 +334,25 @@ def test_recorded_sprites_look_like_others(
     others.context.release()
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_sprites_that_leave_the_picture_stay_known(driver: str, sizes: list[int]) -> None:
+    old = Old(driver, 1)
+    for _ in range(3):
+        sizes.clear()
+        for step in range(40):
+            old.gl.scissor(0, 0, 32 + step % 2, 64)
+            old.gl.push_matrix()
+            old.gl.translatef(0.05 * step, 0.0, 0.0)
+            old.gl.begin(GL.QUADS)
+            for x, y in ((0, 0), (0.2, 0), (0.2, 0.2), (0, 0.2)):
+                old.gl.vertex2f(x, y)
+            old.gl.end()
+            old.gl.pop_matrix()
+        old.gl.finish()
+    assert sum(sizes) == 40
+    old.context.release()
+
+
 WRONG: dict[str, Callable[[Any], None]] = {
     "an end without a begin": lambda gl: gl.end(),
     "a begin in a primitive": lambda gl: [gl.begin(GL.POINTS), gl.begin(GL.POINTS), gl.end()],
