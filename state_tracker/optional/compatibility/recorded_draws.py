@@ -54,6 +54,7 @@ _USUAL = tuple(int(getattr(VertAttrib, name)) for name in ("NORMAL", "COLOR0", "
 _SPECIFIES = np.array([call.specifies for call in CALLS])
 _MOVES = np.array([call.role is Role.OLD and not call.specifies for call in CALLS])
 _DRAW, _USE = NUMBERS["DrawArrays"], NUMBERS["UseProgram"]
+_SWITCHES = NUMBERS["Enable"], NUMBERS["Disable"]
 _NUMBER = 4
 """The word of a draw that has its number; it has fewer arguments."""
 _ROOM = 1 << 21
@@ -177,7 +178,8 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
     others = (~specifies).nonzero()[0]
     if not may_know_draws(ctx) or inside[others].any() or (numbers == _USE).any():
         return None
-    if (rows[others, 1] == GL.COLOR_MATERIAL).any():  # which depends on the current colour
+    switches = np.isin(numbers, _SWITCHES)
+    if (rows[switches, 1] == GL.COLOR_MATERIAL).any():  # which depends on the current colour
         return None
     found = specified(ctx, rows[specifies])
     if found is None or not len(found.columns[POS]):
