@@ -53,6 +53,8 @@ PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
     )
 )
 _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
+_MOST_CALLS = 1 << 16
+"""Limit on the calls in lists that are made together, since long lists may be called often."""
 
 
 def play(ctx: Context, rows: Ints) -> int:
@@ -129,14 +131,15 @@ class _Stack:
         made: list[Ints] = []
         multiplied: list[Matrix] = []
         drawn: list[Drawn] = []
-        begin, end = 0, len(rows)
+        begin, end, count = 0, len(rows), 0
         sets = reads = False
         for place in (numbers == CALL).nonzero()[0].tolist():
             found = names.get(int(rows[place, 1]))
             content = EMPTY if found is None else found.content(ctx)
             if content is not None:
                 sets, reads = sets or content.sets, reads or content.reads
-            if content is None or (sets and reads):
+            count += 0 if content is None else len(content.numbers)
+            if content is None or (sets and reads) or count > _MOST_CALLS:
                 end = place
                 break
             made += (numbers[begin:place], content.numbers)
