@@ -308,8 +308,10 @@ _ROLES = {
 _OLD = re.compile(
     r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)([1-4])(f|d|ub)(v?)|Begin|End|CallList"
     r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
+    r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
+_SETS_ARRAYS = re.compile(r"\w+Pointer|\w+ClientState")
 _LETTERS = {"f": "f", "d": "d", "ub": "B"}
 
 _KEEPS_STATE = re.compile(
@@ -346,6 +348,7 @@ class Call:
     slots: Slots | None = None
     # Of a uniform, a vertex or an attribute: letter, rows and columns.
     kind: tuple[str, int, int] = ("", 0, 0)
+    copies: bool = False  # whether it is a draw whose client arrays were copied (`array_stubs`)
 
     @property
     def name(self) -> str:
@@ -359,7 +362,19 @@ class Call:
     @property
     def specifies(self) -> bool:
         """Whether it specifies vertices of the compatibility profile, or their attributes."""
-        return self.name in ("Begin", "End") or (self.role is Role.OLD and self.kind[2] == 1)
+        if self.role is not Role.OLD:
+            return False
+        return self.copies or self.name in ("Begin", "End") or self.kind[2] == 1
+
+    @property
+    def sets_arrays(self) -> bool:
+        """Whether it sets where the client arrays of fixed function are."""
+        return self.role is Role.OLD and _SETS_ARRAYS.fullmatch(self.name) is not None
+
+    @property
+    def plays(self) -> bool:
+        """Whether it changes matrices or calls a list."""
+        return self.role is Role.OLD and not self.specifies and not self.sets_arrays
 
     @cached_property
     def c_name(self) -> str:
@@ -372,6 +387,7 @@ class Call:
         holds.
         """
         copied = self.role is not Role.DRAW and not self.points_into_buffer
+        copied = copied and not self.copies and not self.sets_arrays
         return copied and any(p.stars for p in self.function.params)
 
     @property
@@ -466,9 +482,21 @@ def _calls() -> list[Call]:
             rows, letter = int(match[4] or 0), _LETTERS.get(match[5], "")
             kind = (letter, rows, 1) if rows else ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
             add(name, Role.OLD, kind=kind)
+    for name in ("DrawArrays", "DrawElements"):
+        add(name, Role.OLD, copies=True)
     return found
 
 
 CALLS = _calls()
-NUMBERS = {call.name: call.number for call in CALLS}
+NUMBERS = {call.name: call.number for call in CALLS if not call.copies}
 """The number of a function, by its name without `gl`."""
+
+COPIES = {call.name: call.number for call in CALLS if call.copies}
+"""The number of a draw whose client arrays were copied, by the function's name."""
+
+CLIENT_ARRAYS = 4
+"""Client arrays that stubs copy, in the order of `array_stubs`."""
+COPY, FORMAT, VERTICES = 5, 9, 13
+"""The words of such a draw from which on there are the address of each copy, 0 for none, and its
+format: stride << 32 | type << 8 | size; and the word with the number of copied vertices.
+"""

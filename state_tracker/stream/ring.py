@@ -14,7 +14,7 @@ from gallette.pipe.settings import may_defer
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS
-from .stubs import ARRAY_BUFFER, MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
+from .stubs import ARRAY_BUFFER, CLIENTS, MOST_WRITTEN, PLAIN_ROWS, WORDS, Word, stub
 
 _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
@@ -24,7 +24,7 @@ words = (ctypes.c_int64 * WORDS)()
 
 PENDING = int(Word.PENDING)
 _NEXT, _WRITTEN, _LAST = int(Word.NEXT), int(Word.WRITTEN), int(Word.LAST)
-_last = memoryview(words).cast("B")[8 * _LAST :]  # written faster than the array
+_last = memoryview(words).cast("B")[8 * _LAST : 8 * CLIENTS]  # written faster than the array
 _NOTHING = b"\xff" * len(_last)
 
 
@@ -39,6 +39,10 @@ class Recorder(Protocol):
     @property
     def follows(self) -> bool:
         """Whether others than those of `Role.OLD` become commands."""
+        ...
+
+    def find_clients(self) -> None:
+        """Call `has_clients` if the context has had client arrays."""
         ...
 
     def may_record(self) -> bool:
@@ -101,6 +105,8 @@ def own(recorder: Recorder | None) -> None:
             _begin()
             _owners.append((recorder, thread))
             _last[:] = _NOTHING
+            words[CLIENTS] = 0
+            recorder.find_clients()
             words[Word.OLD_THREAD] = thread if recorder.is_old else 0
             words[Word.THREAD] = thread if recorder.follows else 0
 
@@ -109,12 +115,29 @@ def forget(recorder: Recorder) -> None:
     """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
         _last[:] = _NOTHING
+        if words[CLIENTS]:
+            words[CLIENTS] = -1
 
 
 def has_array_buffer(recorder: Recorder, name: int) -> None:
     """Tell the stubs which array buffer is bound, which they forget with everything else."""
     if _owners and _owners[0][0] is recorder:
         words[ARRAY_BUFFER] = name
+
+
+def has_clients(recorder: Recorder, which: int, arrays: list[int]) -> None:
+    """Tell the stubs which client arrays are enabled (see `array_stubs`), and where they are."""
+    if _owners and _owners[0][0] is recorder:
+        words[CLIENTS] = which
+        if arrays:
+            words[ARRAY_BUFFER] = 0
+            words[CLIENTS + 1 : CLIENTS + 1 + len(arrays)] = [*arrays]
+        words[Word.THREAD] = _owners[0][1] if recorder.follows else 0
+
+
+def knows_clients(recorder: Recorder) -> bool:
+    """Whether the stubs know which client arrays are enabled."""
+    return bool(_owners) and _owners[0][0] is recorder and words[CLIENTS] >= 0
 
 
 def rows_are_plain(recorder: Recorder, plain: bool) -> None:

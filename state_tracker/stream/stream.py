@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from . import ring
 from .analysis import Analysis
 from .batch import Batch
-from .calls import CALLS, COMMAND_BYTES, NUMBERS, Call, Ints, Role
+from .calls import CALLS, COMMAND_BYTES, COPIES, NUMBERS, Call, Ints, Role
 from .states import values_of
 from .uniforms import Written
 
@@ -58,9 +58,10 @@ by call.
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 _IS_OLD = np.array([call.role is Role.OLD for call in CALLS])
 _PLAYED, _SPECIFIED = 1, 2
-_ORDERED = np.where([call.specifies for call in CALLS], _SPECIFIED, _IS_OLD * _PLAYED)
+_ORDERED = np.array([_SPECIFIED * call.specifies + _PLAYED * call.plays for call in CALLS])
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
+_COPIES = list(COPIES.values())
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
@@ -92,7 +93,8 @@ class Stream:
         self.fixed: Any = None  # the draws of fixed function that are being made
         self.readers: dict[int, Executable] = {}
         """By the hash of a draw of fixed function: the vertex shader, which reads its uniforms."""
-        self._has_client_arrays = False
+        self._has_clients = False
+        self._knows_clients = False  # whether the stubs know what the last draw read of them
 
     @property
     def is_old(self) -> bool:
@@ -102,15 +104,27 @@ class Stream:
     @property
     def follows(self) -> bool:
         """Whether others than those of `Role.OLD` become commands."""
-        return not self._has_client_arrays
+        return not self._has_clients or self._knows_clients
 
-    def has_client_arrays(self) -> None:
+    def has_client_array(self) -> None:
         """From now on draws may read memory of the application, which it may change after a call:
-        they are made at once.
+        they are made at once, unless the stubs can copy it.
         """
-        if not self._has_client_arrays:
-            self._has_client_arrays = True
+        if not self._has_clients:
+            self._has_clients = True
             self.ctx.reconsider_recording()
+
+    def has_drawn(self) -> None:
+        """Called for a draw: find out which client arrays the next one may read."""
+        if self._has_clients and not self._performing and not ring.knows_clients(self):
+            self.find_clients()
+
+    def find_clients(self) -> None:
+        """Tell the stubs which client arrays are enabled."""
+        if self._has_clients:
+            found = self.ctx.immediate.client_arrays() if self.is_old else None
+            self._knows_clients = found is not None
+            ring.has_clients(self, *found or (-1, []))
 
     def has_array_buffer(self, name: int) -> None:
         """Record which array buffer is bound, because a call outside a batch has just read it: the
@@ -414,11 +428,14 @@ class Stream:
         for place, number in enumerate(_numbers(commands)):
             call = CALLS[number]
             arguments = call.arguments(commands, place * COMMAND_BYTES, address)
+            function = calls[call.c_name]
             self._performing = True
             if self.fixed is not None and call.role is Role.DRAW:
                 self.fixed.before(_rows(commands)[place])
+            if call.copies:
+                function = self.ctx.immediate.from_copies(_rows(commands)[place], function)
             try:
-                calls[call.c_name](*arguments)
+                function(*arguments)
             except BaseException as error:
                 self._failed(call, error)
                 good = False

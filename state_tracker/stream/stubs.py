@@ -16,7 +16,19 @@ from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.machine_code import Assembler
 
-from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Family, Role
+from . import array_stubs
+from .array_stubs import ArrayStubs
+from .calls import (
+    CALLS,
+    COMMAND_BYTES,
+    COPIES,
+    MOST_DRAW_BUFFERS,
+    NUMBERS,
+    PAYLOAD,
+    Call,
+    Family,
+    Role,
+)
 
 MOST_WRITTEN = 1 << 14
 """Limit on the bytes that a command may write to a buffer or a texture."""
@@ -72,8 +84,16 @@ ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
 PLAIN_ROWS = ARRAY_BUFFER + 1
 """The word that is 1 if rows of 4-byte texels lie in client memory without gaps between them."""
 
-WORDS = PLAIN_ROWS + 1
+CLIENTS = PLAIN_ROWS + 1
+"""The first word about client arrays."""
 
+WORDS = CLIENTS + array_stubs.WORDS
+
+_CHANGES_ARRAYS = (
+    *(Family.PROGRAM, Family.VERTEX_ARRAY, Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED),
+    *(Family.ATTRIBUTE_DIVISOR, Family.BOUND_BUFFER),
+)
+"""Calls of these become commands only if no client arrays are enabled."""
 
 _ABOVE, _NOT_ABOVE, _NOT_BELOW = b"\x0f\x87", b"\x0f\x86", b"\x0f\x83"
 _NOT_GREATER = b"\x0f\x8e"  # of signed numbers
@@ -108,6 +128,7 @@ class _Stub(Assembler):
     def __init__(self, call: Call, words: int, pointer: int) -> None:
         super().__init__()
         self._call, self._words, self._pointer = call, words, pointer
+        self._arrays = ArrayStubs(self, CLIENTS)
 
     def on_if(self, condition: bytes) -> None:
         """Jump to the Python path on a condition."""
@@ -115,6 +136,8 @@ class _Stub(Assembler):
 
     def made(self) -> bytes:
         self._enter()
+        if self._call.group in _CHANGES_ARRAYS:
+            self._arrays.only_without(self._call.name == "EnableVertexAttribArray")
         if self._call.name in ("Enable", "Disable"):
             self._leave_if_switched(self._call.name == "Enable")
         if self._call.name == "BindBuffer":
@@ -130,13 +153,14 @@ class _Stub(Assembler):
             self.branch(_EQUAL, "done")
             self.raw(b"\x49\x89\x82" + last)  # mov [r10 + ...], rax
             self.label("alone")
+        if self._call.name in COPIES:
+            self._draw_from_clients()
         self._check()
-        self.raw(b"\x4d\x8b\x9a" + _at(Word.NEXT))  # mov r11, [r10 + ...]
-        self.raw(b"\x4d\x3b\x9a" + _at(Word.END))  # cmp r11, [r10 + ...]
-        self.on_if(_NOT_BELOW)
+        self._find_command()
         self.raw(b"\x49\xc7\x03" + struct.pack("<I", self._call.number))  # mov qword [r11]
         self._store_arguments()
         self._store_payload()
+        self.label("stored command")
         self.raw(b"\x49\x81\xc3" + struct.pack("<I", COMMAND_BYTES))  # add r11, ...
         self.raw(b"\x4d\x89\x9a" + _at(Word.NEXT))  # mov [r10 + ...], r11
         self.raw(b"\x49\xc7\x82" + _at(Word.PENDING) + struct.pack("<I", 1))  # mov qword
@@ -145,6 +169,21 @@ class _Stub(Assembler):
         self.label("on")
         self.go_to(self._pointer)
         return self.assembled()
+
+    def _find_command(self) -> None:
+        self.raw(b"\x4d\x8b\x9a" + _at(Word.NEXT))  # mov r11, [r10 + ...]
+        self.raw(b"\x4d\x3b\x9a" + _at(Word.END))  # cmp r11, [r10 + ...]
+        self.on_if(_NOT_BELOW)
+
+    def _draw_from_clients(self) -> None:
+        """Copy the client arrays of a draw, if there are any."""
+        name, indexed = self._call.name, self._call.name == "DrawElements"
+        self._arrays.check_draw(indexed)
+        self._check_room()
+        self._find_command()
+        self._arrays.copy(COPIES[name], indexed, _at(Word.WRITTEN))
+        self.branch(_ALWAYS, "stored command")
+        self.label("plain")
 
     def _enter(self) -> None:
         """Check that the calling thread owns the ring."""
@@ -245,7 +284,13 @@ class _Stub(Assembler):
     def _check(self) -> None:
         """Check that the data behind a pointer can be copied."""
         call = self._call
+        if call.sets_arrays and call.name in array_stubs.FORMATS:
+            self._arrays.pointed(call.name, _at(ARRAY_BUFFER))
+        elif call.sets_arrays:
+            self._arrays.switched(call.name == "EnableClientState")
         if call.role is Role.DRAW:
+            if call.name not in COPIES:
+                self._arrays.only_without(False)
             for number, param in enumerate(call.function.params):
                 if param.stars:  # offsets into buffers are less, addresses of indices are more
                     self.raw(self._read(number, _LONG))

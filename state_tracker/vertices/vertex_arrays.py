@@ -315,7 +315,7 @@ def set_pointer(
     if buffer is None and not ctx.is_core:
         binding.move(0, stride, address or 0, keep)
         if address:
-            ctx.stream.has_client_arrays()
+            ctx.stream.has_client_array()
     else:
         binding.move(address or 0, stride)
     if buffer is not None:

@@ -45,6 +45,10 @@ from gallette.state_tracker.optional.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.optional.compatibility.list_functions import is_vertex_data
 from gallette.state_tracker.optional.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import LETTER
+from gallette.state_tracker.optional.compatibility.recorded_arrays import (
+    client_arrays,
+    draw_from_copies,
+)
 from gallette.state_tracker.optional.compatibility.recorded_draws import (
     RecordedDraws,
     Rooms,
@@ -249,6 +253,14 @@ class ImmediateState:
         """
         self.draw_pending()
         return recorded_draws(self._ctx, self._rooms, rows) if self.may_defer() else None
+
+    def client_arrays(self) -> tuple[int, list[int]] | None:
+        """Which client arrays stubs may copy for the next draw (see `recorded_arrays`)."""
+        return client_arrays(self._ctx)
+
+    def from_copies(self, row: Ints, draw: Callable[..., None]) -> Callable[..., None]:
+        """An entry point that draws from copied client arrays."""
+        return partial(draw_from_copies, self._ctx, row, draw)
 
     def release_all(self) -> None:
         """Release what lasts as long as the context."""

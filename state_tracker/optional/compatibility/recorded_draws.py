@@ -24,6 +24,10 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
     vertices_of,
 )
 from gallette.state_tracker.optional.compatibility.matrices import MatrixStack
+from gallette.state_tracker.optional.compatibility.recorded_arrays import (
+    copies_colors,
+    set_arrays,
+)
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     Moved,
@@ -42,7 +46,7 @@ from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     specified,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, Ints, Role
+from gallette.state_tracker.stream.calls import CALLS, NUMBERS, Ints
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -52,9 +56,13 @@ if TYPE_CHECKING:
 _USUAL = tuple(int(getattr(VertAttrib, name)) for name in ("NORMAL", "COLOR0", "COLOR1", "TEX0"))
 """Attributes that most draws read: they come from the buffer even if they do not change."""
 _SPECIFIES = np.array([call.specifies for call in CALLS])
-_MOVES = np.array([call.role is Role.OLD and not call.specifies for call in CALLS])
+_MOVES = np.array([call.plays for call in CALLS])
+_SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
+_COPIES = np.array([call.copies for call in CALLS])
 _DRAW, _USE = NUMBERS["DrawArrays"], NUMBERS["UseProgram"]
 _SWITCHES = NUMBERS["Enable"], NUMBERS["Disable"]
+_UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
+"""Capabilities on which other things depend than what a stream knows."""
 _NUMBER = 4
 """The word of a draw that has its number; it has fewer arguments."""
 _ROOM = 1 << 21
@@ -179,12 +187,12 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
     if not may_know_draws(ctx) or inside[others].any() or (numbers == _USE).any():
         return None
     switches = np.isin(numbers, _SWITCHES)
-    if (rows[switches, 1] == GL.COLOR_MATERIAL).any():  # which depends on the current colour
+    if np.isin(rows[switches, 1], _UNKNOWN).any():
         return None
     found = specified(ctx, rows[specifies])
     if found is None or not len(found.columns[POS]):
         return None
-    calls = _calls(rows, found, others)
+    calls = _calls(rows, found, others[~_SETS_ARRAYS[numbers[others]]])
     moves, drawn = _MOVES[calls[:, 0]], calls[:, 0] == _DRAW
     moved = None
     if moves.any():
@@ -197,12 +205,14 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
     data = np.empty((len(found.columns[POS]), len(slots), 4), np.float32)
     for place, slot in enumerate(slots):
         data[:, place] = found.columns.get(slot, ctx.arrays.values[slot])
-    room = rooms.add(slots, not (SETS_COLOR[numbers] & (inside > 0)).any(), data)
+    even_colors = not ((SETS_COLOR[numbers] & (inside > 0)).any() or copies_colors(rows))
+    room = rooms.add(slots, even_colors, data)
     if room is None:
         return None
     vao, first = room
     calls[drawn, 2] += first
     found.set_last(ctx)
+    set_arrays(ctx, rows[_SETS_ARRAYS[numbers]])
     return RecordedDraws(ctx, vao, calls[~moves], moved, count)
 
 
@@ -210,11 +220,17 @@ def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     """The calls of draws and all `others`, in order. Neighbours of one mode are one draw, if each
     vertex belongs to one primitive only.
     """
-    begins = (rows[:, 0] == BEGIN).nonzero()[0]
+    copied = _COPIES[rows[:, 0]]
+    begins = ((rows[:, 0] == BEGIN) | copied).nonzero()[0]
     whole, after = vertices_of(found.modes), others.searchsorted(begins)
     counts = found.ends - found.begins
     new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)
-    new = np.append(True, new[:-1] | (np.diff(found.modes) != 0) | (np.diff(after) != 0))
+    alone = copied[begins] & (
+        found.modes == GL.QUADS
+    )  # their cut depends on those of the same draw
+    new = np.append(
+        True, (new | alone)[:-1] | alone[1:] | (np.diff(found.modes) != 0) | (np.diff(after) != 0)
+    )
     starts = new.nonzero()[0]
     draws = np.zeros((len(starts), rows.shape[1]), np.int64)
     draws[:, 0], draws[:, 1] = _DRAW, found.modes[starts]

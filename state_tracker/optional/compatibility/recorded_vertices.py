@@ -13,7 +13,20 @@ import numpy as np
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
+from gallette.state_tracker.optional.compatibility.recorded_arrays import (
+    draws_quads,
+    restarts,
+    with_copies,
+)
+from gallette.state_tracker.stream.calls import (
+    CALLS,
+    COPIES,
+    NUMBERS,
+    PAYLOAD,
+    Call,
+    Ints,
+    distinct,
+)
 from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:
@@ -40,6 +53,8 @@ _SLOTS = np.array(
     ]
 )
 """By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
+_SLOTS[[*COPIES.values()]] = POS
+_COPIES = np.array([call.copies for call in CALLS])
 SETS_COLOR = np.isin(_SLOTS, (VertAttrib.COLOR0, VertAttrib.COLOR1))
 _NAMES_UNIT = np.array([call.name.startswith("MultiTexCoord") for call in CALLS])
 
@@ -86,7 +101,7 @@ def specify(ctx: Context, rows: Ints) -> bool:
     False if they must be made one by one: there is an error among them, or something else than the
     list of pending vertices depends on each.
     """
-    found = specified(ctx, rows)
+    found = None if draws_quads(rows) else specified(ctx, rows)
     if found is None:
         return False
     ctx.immediate.append(found.columns, found.modes, found.begins, found.ends)
@@ -98,7 +113,8 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
     """What these calls specify; None if they must be made one by one."""
     immediate = ctx.immediate
     numbers = rows[:, 0]
-    begins, ends = numbers == BEGIN, numbers == END
+    copied = _COPIES[numbers]
+    begins, ends = (numbers == BEGIN) | copied, (numbers == END) | copied
     slots = _SLOTS[numbers]
     units = _NAMES_UNIT[numbers].nonzero()[0]
     if len(units):
@@ -106,7 +122,7 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         if (chosen < 0).any() or (chosen >= _UNITS).any():
             return None
         slots[units] += chosen
-    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active
+    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active + copied
     modes = rows[begins, 1]
     vertices = (slots == POS).nonzero()[0]
     if (
@@ -115,11 +131,12 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         or depth.max() > 1
         or not depth[vertices].all()
         or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
+        or (copied.any() and restarts(ctx))
     ):
         return None
     values = np.empty((len(rows), 4))
     for number in distinct(numbers):
-        if _SLOTS[number] >= 0:
+        if _SLOTS[number] >= 0 and not _COPIES[number]:
             some = (numbers == number).nonzero()[0]
             values[some] = _values(CALLS[number], rows[some])
     setters = {
@@ -130,10 +147,11 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         last = setter.searchsorted(vertices) - 1
         before = ctx.arrays.values[slot]
         columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
-    return Specified(
-        columns,
-        modes,
-        vertices.searchsorted(begins.nonzero()[0]),
-        vertices.searchsorted(ends.nonzero()[0]),
-        {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()},
-    )
+    starts = vertices.searchsorted(begins.nonzero()[0])
+    stops = vertices.searchsorted(ends.nonzero()[0], "right")
+    if copied.any():
+        some = copied[vertices].nonzero()[0]
+        ends_of = with_copies(ctx, rows[vertices[some]], some, columns)
+        starts, stops = ends_of[starts], ends_of[stops]
+    last = {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()}
+    return Specified(columns, modes, starts, stops, last)

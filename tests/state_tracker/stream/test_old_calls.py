@@ -336,6 +336,122 @@ def test_recorded_sprites_look_like_others(
     others.context.release()
 
 
+ARRAYS: dict[str, tuple[int, tuple[int, ...], tuple[int, ...]]] = {
+    "vertex_pointer": (GL.VERTEX_ARRAY, (2, 3, 4), (GL.FLOAT, GL.SHORT, GL.INT, GL.DOUBLE)),
+    "normal_pointer": (GL.NORMAL_ARRAY, (3,), (GL.FLOAT, GL.BYTE)),
+    "color_pointer": (GL.COLOR_ARRAY, (3, 4), (GL.FLOAT, GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT)),
+    "tex_coord_pointer": (GL.TEXTURE_COORD_ARRAY, (1, 2, 3, 4), (GL.FLOAT, GL.SHORT, GL.INT)),
+}
+"""By function: the array, its sizes and types; the least usual of these are not copied."""
+DTYPES: dict[int, Any] = {
+    GL.FLOAT: np.float32, GL.DOUBLE: np.float64, GL.SHORT: np.int16, GL.INT: np.int32,
+    GL.BYTE: np.int8, GL.UNSIGNED_BYTE: np.uint8, GL.UNSIGNED_SHORT: np.uint16,
+}  # fmt: skip
+INDICES = {GL.UNSIGNED_BYTE: np.uint8, GL.UNSIGNED_SHORT: np.uint16, GL.UNSIGNED_INT: np.uint32}
+ROOM = 24  # vertices of the arrays
+
+
+class ArraySprites(Sprites):
+    """Vertices come from the application's memory, which it changes after each draw."""
+
+    def __init__(self, driver: str, seed: int) -> None:
+        super().__init__(driver, seed)
+        self.memory = {name: np.zeros(ROOM * 48, np.uint8) for name in ARRAYS}
+        self.formats = dict.fromkeys(ARRAYS, (2, int(GL.FLOAT), 0))
+        self.indices = np.zeros(64, np.uint8)
+        self.enabled: set[int] = set()
+        self.pointer("vertex_pointer")
+
+    def pointer(self, name: str) -> None:
+        array, sizes, types = ARRAYS[name]
+        size, type_ = self.pick(sizes), self.pick(types[: 1 + int(self.random.random() < 0.05) * 3])
+        stride = self.pick((0, 0, 36, 37))
+        self.formats[name] = size, type_, stride
+        given = () if name == "normal_pointer" else (size,)
+        getattr(self.gl, name)(*given, type_, stride, self.memory[name].ctypes.data)
+        if name == "vertex_pointer" or self.random.random() < 0.7:
+            self.gl.enable_client_state(array)
+            self.enabled.add(array)
+        else:
+            self.gl.disable_client_state(array)
+            self.enabled.discard(array)
+
+    def fill(self, name: str) -> None:
+        """Give an array other contents."""
+        size, type_, stride = self.formats[name]
+        dtype, memory = np.dtype(DTYPES[type_]), self.memory[name]
+        stride = stride or size * dtype.itemsize
+        values = self.random.uniform(-1, 1, (ROOM, size))
+        if dtype.kind != "f":
+            values = (values * 2).round() if name != "color_pointer" else np.abs(values) * 200
+        if name == "vertex_pointer" and size == 4:
+            values[:, 3] = self.w
+        raw = values.astype(dtype).view(np.uint8)
+        np.lib.stride_tricks.as_strided(memory, raw.shape, (stride, 1))[:] = raw
+
+    def primitives(self, count: int, most: int = 14) -> None:
+        gl, random = self.gl, self.random
+        for _ in range(count):
+            if random.random() < 0.3:
+                super().primitives(1, most)
+                continue
+            if random.random() < 0.3:
+                self.attribute()
+            if random.random() < 0.4:
+                self.pointer(self.pick([*ARRAYS]))
+            for name in ARRAYS:
+                self.fill(name)
+            first, number = int(random.integers(4)), int(random.integers(most))
+            if random.random() < 0.6:
+                gl.draw_arrays(self.pick(MODES), first, number)
+            else:
+                kind = self.pick([*INDICES])
+                found = random.integers(0, ROOM, number).astype(INDICES[kind]).view(np.uint8)
+                self.indices[: found.size] = found
+                gl.draw_elements(self.pick(MODES), number, kind, self.indices.ctypes.data)
+            for memory in (*self.memory.values(), self.indices):
+                memory[:] = 77
+
+    def between(self, turn: int) -> None:
+        super().between(turn)
+        gl = self.gl
+        data = self.random.uniform(-1, 1, (ROOM, 2)).astype(np.float32)
+        if turn == 1:  # a list copies them, too
+            gl.new_list(self.lists + 3, GL.COMPILE)
+            self.primitives(3)
+            gl.end_list()
+        elif turn == 2:  # a buffer instead of memory
+            buffer = gl.gen_buffers(1)[0]
+            gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+            gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+            gl.vertex_pointer(2, GL.FLOAT, 0, None)
+            for first in range(0, ROOM - 3, 3):
+                gl.draw_arrays(GL.TRIANGLES, first, 3)
+            gl.bind_buffer(GL.ARRAY_BUFFER, 0)
+            self.pointer("vertex_pointer")
+        elif turn == 3:  # two units
+            gl.client_active_texture(GL.TEXTURE1)
+            gl.tex_coord_pointer(2, GL.FLOAT, 0, data.ctypes.data)
+            gl.client_active_texture(GL.TEXTURE0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_draws_from_client_arrays_look_like_others(
+    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    recorded = ArraySprites(driver, seed)
+    first = recorded.run()
+    assert sum(sizes) > 20
+    switch_off(monkeypatch)
+    others = ArraySprites(driver, seed)
+    for picture, other in zip(first, others.run(), strict=True):
+        np.testing.assert_array_equal(picture, other)
+    assert recorded.told == others.told
+    recorded.context.release()
+    others.context.release()
+
+
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_sprites_that_leave_the_picture_stay_known(driver: str, sizes: list[int]) -> None:
     old = Old(driver, 1)
@@ -352,6 +468,34 @@ def test_sprites_that_leave_the_picture_stay_known(driver: str, sizes: list[int]
             old.gl.pop_matrix()
         old.gl.finish()
     assert sum(sizes) == 40
+    old.context.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_draws_from_client_arrays_are_known(driver: str, sizes: list[int]) -> None:
+    old = Old(driver, 1)
+    gl, indices = old.gl, np.array([0, 1, 2, 2, 1, 3], np.uint16)
+    memory = np.zeros((4, 5), np.float32)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.enable_client_state(GL.COLOR_ARRAY)
+    for frame in range(3):
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.finish()
+        sizes.clear()
+        for step in range(40):
+            memory[:, :2] = np.array([[0, 0], [1, 0], [0, 1], [1, 1]]) * 0.1 + 0.02 * step
+            memory[:, 2:] = step / 40.0
+            gl.vertex_pointer(2, GL.FLOAT, 20, memory.ctypes.data)
+            gl.color_pointer(3, GL.FLOAT, 20, memory.ctypes.data + 8)
+            gl.scissor(0, 0, 60 + step % 2, 64)
+            if step % 4 < 2:
+                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            else:
+                gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, indices.ctypes.data)
+        gl.finish()
+        assert sum(sizes) == 40 or not frame
+    picture = np.frombuffer(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE), np.uint8)
+    assert picture.reshape(SIZE, SIZE)[59, 59] == 242  # of the last draw but one: 38 / 40
     old.context.release()
 
 
