@@ -27,6 +27,7 @@ from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.calls import keeps_state
 
@@ -58,8 +59,15 @@ def address(c_name: str) -> int:
         if function is None:
             return 0
         pointer = _pointer(function, _entry_point(function))
-        found = _ADDRESSES.setdefault(c_name, ring.stub_address(function.name, pointer))
+        found = _ADDRESSES.setdefault(c_name, ring.stub_address(_as_core(function), pointer))
     return found
+
+
+def _as_core(function: Function) -> str:
+    """The name of the core function that is the same as one of ARB's, as whose call it counts."""
+    core = FUNCTIONS.alias(function) if function.name.endswith("ARB") else None
+    same = core is not None and implementation(core) is implementation(function)
+    return core.name if core is not None and same else function.name
 
 
 def _pointer(function: Function, entry: Callable[..., Any]) -> int:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .states import Settings
 
 _ATTRIBUTES = (Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED, Family.ATTRIBUTE_DIVISOR)
+_OF_UNIT = (Family.TEXTURE, Family.TEXTURE_ENV, Family.CAPABILITY)
 _BEGIN, _SAMPLES = NUMBERS["BeginQuery"], int(GL.SAMPLES_PASSED)
 
 
@@ -341,7 +342,7 @@ class Batch:
     def _apply(self, place: int, slot: int) -> None:
         """Make a call that was accepted before, independent of the current selection."""
         ctx, family = self._ctx, Family(slot & 255)
-        if family is Family.TEXTURE:
+        if family in _OF_UNIT:
             ctx.textures.active = self._states.unit_at(place)
         if family in _ATTRIBUTES:
             self._set_attribute(place)

@@ -81,6 +81,14 @@ class Family(Enum):
     LINE_WIDTH = auto()
     POINT_SIZE = auto()
     RESTART_INDEX = auto()
+    POLYGON_MODE = auto()
+    LOGIC_OP = auto()
+    PROVOKING_VERTEX = auto()
+    # Of the compatibility profile:
+    TEXTURE_ENV = auto()
+    SHADE_MODEL = auto()
+    ALPHA_FUNC = auto()
+    HINT = auto()
     # No draw depends on these:
     ACTIVE_TEXTURE = auto()
     BOUND_BUFFER = auto()
@@ -166,6 +174,26 @@ def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, rows[:, 1])]
 
 
+_OF_UNIT = (
+    *(GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE),
+    *(GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R, GL.TEXTURE_GEN_Q),
+)
+"""Capabilities that each texture unit has for itself."""
+
+
+def _capability(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    caps = rows[:, 1]
+    of_unit = np.isin(caps, _OF_UNIT)
+    if not of_unit.any():
+        return [slot_of(family, caps)]
+    return [slot_of(family, np.where(of_unit, selected.unit << 32, 0) | caps)]
+
+
+def _texture_env(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    name = (rows[:, 1] & 0xFFFF) << 16 | rows[:, 2] & 0xFFFF
+    return [slot_of(family, selected.unit << 32 | name)]
+
+
 def _attribute(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, selected.vertex_array << 16 | rows[:, 1] & 0xFFFF)]
 
@@ -243,8 +271,8 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "TexParameterf": (Family.TEXTURE_PARAMETER, _texture_parameter),
     "SamplerParameteri": (Family.SAMPLER_PARAMETER, _sampler_parameter),
     "SamplerParameterf": (Family.SAMPLER_PARAMETER, _sampler_parameter),
-    "Enable": (Family.CAPABILITY, by_first),
-    "Disable": (Family.CAPABILITY, by_first),
+    "Enable": (Family.CAPABILITY, _capability),
+    "Disable": (Family.CAPABILITY, _capability),
     "BindFramebuffer": (Family.DRAW_FRAMEBUFFER, _framebuffer),
     "DrawBuffers": (Family.DRAW_BUFFERS, _draw_buffers),
     "ReadBuffer": (Family.READ_BUFFER, _read_buffer),
@@ -277,6 +305,14 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "LineWidth": (Family.LINE_WIDTH, whole),
     "PointSize": (Family.POINT_SIZE, whole),
     "PrimitiveRestartIndex": (Family.RESTART_INDEX, whole),
+    "PolygonMode": (Family.POLYGON_MODE, _one_face),
+    "LogicOp": (Family.LOGIC_OP, whole),
+    "ProvokingVertex": (Family.PROVOKING_VERTEX, whole),
+    "TexEnvi": (Family.TEXTURE_ENV, _texture_env),
+    "TexEnvf": (Family.TEXTURE_ENV, _texture_env),
+    "ShadeModel": (Family.SHADE_MODEL, whole),
+    "AlphaFunc": (Family.ALPHA_FUNC, whole),
+    "Hint": (Family.HINT, by_first),
     "PixelStorei": (Family.PIXEL_STORE, by_first),
     "ClearColor": (Family.CLEAR_COLOR, whole),
     "ClearDepth": (Family.CLEAR_DEPTH, whole),
@@ -320,6 +356,8 @@ _KEEPS_STATE = re.compile(
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
     r"|Rect[sifd]v?|MatrixMode|(Load|Mult)(Transpose)?Matrix[fd]|Ortho|Frustum|(Material|Light(Model)?)[fi]v?"
+    r"|Begin|End|(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord|FogCoord|VertexAttrib[IL]?)P?[1-4].*"
+    r"|ColorMaterial|Fog(Coord)?[fid]v?|TexGen[fid]v?|PushAttrib|RasterPos.*|WindowPos.*|Bitmap|DrawPixels"
 )
 
 
@@ -330,7 +368,7 @@ def keeps_state(name: str) -> bool:
     buffer invalidates the driver's tokens (`ShareGroup.mark`). A function that sets
     a slot does not: called outside the stream, it makes the recorded value of that slot wrong.
     """
-    return _KEEPS_STATE.fullmatch(name) is not None
+    return _KEEPS_STATE.fullmatch(name.removesuffix("ARB")) is not None
 
 
 _WORD = struct.Struct("<q")

@@ -151,8 +151,18 @@ class LightingState:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """All properties of lights, some of which select shaders."""
-        return self.local_viewer, self.two_side, self.color_control, *map(_of_light, self.lights)
+        """Properties of lights and others, some of which select shaders. No calls that set them are
+        commands of a stream.
+        """
+        modes = [[each.mode for each in unit] for unit in self.texgen]
+        others = (
+            self.color_material_face,
+            self.color_material_mode,
+            self.fog_source,
+            self.fog_distance,
+        )
+        model = self.local_viewer, self.two_side, self.color_control
+        return *map(_of_light, self.lights), model, others, modes
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""

@@ -59,7 +59,7 @@ _SPECIFIES = np.array([call.specifies for call in CALLS])
 _MOVES = np.array([call.plays for call in CALLS])
 _SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
 _COPIES = np.array([call.copies for call in CALLS])
-_DRAW, _USE = NUMBERS["DrawArrays"], NUMBERS["UseProgram"]
+_DRAW, _USE, _SHADE = (NUMBERS[name] for name in ("DrawArrays", "UseProgram", "ShadeModel"))
 _SWITCHES = NUMBERS["Enable"], NUMBERS["Disable"]
 _UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
 """Capabilities on which other things depend than what a stream knows."""
@@ -206,6 +206,9 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
     for place, slot in enumerate(slots):
         data[:, place] = found.columns.get(slot, ctx.arrays.values[slot])
     even_colors = not ((SETS_COLOR[numbers] & (inside > 0)).any() or copies_colors(rows))
+    flat = ctx.raster.flat_shade or (rows[numbers == _SHADE, 1] != GL.SMOOTH).any()
+    if flat and not even_colors:
+        return None  # quads are cut by whether the colours of each primitive are even
     room = rooms.add(slots, even_colors, data)
     if room is None:
         return None

@@ -21,7 +21,10 @@ pytestmark = pytest.mark.skipif(
 
 SIZE = 64
 THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
-STATE = ("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor")
+STATE = (
+    *("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor"),
+    *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
+)
 ENVIRONMENTS = (GL.ADD, GL.MODULATE)
 LISTS = 5
 MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLYGON)
@@ -241,12 +244,19 @@ class Sprites(Old):
             lambda: gl.depth_func(self.pick((GL.LESS, GL.ALWAYS))),
             lambda: gl.cull_face(self.pick((GL.FRONT, GL.BACK))),
             lambda: gl.scissor(0, 0, self.pick((40, 60)), 64),
+            lambda: (gl.enable if half else gl.disable)(GL.ALPHA_TEST),
+            lambda: gl.active_texture(GL.TEXTURE1 if half else GL.TEXTURE0),
+            lambda: gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, self.pick(ENVIRONMENTS)),
+            lambda: gl.tex_envf(GL.TEXTURE_ENV, GL.RGB_SCALE, 2.0 if half else 1.0),
+            lambda: gl.alpha_func(GL.GREATER, 0.25 if half else 0.5),
+            lambda: gl.polygon_mode(self.pick((GL.FRONT, GL.BACK)), self.pick((GL.FILL, GL.LINE))),
         ]
         self.pick(choice)()
 
     def frame(self, turn: int) -> None:
         gl, depth, random = self.gl, 0, self.random
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.shade_model(GL.FLAT if turn == 2 else GL.SMOOTH)
         for number in range(30):
             for _ in range(int(random.integers(3))):
                 self.state()
@@ -283,11 +293,15 @@ class Sprites(Old):
         gl.matrix_mode(GL.MODELVIEW)
 
     def between(self, turn: int) -> None:
-        """What ends all that is known, and vertices without a draw."""
+        """What the stream has no slots of, some of which ends all that is known."""
         gl = self.gl
         choice: list[Callable[[], None]] = [
-            lambda: gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, self.pick(ENVIRONMENTS)),
+            lambda: gl.tex_geni(
+                GL.S, GL.TEXTURE_GEN_MODE, self.pick((GL.EYE_LINEAR, GL.SPHERE_MAP))
+            ),
             lambda: gl.fogf(GL.FOG_DENSITY, *self.numbers(1, 0)),
+            lambda: gl.color_material(GL.FRONT_AND_BACK, self.pick((GL.DIFFUSE, GL.EMISSION))),
+            lambda: gl.point_parameterf(GL.POINT_SIZE_MIN, 1.0),
             lambda: gl.rectf(-1.0, -1.0, -0.5, -0.5),
             lambda: gl.multi_tex_coord2f(GL.TEXTURE0, 0.25, 0.75),
         ]
