@@ -342,13 +342,15 @@ _ROLES = {
 
 
 _OLD = re.compile(
-    r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)([1-4])(f|d|ub)(v?)|Begin|End|CallList"
+    r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)[1-4](f|d|ub)v?|(Vertex|TexCoord)[1-4]iv?"
+    r"|Begin|End|CallList"
     r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
     r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
 _SETS_ARRAYS = re.compile(r"\w+Pointer|\w+ClientState")
-_LETTERS = {"f": "f", "d": "d", "ub": "B"}
+_VECTOR = re.compile(r"[A-Za-z]+([1-4])(f|d|ub|i)v?")
+_LETTERS = {"f": "f", "d": "d", "ub": "B", "i": "i"}
 
 _KEEPS_STATE = re.compile(
     r"Get(?!Texture(Sampler)?Handle).*|Is[A-Z].*|ReadPixels|Flush|Finish|Clear|ClearBuffer.*"
@@ -516,9 +518,10 @@ def _calls() -> list[Call]:
             shape = str(columns) if columns == rows else f"{columns}x{rows}"
             add(f"UniformMatrix{shape}fv", Role.UNIFORM, kind=("f", rows, columns))
     for name in FUNCTIONS:
-        if match := _OLD.fullmatch(name):
-            rows, letter = int(match[4] or 0), _LETTERS.get(match[5], "")
-            kind = (letter, rows, 1) if rows else ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
+        if _OLD.fullmatch(name):
+            kind = ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
+            if vector := _VECTOR.fullmatch(name):
+                kind = (_LETTERS[vector[2]], int(vector[1]), 1)
             add(name, Role.OLD, kind=kind)
     for name in ("DrawArrays", "DrawElements"):
         add(name, Role.OLD, copies=True)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 POS, COLOR = int(VertAttrib.POS), int(VertAttrib.COLOR0)
 BEGIN, END = NUMBERS["Begin"], NUMBERS["End"]
-_DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8}
+_DTYPES = {"f": np.float32, "d": np.float64, "B": np.uint8, "i": np.int32}
 _UNITS = 8
 _SLOT_OF = {
     "Vertex": VertAttrib.POS,
@@ -48,7 +48,7 @@ _SLOT_OF = {
 }
 _SLOTS = np.array(
     [
-        _SLOT_OF.get(call.name.rstrip("fdubv").rstrip("1234"), -1) if call.specifies else -1
+        _SLOT_OF.get(call.name.rstrip("fdubiv").rstrip("1234"), -1) if call.specifies else -1
         for call in CALLS
     ]
 )
