@@ -26,6 +26,7 @@ STATE = (
     *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
 )
 ENVIRONMENTS = (GL.ADD, GL.MODULATE)
+FILLS = (*[GL.FILL] * 5, GL.LINE)
 LISTS = 5
 MODES = (GL.POINTS, GL.LINES, GL.TRIANGLES, GL.QUADS, GL.TRIANGLE_STRIP, GL.POLYGON)
 
@@ -251,7 +252,7 @@ class Sprites(Old):
             lambda: gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, self.pick(ENVIRONMENTS)),
             lambda: gl.tex_envf(GL.TEXTURE_ENV, GL.RGB_SCALE, 2.0 if half else 1.0),
             lambda: gl.alpha_func(GL.GREATER, 0.25 if half else 0.5),
-            lambda: gl.polygon_mode(self.pick((GL.FRONT, GL.BACK)), self.pick((GL.FILL, GL.LINE))),
+            lambda: gl.polygon_mode(self.pick((GL.FRONT, GL.BACK)), self.pick(FILLS)),
         ]
         self.pick(choice)()
 
@@ -338,7 +339,7 @@ def test_recorded_sprites_look_like_others(
     driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
     if seed == 2:  # buffers are full, and released
-        monkeypatch.setattr(recorded_draws, "_ROOM", 1 << 16)
+        monkeypatch.setattr(recorded_draws, "_ROOM", 1 << 15)
         monkeypatch.setattr(recorded_draws, "_MOST_ROOMS", 2)
     recorded = Sprites(driver, seed)
     first = recorded.run()
