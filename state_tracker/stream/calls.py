@@ -487,6 +487,23 @@ class Call:
             letters += f"{PAYLOAD - 16}x{rows}{letter}"
         return struct.Struct("<8x" + letters)
 
+    def write(self, commands: bytearray, offset: int, args: tuple[Any, ...]) -> bool:
+        """Write a command that sets state, or is of the compatibility profile; false if these are
+        not its arguments. Data is given as bytes.
+        """
+        if self.role not in (Role.STATE, Role.OLD) or self.copies or self.sets_arrays:
+            return False
+        data: bytes = args[-1] if self.pointer and args else b""
+        if len(args) != len(self.function.params) or len(data) != self.payload * self.pointer:
+            return False
+        try:
+            self._layout.pack_into(commands, offset, *args[: self.words])
+        except (struct.error, OverflowError):
+            return False
+        _WORD.pack_into(commands, offset, self.number)
+        commands[offset + PAYLOAD : offset + PAYLOAD + len(data)] = data
+        return not self.pointer or len(data) > 0
+
     def arguments(self, commands: memoryview, offset: int, address: int) -> tuple[Any, ...]:
         """The arguments of the call recorded at that offset; the commands are at `address` in
         memory.
@@ -534,6 +551,9 @@ NUMBERS = {call.name: call.number for call in CALLS if not call.copies}
 
 COPIES = {call.name: call.number for call in CALLS if call.copies}
 """The number of a draw whose client arrays were copied, by the function's name."""
+
+IN_LIST = 2
+"""The word of a glBegin that says whether a list called it."""
 
 CLIENT_ARRAYS = 4
 """Client arrays that stubs copy, in the order of `array_stubs`."""

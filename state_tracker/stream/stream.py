@@ -204,6 +204,9 @@ class Stream:
                 self._follow(commands, address, written, written_at)
                 return
             rows, done = _rows(commands), 0
+            if not self._are_diverted():
+                rows = self.ctx.immediate.with_lists(rows)
+                commands, address = rows.data.cast("B"), rows.ctypes.data
             first = self.ctx.immediate.unfinished(rows)
             for start, end in [*self._alternating(rows, first), (len(rows), len(rows))]:
                 if done < start:
@@ -397,7 +400,7 @@ class Stream:
         """Make calls of the compatibility profile: long runs of vertices, and of matrices and
         lists, as arrays.
         """
-        if (rows[:, 0] == _CALL_LIST).any():  # which may set anything
+        if self.ctx.immediate.lists_set_state(rows):
             self.forget()
         kinds, size = _ORDERED[rows[:, 0]], COMMAND_BYTES
         made = 0

@@ -22,6 +22,7 @@ from .calls import (
     CALLS,
     COMMAND_BYTES,
     COPIES,
+    IN_LIST,
     MOST_DRAW_BUFFERS,
     NUMBERS,
     PAYLOAD,
@@ -331,6 +332,8 @@ class _Stub(Assembler):
         self.on_if(_EQUAL)
 
     def _store_arguments(self) -> None:
+        if self._call.name == "Begin":
+            self.raw(b"\x49\xc7\x43" + bytes([8 * IN_LIST]) + bytes(4))  # mov qword [r11 + ...], 0
         integer = real = 0
         for number, param in enumerate(self._call.function.params):
             place = 8 + 8 * number

@@ -10,7 +10,7 @@ if nothing outside the list can change them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,12 +54,16 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
 from gallette.state_tracker.optional.compatibility.recorded_lists import EMPTY, Content, Listed
 from gallette.state_tracker.parameters import PARAMETERS
 from gallette.state_tracker.stream import ring
+from gallette.state_tracker.stream.calls import CALLS, COMMAND_BYTES, IN_LIST, NUMBERS, Ints
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 
 MAX_NESTING = 64
+_MOST_COMMANDS = 1 << 10
+"""Limit on the calls of lists whose commands are kept: longer ones are slow in any case."""
+
 Method = Callable[..., Any]
 Around = Callable[["Context", Method, tuple[Any, ...]], None]
 """Makes a call with the state that was current when it was recorded."""
@@ -200,6 +204,38 @@ class DisplayList(GLObject):
             return Listed(self).content
         run = first.run
         return run.content(ctx) if run is not None and run.end == count else None
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it consists of matrices and primitives, which are kept."""
+        if not self.calls:
+            return True
+        first, count = self.calls[0], len(self.calls)
+        return first.end == count or (first.run is not None and first.run.end == count)
+
+    @cached_property
+    def commands(self) -> Ints | None:
+        """Its calls as commands of a stream, if there are such for all of them, and no runs, which
+        are drawn as series.
+        """
+        if len(self.calls) > _MOST_COMMANDS or any(call.run is not None for call in self.calls):
+            return None
+        rows = bytearray(len(self.calls) * COMMAND_BYTES)
+        known: set[str] = set()
+        for place, call in enumerate(self.calls):
+            number = NUMBERS.get(call.function.name)
+            if number is None or call.around is not None:
+                return None
+            if not CALLS[number].write(rows, place * COMMAND_BYTES, call.args):
+                return None
+            if CALLS[number].specifies and call.function.name not in ("Begin", "End"):
+                attribute = call.function.name.rstrip("fdubiv").rstrip("1234")
+                if "Vertex" in known and attribute not in known:
+                    return None  # the first vertices have a value from before the list
+                known.add(attribute)
+        found = np.frombuffer(rows, np.int64).reshape(-1, COMMAND_BYTES // 8)
+        found[found[:, 0] == NUMBERS["Begin"], IN_LIST] = 1
+        return found
 
     def play(self, ctx: Context) -> None:
         calls, index = self.calls, 0

@@ -54,7 +54,11 @@ from gallette.state_tracker.optional.compatibility.recorded_draws import (
     Rooms,
     recorded_draws,
 )
-from gallette.state_tracker.optional.compatibility.recorded_lists import play
+from gallette.state_tracker.optional.compatibility.recorded_lists import (
+    play,
+    sets_state,
+    with_lists,
+)
 from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
 from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.current_attribs import GL_TYPES, LARGEST, set_current
@@ -269,6 +273,14 @@ class ImmediateState:
     def play(self, rows: Ints) -> int:
         """Make recorded calls of matrices and lists; returns how many."""
         return play(self._ctx, rows)
+
+    def with_lists(self, rows: Ints) -> Ints:
+        """Recorded calls, with the calls of lists in place of those that call the lists."""
+        return with_lists(self._ctx, rows)
+
+    def lists_set_state(self, rows: Ints) -> bool:
+        """Whether lists that recorded calls call may set what a stream knows."""
+        return sets_state(self._ctx, rows)
 
     def unfinished(self, rows: Ints) -> int:
         """How many of these calls there are to the end of the primitive being specified, if any."""

@@ -46,7 +46,7 @@ from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     specified,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, Ints
+from gallette.state_tracker.stream.calls import CALLS, IN_LIST, NUMBERS, Ints
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -59,11 +59,13 @@ _SPECIFIES = np.array([call.specifies for call in CALLS])
 _MOVES = np.array([call.plays for call in CALLS])
 _SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
 _COPIES = np.array([call.copies for call in CALLS])
-_DRAW, _USE, _SHADE = (NUMBERS[name] for name in ("DrawArrays", "UseProgram", "ShadeModel"))
+_USE, _SHADE = NUMBERS["UseProgram"], NUMBERS["ShadeModel"]
+_DRAW, _LISTED = NUMBERS["DrawArrays"], NUMBERS["DrawArraysInstanced"]
+"""What primitives become, and quads of lists, which are cut in another way."""
 _SWITCHES = NUMBERS["Enable"], NUMBERS["Disable"]
 _UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
 """Capabilities on which other things depend than what a stream knows."""
-_NUMBER = 4
+_NUMBER = 5
 """The word of a draw that has its number; it has fewer arguments."""
 _ROOM = 1 << 21
 """Bytes of a buffer for vertices."""
@@ -146,6 +148,7 @@ class RecordedDraws:
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
+        self._vao.in_list = row[0] == _LISTED
         if self._moved is not None:
             self._ctx.matrices.current = MatrixStack(self._moved[0][row[_NUMBER], None])
 
@@ -193,11 +196,11 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
     if found is None or not len(found.columns[POS]):
         return None
     calls = _calls(rows, found, others[~_SETS_ARRAYS[numbers[others]]])
-    moves, drawn = _MOVES[calls[:, 0]], calls[:, 0] == _DRAW
+    moves, drawn = _MOVES[calls[:, 0]], np.isin(calls[:, 0], (_DRAW, _LISTED))
     moved = None
     if moves.any():
         some = calls[moves | drawn]
-        some[some[:, 0] == _DRAW, 0] = CALL
+        some[drawn[moves | drawn], 0] = CALL
         moved = moved_by(ctx, some) if may_play(ctx) else None
         if moved is None:
             return None
@@ -220,7 +223,7 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | No
 
 
 def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
-    """The calls of draws and all `others`, in order. Neighbours of one mode are one draw, if each
+    """The calls of draws and all `others`, in order. Neighbours of one kind are one draw, if each
     vertex belongs to one primitive only.
     """
     copied = _COPIES[rows[:, 0]]
@@ -228,15 +231,15 @@ def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     whole, after = vertices_of(found.modes), others.searchsorted(begins)
     counts = found.ends - found.begins
     new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)
-    alone = copied[begins] & (
-        found.modes == GL.QUADS
-    )  # their cut depends on those of the same draw
-    new = np.append(
-        True, (new | alone)[:-1] | alone[1:] | (np.diff(found.modes) != 0) | (np.diff(after) != 0)
-    )
+    quads = found.modes == GL.QUADS
+    listed = quads & ~copied[begins] & (rows[begins, IN_LIST] != 0)
+    alone = quads & copied[begins]  # their cut depends on which are in the same draw
+    kinds = np.where(alone, -1 - np.arange(len(begins)), 2 * found.modes + listed)
+    new = np.append(True, new[:-1] | (np.diff(kinds) != 0) | (np.diff(after) != 0))
     starts = new.nonzero()[0]
     draws = np.zeros((len(starts), rows.shape[1]), np.int64)
-    draws[:, 0], draws[:, 1] = _DRAW, found.modes[starts]
+    draws[:, 0], draws[:, 1] = np.where(listed, _LISTED, _DRAW)[starts], found.modes[starts]
+    draws[:, 4] = 1  # instance
     draws[:, 2], draws[:, 3] = found.begins[starts], np.add.reduceat(counts, starts)
     draws[:, _NUMBER] = np.arange(len(draws))
     order = np.concatenate((others, begins[starts])).argsort(kind="stable")

@@ -32,7 +32,15 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     rounded,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, NUMBERS, PAYLOAD, Call, Ints, distinct
+from gallette.state_tracker.stream.calls import (
+    CALLS,
+    COMMAND_BYTES,
+    NUMBERS,
+    PAYLOAD,
+    Call,
+    Ints,
+    distinct,
+)
 from gallette.state_tracker.vertices.current_attribs import set_current
 
 if TYPE_CHECKING:
@@ -55,6 +63,8 @@ PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
 _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
+_DEEPEST = 8
+"""Limit on the depth of such lists."""
 
 
 def play(ctx: Context, rows: Ints) -> int:
@@ -71,6 +81,53 @@ def play(ctx: Context, rows: Ints) -> int:
         ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
         return stack.end + 1
     return stack.end
+
+
+def with_lists(ctx: Context, rows: Ints) -> Ints:
+    """Recorded calls, with the calls of lists in place of those that call these lists; not of lists
+    that are played as series, or contain calls for which there are no commands.
+    """
+    found = _expanded(ctx, rows, {}, 0)
+    return rows if found is None else found
+
+
+def _expanded(ctx: Context, rows: Ints, known: dict[int, Ints | None], depth: int) -> Ints | None:
+    """The calls with those of lists; None if there are too many. `known`: those of lists."""
+    parts: list[Ints] = []
+    count = done = 0
+    for place in (rows[:, 0] == CALL).nonzero()[0].tolist():
+        name = int(rows[place, 1])
+        if name not in known:
+            known[name] = _commands(ctx, name, known, depth + 1)
+        inner = known[name]
+        if inner is None:
+            if depth:
+                return None
+            continue
+        count += len(inner)
+        if count > _MOST_CALLS:
+            return None
+        parts += (rows[done:place], inner)
+        done = place + 1
+    return np.concatenate((*parts, rows[done:])) if parts else rows
+
+
+def _commands(ctx: Context, name: int, known: dict[int, Ints | None], depth: int) -> Ints | None:
+    """The calls of a list, which is called at that depth."""
+    found = ctx.lists.names.get(name)
+    if found is None:  # which calls nothing
+        return np.zeros((0, COMMAND_BYTES // 8), np.int64)
+    if found.is_series or found.commands is None or depth > _DEEPEST:
+        return None
+    return _expanded(ctx, found.commands, known, depth)
+
+
+def sets_state(ctx: Context, rows: Ints) -> bool:
+    """Whether lists that recorded calls call may set more than attributes and matrices."""
+    names = distinct(rows[rows[:, 0] == CALL, 1])
+    return any(
+        found is not None and not found.is_series for found in map(ctx.lists.names.get, names)
+    )
 
 
 def may_play(ctx: Context) -> bool:
