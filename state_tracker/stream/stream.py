@@ -204,9 +204,6 @@ class Stream:
                 self._follow(commands, address, written, written_at)
                 return
             rows, done = _rows(commands), 0
-            if not self._are_diverted():
-                rows = self.ctx.immediate.with_lists(rows)
-                commands, address = rows.data.cast("B"), rows.ctypes.data
             first = self.ctx.immediate.unfinished(rows)
             for start, end in [*self._alternating(rows, first), (len(rows), len(rows))]:
                 if done < start:
@@ -239,19 +236,26 @@ class Stream:
         """
         if self._may_know_draws(rows):
             return []
+        rows = rows[first:]
         specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
-        lists = ((rows[first:, 0] == _CALL_LIST).nonzero()[0] + first).tolist()
-        for before, end in pairwise([first - 1, *lists, len(rows)]):
-            some = specifies[before + 1 : end]
-            if np.count_nonzero(some[1:] != some[:-1]) >= 2 * FEW:
-                found.append((before + 1, end))
+        plays = rows[:, 0] == _CALL_LIST
+        others = self.ctx.immediate.without_commands(rows).tolist() if plays.any() else []
+        for before, end in pairwise([-1, *others, len(rows)]):
+            part = slice(before + 1, end)
+            changes = np.count_nonzero(specifies[part][1:] != specifies[part][:-1])
+            if changes + 2 * np.count_nonzero(plays[part]) >= 2 * FEW:
+                found.append((first + before + 1, first + end))
         return found
 
     def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> int:
         """Make calls as draws from a buffer, between which state and matrices are set; returns how
         many: none, if they have to be made in another way.
         """
-        draws = self.ctx.immediate.draws(rows) if len(rows) and not self._are_diverted() else None
+        immediate = self.ctx.immediate
+        if not len(rows) or self._are_diverted() or (made := immediate.with_lists(rows)) is None:
+            return 0
+        rows, ends = made
+        draws = immediate.draws(rows, ends)
         if draws is None:
             return 0
         commands, address = draws.rows.data.cast("B"), draws.rows.ctypes.data
@@ -260,7 +264,7 @@ class Stream:
             draws.make(partial(self._follow, commands, address, written, written_at))
         finally:
             self.fixed = None
-        return int(draws.count)
+        return int(ends.searchsorted(draws.count, "right"))
 
     def _follow(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
         """Execute commands as batches, as far as possible."""

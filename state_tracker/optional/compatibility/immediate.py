@@ -58,6 +58,7 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     play,
     sets_state,
     with_lists,
+    without_commands,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
 from gallette.state_tracker.stream.calls import Ints
@@ -251,12 +252,12 @@ class ImmediateState:
         may = not self.bitmaps and self.may_defer()
         return len(rows) if may and specify(self._ctx, rows) else 0
 
-    def draws(self, rows: Ints) -> RecordedDraws | None:
-        """Recorded calls of vertices, matrices and state as draws from a buffer; None if they must
-        be made in another way.
+    def draws(self, rows: Ints, ends: Ints) -> RecordedDraws | None:
+        """Recorded calls of vertices, matrices and state as draws from a buffer, up to one of
+        `ends`; None if they must be made in another way.
         """
         self.draw_pending()
-        return recorded_draws(self._ctx, self._rooms, rows) if self.may_defer() else None
+        return recorded_draws(self._ctx, self._rooms, rows, ends) if self.may_defer() else None
 
     def client_arrays(self) -> tuple[int, list[int]] | None:
         """Which client arrays stubs may copy for the next draw (see `recorded_arrays`)."""
@@ -274,9 +275,15 @@ class ImmediateState:
         """Make recorded calls of matrices and lists; returns how many."""
         return play(self._ctx, rows)
 
-    def with_lists(self, rows: Ints) -> Ints:
-        """Recorded calls, with the calls of lists in place of those that call the lists."""
+    def with_lists(self, rows: Ints) -> tuple[Ints, Ints] | None:
+        """Recorded calls, with the calls of lists in place of those that call the lists; and where
+        each of the former ends. None if a list is played in another way.
+        """
         return with_lists(self._ctx, rows)
+
+    def without_commands(self, rows: Ints) -> Ints:
+        """Which of these call a list that is played in another way."""
+        return without_commands(self._ctx, rows)
 
     def lists_set_state(self, rows: Ints) -> bool:
         """Whether lists that recorded calls call may set what a stream knows."""

@@ -148,7 +148,7 @@ class RecordedDraws:
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
-        self._vao.in_list = row[0] == _LISTED
+        self._vao.in_list = bool(row[0] == _LISTED)
         if self._moved is not None:
             self._ctx.matrices.current = MatrixStack(self._moved[0][row[_NUMBER], None])
 
@@ -177,13 +177,14 @@ class RecordedDraws:
         return found if self._moved is not None else np.zeros_like(found)
 
 
-def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints) -> RecordedDraws | None:
-    """The draws that recorded calls make, up to a primitive that has not ended; None if these must
-    be made in another way.
+def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> RecordedDraws | None:
+    """The draws that recorded calls make, up to one of `ends` and a primitive that has not ended;
+    None if these must be made in another way.
     """
     numbers = rows[:, 0]
     inside = np.cumsum((numbers == BEGIN).astype(np.int64) - (numbers == END))
-    count = int((inside == 0).nonzero()[0].max(initial=-1)) + 1
+    inside_at = np.append(0, inside)[ends]
+    count = int(ends[inside_at == 0].max(initial=0))
     rows, numbers, inside = rows[:count], numbers[:count], inside[:count]
     specifies = _SPECIFIES[numbers]
     others = (~specifies).nonzero()[0]

@@ -83,43 +83,51 @@ def play(ctx: Context, rows: Ints) -> int:
     return stack.end
 
 
-def with_lists(ctx: Context, rows: Ints) -> Ints:
-    """Recorded calls, with the calls of lists in place of those that call these lists; not of lists
-    that are played as series, or contain calls for which there are no commands.
+def with_lists(ctx: Context, rows: Ints) -> tuple[Ints, Ints] | None:
+    """Recorded calls, with the calls of lists in place of those that call these lists; and where
+    each of the former ends. None if a list is played in another way.
     """
-    found = _expanded(ctx, rows, {}, 0)
-    return rows if found is None else found
+    return _expanded(ctx, rows, {}, 0)
 
 
-def _expanded(ctx: Context, rows: Ints, known: dict[int, Ints | None], depth: int) -> Ints | None:
-    """The calls with those of lists; None if there are too many. `known`: those of lists."""
+def _expanded(
+    ctx: Context, rows: Ints, known: dict[int, Ints | None], depth: int
+) -> tuple[Ints, Ints] | None:
     parts: list[Ints] = []
-    count = done = 0
+    lengths, done = np.ones(len(rows), np.int64), 0
     for place in (rows[:, 0] == CALL).nonzero()[0].tolist():
         name = int(rows[place, 1])
         if name not in known:
             known[name] = _commands(ctx, name, known, depth + 1)
         inner = known[name]
         if inner is None:
-            if depth:
-                return None
-            continue
-        count += len(inner)
-        if count > _MOST_CALLS:
             return None
         parts += (rows[done:place], inner)
-        done = place + 1
-    return np.concatenate((*parts, rows[done:])) if parts else rows
+        lengths[place], done = len(inner), place + 1
+    ends = np.cumsum(lengths)
+    if parts and ends[-1] > _MOST_CALLS:
+        return None
+    return np.concatenate((*parts, rows[done:])) if parts else rows, ends
 
 
 def _commands(ctx: Context, name: int, known: dict[int, Ints | None], depth: int) -> Ints | None:
-    """The calls of a list, which is called at that depth."""
+    """The calls of a list, which is called at that depth; `known`: those of others."""
     found = ctx.lists.names.get(name)
     if found is None:  # which calls nothing
         return np.zeros((0, COMMAND_BYTES // 8), np.int64)
     if found.is_series or found.commands is None or depth > _DEEPEST:
         return None
-    return _expanded(ctx, found.commands, known, depth)
+    expanded = _expanded(ctx, found.commands, known, depth)
+    return None if expanded is None else expanded[0]
+
+
+def without_commands(ctx: Context, rows: Ints) -> Ints:
+    """The recorded calls of lists that are played in another way than as these lists' calls."""
+    places = (rows[:, 0] == CALL).nonzero()[0]
+    known: dict[int, Ints | None] = {}
+    some = [n for n in distinct(rows[places, 1]) if _commands(ctx, n, known, 1) is None]
+    found: Ints = places[np.isin(rows[places, 1], some)]
+    return found
 
 
 def sets_state(ctx: Context, rows: Ints) -> bool:

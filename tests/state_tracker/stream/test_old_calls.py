@@ -234,6 +234,25 @@ class Sprites(Old):
             gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
             texels = self.random.integers(0, 256, 64, dtype=np.uint8)
             gl.tex_image2d(GL.TEXTURE_2D, 0, format, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+        # Lists that set state, of which one calls the other.
+        self.small = gl.gen_lists(2)
+        gl.new_list(self.small, GL.COMPILE)
+        gl.bind_texture(GL.TEXTURE_2D, self.textures[1])
+        gl.enable(GL.TEXTURE_2D)
+        gl.blend_func(GL.ONE, GL.SRC_ALPHA)
+        gl.color3f(0.25, 0.75, 1.0)
+        gl.begin(GL.QUADS)
+        for corner in ((-0.5, -0.5), (0.5, -0.25), (0.5, 0.5), (-0.25, 0.5)):
+            gl.tex_coord2f(*corner)
+            gl.vertex3f(*corner, self.numbers(1)[0])
+        gl.end()
+        gl.end_list()
+        gl.new_list(self.small + 1, GL.COMPILE)
+        gl.depth_func(GL.LEQUAL)
+        gl.translatef(*self.numbers(3, -0.1, 0.1))
+        gl.call_list(self.small)
+        self.primitive()
+        gl.end_list()
 
     def state(self) -> None:
         gl, half = self.gl, self.random.random() < 0.5
@@ -269,6 +288,8 @@ class Sprites(Old):
                     depth += 1
                 self.matrix()
             self.primitives(int(random.integers(1, 3)), 6)
+            if random.random() < 0.3:
+                gl.call_list(self.small + int(random.integers(3)))  # the last is none
             if depth and random.random() < 0.5:
                 gl.pop_matrix()
                 depth -= 1
