@@ -174,16 +174,17 @@ def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, rows[:, 1])]
 
 
-_OF_UNIT = (
+_OF_UNIT = np.zeros(1 << 16, np.bool_)
+"""By capability: whether each texture unit has it for itself."""
+_OF_UNIT[[
     *(GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE),
     *(GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R, GL.TEXTURE_GEN_Q),
-)
-"""Capabilities that each texture unit has for itself."""
+]] = True  # fmt: skip
 
 
 def _capability(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     caps = rows[:, 1]
-    of_unit = np.isin(caps, _OF_UNIT)
+    of_unit = _OF_UNIT[caps & 0xFFFF]
     if not of_unit.any():
         return [slot_of(family, caps)]
     return [slot_of(family, np.where(of_unit, selected.unit << 32, 0) | caps)]
@@ -359,7 +360,7 @@ _KEEPS_STATE = re.compile(
     r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
     r"|Rect[sifd]v?|MatrixMode|(Load|Mult)(Transpose)?Matrix[fd]|Ortho|Frustum|(Material|Light(Model)?)[fi]v?"
     r"|Begin|End|(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord|FogCoord|VertexAttrib[IL]?)P?[1-4].*"
-    r"|ColorMaterial|Fog(Coord)?[fid]v?|TexGen[fid]v?|PushAttrib|RasterPos.*|WindowPos.*|Bitmap|DrawPixels"
+    r"|ColorMaterial|Fog(Coord)?[fid]v?|TexGen[fid]v?|(Push|Pop)Attrib|RasterPos.*|WindowPos.*|Bitmap|DrawPixels"
 )
 
 

@@ -14,11 +14,12 @@ from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.parameters import PARAMETERS
 
 from . import ring
 from .analysis import Analysis
 from .batch import Batch
-from .calls import CALLS, COMMAND_BYTES, COPIES, NUMBERS, Call, Ints, Role
+from .calls import CALLS, COMMAND_BYTES, NUMBERS, Call, Family, Ints, Role
 from .states import values_of
 from .uniforms import Written
 
@@ -61,8 +62,60 @@ _PLAYED, _SPECIFIED = 1, 2
 _ORDERED = np.array([_SPECIFIED * call.specifies + _PLAYED * call.plays for call in CALLS])
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
-_COPIES = list(COPIES.values())
+_GROUPS: dict[Family, int] = {
+    **dict.fromkeys((Family.VIEWPORT, Family.DEPTH_RANGE), GL.VIEWPORT_BIT),
+    Family.SCISSOR: GL.SCISSOR_BIT,
+    **dict.fromkeys(
+        (
+            *(Family.BLEND_FUNC, Family.BLEND_EQUATION, Family.BLEND_COLOR, Family.COLOR_MASK),
+            *(Family.ALPHA_FUNC, Family.LOGIC_OP, Family.CLEAR_COLOR),
+        ),
+        GL.COLOR_BUFFER_BIT,
+    ),
+    **dict.fromkeys(
+        (Family.DEPTH_FUNC, Family.DEPTH_MASK, Family.CLEAR_DEPTH), GL.DEPTH_BUFFER_BIT
+    ),
+    **dict.fromkeys(
+        (Family.STENCIL_FUNC, Family.STENCIL_OP, Family.STENCIL_MASK, Family.CLEAR_STENCIL),
+        GL.STENCIL_BUFFER_BIT,
+    ),
+    **dict.fromkeys(
+        (Family.CULL_FACE, Family.FRONT_FACE, Family.POLYGON_OFFSET, Family.POLYGON_MODE),
+        GL.POLYGON_BIT,
+    ),
+    Family.LINE_WIDTH: GL.LINE_BIT,
+    Family.POINT_SIZE: GL.POINT_BIT,
+    Family.PROVOKING_VERTEX: GL.LIGHTING_BIT,
+    Family.SHADE_MODEL: GL.LIGHTING_BIT,
+    Family.HINT: GL.HINT_BIT,
+    **dict.fromkeys((Family.TEXTURE, Family.TEXTURE_ENV, Family.ACTIVE_TEXTURE), GL.TEXTURE_BIT),
+    Family.CAPABILITY: GL.ENABLE_BIT,
+}
+"""The attribute group of state that glPopAttrib restores as a whole."""
+_CAP_GROUPS = {row.value: sum(row.groups) for row in PARAMETERS if "Enable" in row.by}
+_PARTLY = {
+    Family.CAPABILITY: ~GL.CURRENT_BIT,
+    Family.TEXTURE_PARAMETER: GL.TEXTURE_BIT,
+    Family.DRAW_BUFFERS: GL.COLOR_BUFFER_BIT,
+    Family.READ_BUFFER: GL.PIXEL_MODE_BIT,
+    Family.CLAMP_COLOR: GL.COLOR_BUFFER_BIT | GL.ENABLE_BIT,
+}
+"""Groups with which glPopAttrib may restore some other state."""
+
+
+def _groups(slot: int) -> tuple[int, int]:
+    """The groups with which glPopAttrib restores a slot, and those with which it may do so."""
+    family, cap = Family(slot & 255), slot >> 8 & 0xFFFFFFFF
+    if family is Family.CAPABILITY and cap in _CAP_GROUPS:
+        return _CAP_GROUPS[cap], 0
+    return _GROUPS.get(family, 0), _PARTLY.get(family, 0)
+
+
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
+
+
+Pushed = tuple[int, dict[int, int]]
+"""How often all was dropped before glPushAttrib, and what was applied then."""
 
 
 class Stream:
@@ -85,6 +138,7 @@ class Stream:
         """By the bytes of a few calls that only set state: what they set."""
         self.generation = 0  # incremented when the known draws become invalid
         self._performing = False
+        self._forgotten = 0  # how often all known state was dropped
         self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
         """Observers: each is called with the commands of a batch, names and arguments, before it is
         executed.
@@ -160,6 +214,7 @@ class Stream:
 
     def _clear(self) -> None:
         """Drop all known draws and all recorded state."""
+        self._forgotten += 1
         self._analyses.clear()
         self._analysed = 0
         if not (self.kinds or self.applied or self.accepted):
@@ -179,6 +234,34 @@ class Stream:
         """
         if not (plain and (self._performing or self.is_old)):
             ring.rows_are_plain(self, plain)
+
+    def pushed(self) -> Pushed:
+        """What is known of the state that glPushAttrib saves."""
+        return self._forgotten, self.applied.copy()
+
+    def popped(self, pushed: Pushed, mask: int) -> None:
+        """Record that glPopAttrib has restored some groups of state."""
+        forgotten, before = pushed
+        slots = [slot for slot, value in self.applied.items() if before.get(slot) != value]
+        groups = {slot: _groups(slot) for slot in slots}
+        partly = any(mask & some and not mask & whole for whole, some in groups.values())
+        if self._performing or forgotten != self._forgotten or partly:
+            self._clear()
+            return
+        for slot, (whole, _) in groups.items():
+            if mask & whole:
+                self._apply(slot, before.get(slot, 0))
+
+    def _apply(self, slot: int, value: int) -> None:
+        """Record the value of a slot, which is 0 before any call sets it."""
+        family = Family(slot & 255)
+        change = value - self.applied.get(slot, 0)
+        self.for_draws = (self.for_draws + change * family.seen_by_draws) & _ALL_BITS
+        self.for_clears = (self.for_clears + change * family.seen_by_clears) & _ALL_BITS
+        if value:
+            self.applied[slot] = value
+        else:
+            self.applied.pop(slot, None)
 
     def outdate(self) -> None:
         """Invalidate the driver's tokens, because a shared object changed."""

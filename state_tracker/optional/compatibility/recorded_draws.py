@@ -62,7 +62,7 @@ _COPIES = np.array([call.copies for call in CALLS])
 _USE, _SHADE = NUMBERS["UseProgram"], NUMBERS["ShadeModel"]
 _DRAW, _LISTED = NUMBERS["DrawArrays"], NUMBERS["DrawArraysInstanced"]
 """What primitives become, and quads of lists, which are cut in another way."""
-_SWITCHES = NUMBERS["Enable"], NUMBERS["Disable"]
+_SWITCHES = np.array([call.name in ("Enable", "Disable") for call in CALLS])
 _UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
 """Capabilities on which other things depend than what a stream knows."""
 _NUMBER = 5
@@ -190,14 +190,15 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     others = (~specifies).nonzero()[0]
     if not may_know_draws(ctx) or inside[others].any() or (numbers == _USE).any():
         return None
-    switches = np.isin(numbers, _SWITCHES)
-    if np.isin(rows[switches, 1], _UNKNOWN).any():
+    switches = _SWITCHES[numbers]
+    caps = rows[switches, 1]
+    if any((caps == each).any() for each in _UNKNOWN) or not specifies.any():
         return None
     found = specified(ctx, rows[specifies])
     if found is None or not len(found.columns[POS]):
         return None
     calls = _calls(rows, found, others[~_SETS_ARRAYS[numbers[others]]])
-    moves, drawn = _MOVES[calls[:, 0]], np.isin(calls[:, 0], (_DRAW, _LISTED))
+    moves, drawn = _MOVES[calls[:, 0]], (calls[:, 0] == _DRAW) | (calls[:, 0] == _LISTED)
     moved = None
     if moves.any():
         some = calls[moves | drawn]

@@ -25,6 +25,10 @@ STATE = (
     *("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor"),
     *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
 )
+GROUPS = (
+    *(GL.ALL_ATTRIB_BITS, GL.ENABLE_BIT, GL.LIGHTING_BIT, GL.CURRENT_BIT, GL.TEXTURE_BIT),
+    *(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT, GL.POLYGON_BIT | GL.LINE_BIT, GL.SCISSOR_BIT),
+)
 ENVIRONMENTS = (GL.ADD, GL.MODULATE)
 FILLS = (*[GL.FILL] * 5, GL.LINE)
 LISTS = 5
@@ -280,6 +284,10 @@ class Sprites(Old):
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
         gl.shade_model(GL.FLAT if turn == 4 else GL.SMOOTH)
         for number in range(30):
+            if turn == 1 and number in (5, 8):
+                gl.push_attrib(self.pick(GROUPS))
+            if turn == 1 and number in (12, 20):
+                gl.pop_attrib()
             for _ in range(int(random.integers(3))):
                 self.state()
             if turn % 3 and random.random() < 0.6:
