@@ -24,6 +24,7 @@ THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
 STATE = (
     *("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor"),
     *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
+    *("color_mask", "viewport"),
 )
 GROUPS = (
     *(GL.ALL_ATTRIB_BITS, GL.ENABLE_BIT, GL.LIGHTING_BIT, GL.CURRENT_BIT, GL.TEXTURE_BIT),
@@ -284,10 +285,6 @@ class Sprites(Old):
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
         gl.shade_model(GL.FLAT if turn == 4 else GL.SMOOTH)
         for number in range(30):
-            if turn == 1 and number in (5, 8):
-                gl.push_attrib(self.pick(GROUPS))
-            if turn == 1 and number in (12, 20):
-                gl.pop_attrib()
             for _ in range(int(random.integers(3))):
                 self.state()
             if turn % 3 and random.random() < 0.6:
@@ -543,6 +540,91 @@ def test_draws_from_client_arrays_are_known(driver: str, sizes: list[int]) -> No
     picture = np.frombuffer(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE), np.uint8)
     assert picture.reshape(SIZE, SIZE)[59, 59] == 242  # of the last draw but one: 38 / 40
     old.context.release()
+
+
+class Saving(Sprites):
+    """States are saved, changed and restored between sprites."""
+
+    def begin(self) -> None:
+        gl = self.gl
+        gl.color_mask(1, 1, 1, 1)
+        gl.viewport(0, 0, 64, 64)
+        gl.blend_func(GL.ONE, GL.ONE)
+        gl.cull_face(GL.BACK)
+        gl.polygon_mode(GL.FRONT_AND_BACK, GL.FILL)
+        for unit in (GL.TEXTURE1, GL.TEXTURE0):
+            gl.active_texture(unit)
+            gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, GL.MODULATE)
+            gl.disable(GL.TEXTURE_2D)
+        for capability in (GL.CULL_FACE, GL.ALPHA_TEST, GL.LIGHTING):
+            gl.disable(capability)
+        gl.enable(GL.BLEND)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+
+    def sprites(self) -> None:
+        gl = self.gl
+        for step in range(5):
+            gl.scissor(0, 0, 40 + step % 2, 64)
+            gl.begin(GL.TRIANGLES)
+            for corner in ((0, 0), (0.3, 0), (0.3, 0.4)):
+                gl.color4f(0.4, 0.5, 0.75, 0.4)
+                gl.tex_coord2f(*corner)
+                gl.vertex2f(*corner)
+            gl.end()
+            gl.translatef(0.01, 0.0, 0.0)
+
+    def run(self) -> list[Any]:
+        gl, pictures = self.gl, []
+        gl.disable(GL.DEPTH_TEST)
+        gl.bind_texture(GL.TEXTURE_2D, self.textures[0])
+        for change in STATES.values():
+            for groups in GROUPS:
+                for _ in range(3):
+                    self.begin()
+                    self.sprites()
+                    gl.push_attrib(groups)
+                    change(gl)
+                    self.sprites()
+                    gl.pop_attrib()
+                    self.sprites()
+                    gl.load_identity()
+                pictures.append(self.look())
+        return pictures
+
+
+STATES: dict[str, Callable[[Any], None]] = {
+    "blending": lambda gl: gl.blend_func(GL.ONE, GL.ZERO),
+    "no blending": lambda gl: gl.disable(GL.BLEND),
+    "culling": lambda gl: [gl.cull_face(GL.FRONT), gl.enable(GL.CULL_FACE)],
+    "lines": lambda gl: gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE),
+    "a texture": lambda gl: gl.enable(GL.TEXTURE_2D),
+    "another unit": lambda gl: [gl.active_texture(GL.TEXTURE1), gl.enable(GL.TEXTURE_2D)],
+    "its environment": lambda gl: gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, GL.ADD),
+    "alpha": lambda gl: [gl.alpha_func(GL.GREATER, 0.5), gl.enable(GL.ALPHA_TEST)],
+    "light": lambda gl: gl.enable(GL.LIGHTING),
+    "the part": lambda gl: gl.scissor(0, 0, 10, 10),
+    "masks": lambda gl: gl.color_mask(1, 0, 1, 1),
+    "a viewport": lambda gl: gl.viewport(0, 0, 32, 32),
+    "what ends all that is known": lambda gl: [
+        gl.viewport(0, 0, 32, 32),
+        gl.point_parameterf(GL.POINT_SIZE_MIN, 1.0),
+    ],
+}
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_restored_states_look_like_others(
+    driver: str, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    recorded = Saving(driver, 1)
+    first = recorded.run()
+    assert sum(sizes) > 1000
+    switch_off(monkeypatch)
+    others = Saving(driver, 1)
+    for number, (picture, other) in enumerate(zip(first, others.run(), strict=True)):
+        np.testing.assert_array_equal(picture, other, str(number))
+    recorded.context.release()
+    others.context.release()
 
 
 WRONG: dict[str, Callable[[Any], None]] = {
