@@ -170,6 +170,8 @@ class Executable:
         primitive = SystemValue["PRIMITIVE_ID"]
         shaders = linked.shaders.values()
         self.counts_primitives = any(primitive in s.info.system_values_read for s in shaders)
+        vertex = SystemValue["VERTEX_ID"]
+        self.counts_vertices = any(vertex in s.info.system_values_read for s in shaders)
         number = SystemValue["DRAW_ID"]
         self.counts_draws = any(number in s.info.system_values_read for s in shaders)
         self.textures = self._texture_slots()

@@ -91,7 +91,7 @@ CLIENTS = PLAIN_ROWS + 1
 WORDS = CLIENTS + array_stubs.WORDS
 
 _CHANGES_ARRAYS = (
-    *(Family.PROGRAM, Family.VERTEX_ARRAY, Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED),
+    *(Family.VERTEX_ARRAY, Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED),
     *(Family.ATTRIBUTE_DIVISOR, Family.BOUND_BUFFER),
 )
 """Calls of these become commands only if no client arrays are enabled."""

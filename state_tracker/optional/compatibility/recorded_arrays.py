@@ -55,17 +55,22 @@ def restarts(ctx: Context) -> bool:
     return ctx.raster.primitive_restart or ctx.raster.primitive_restart_fixed
 
 
+def may_gather(ctx: Context) -> bool:
+    """Whether vertices may have other numbers than those of their draws."""
+    executable = ctx.programs.executable
+    return not (restarts(ctx) or (executable is not None and executable.counts_vertices))
+
+
 def client_arrays(ctx: Context) -> tuple[int, list[int]] | None:
     """Which client arrays are enabled, and the words that say where all are (see `array_stubs`);
     None if those of a draw cannot be copied.
     """
-    vao, programs = ctx.arrays.default, ctx.programs
+    vao = ctx.arrays.default
     used = [slot for slot, each in enumerate(vao.attribs) if each.enabled]
     if not any(vao.bindings[vao.attribs[slot].binding].address for slot in used):
         return NONE, []
     if (
-        programs.executable is not None
-        or ctx.pipelines.current is not None
+        ctx.pipelines.current is not None
         or vao is not ctx.arrays.current
         or vao.element_buffer is not None
         or ctx.buffers.bound[GL.ARRAY_BUFFER] is not None

@@ -33,6 +33,7 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     Moved,
     blocks_of,
     fixed_token,
+    is_known,
     may_know_draws,
     may_play,
     moved_by,
@@ -46,7 +47,14 @@ from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     specified,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, IN_LIST, NUMBERS, Ints
+from gallette.state_tracker.stream.calls import (
+    CALLS,
+    IN_LIST,
+    NUMBERS,
+    Ints,
+    Role,
+    distinct,
+)
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -59,6 +67,7 @@ _SPECIFIES = np.array([call.specifies for call in CALLS])
 _MOVES = np.array([call.plays for call in CALLS])
 _SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
 _COPIES = np.array([call.copies for call in CALLS])
+_IS_UNIFORM = np.array([call.role is Role.UNIFORM for call in CALLS])
 _USE, _SHADE = NUMBERS["UseProgram"], NUMBERS["ShadeModel"]
 _DRAW, _LISTED = NUMBERS["DrawArrays"], NUMBERS["DrawArraysInstanced"]
 """What primitives become, and quads of lists, which are cut in another way."""
@@ -188,7 +197,7 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     rows, numbers, inside = rows[:count], numbers[:count], inside[:count]
     specifies = _SPECIFIES[numbers]
     others = (~specifies).nonzero()[0]
-    if not may_know_draws(ctx) or inside[others].any() or (numbers == _USE).any():
+    if not may_know_draws(ctx) or inside[others].any() or not _programs_are_known(ctx, rows):
         return None
     switches = _SWITCHES[numbers]
     caps = rows[switches, 1]
@@ -222,6 +231,19 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     found.set_last(ctx)
     set_arrays(ctx, rows[_SETS_ARRAYS[numbers]])
     return RecordedDraws(ctx, vao, calls[~moves], moved, count)
+
+
+def _programs_are_known(ctx: Context, rows: Ints) -> bool:
+    """Whether draws are known of the program in use and of those that these calls use."""
+    programs, names = ctx.programs, distinct(rows[rows[:, 0] == _USE, 1])
+    used = [
+        programs.executable,
+        *(getattr(programs.names.get(n), "executable", None) for n in names),
+    ]
+    if used == [None]:
+        return True
+    sets_uniforms = _IS_UNIFORM[rows[:, 0]].any()
+    return ctx.pipelines.current is None and not sets_uniforms and all(map(is_known, used))
 
 
 def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:

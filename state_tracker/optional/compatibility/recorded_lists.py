@@ -63,6 +63,8 @@ PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
 _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
+_MOST_UNIFORMS = 1 << 12
+"""Limit on the bytes of a program's uniforms."""
 _DEEPEST = 8
 """Limit on the depth of such lists."""
 
@@ -465,18 +467,36 @@ def _token(ctx: Context, drawn: Drawn) -> Any:
     return fixed_token(ctx, drawn.vao, drawn.between_equal_values)
 
 
+def is_known(executable: Executable | None) -> bool:
+    """Whether draws of a program are known that reads state of fixed function; or fixed function
+    itself, without any.
+    """
+    if executable is None:
+        return True
+    linked = executable.linked
+    return (
+        executable.has_builtins
+        and executable.fill is None
+        and not (executable.counts_vertices or executable.counts_primitives)
+        and not (linked.subroutine_uniforms or linked.info.has_handles)
+        and len(executable.uniforms.data) <= _MOST_UNIFORMS
+    )
+
+
 def fixed_token(ctx: Context, vao: VertexArray, reads_current: bool = False) -> Any:
     """The driver's token for the draw from these arrays that was just made, if fixed function drew
-    it and only the vertex stage reads uniforms. `reads_current`: they may be incomplete.
+    it and only the vertex stage reads uniforms, or a program that `is_known`. `reads_current`: the
+    arrays may be incomplete.
     """
     stages, info = ctx.programs.stages, ctx.stream.drawn
     if info is None or stages.keys() != _STAGES:
         return None
     vertex, fragment = stages[Stage.VERTEX], stages[Stage.FRAGMENT]
     layout = vao.layouts.get(vertex.inputs)
+    values = [each for each in fragment.linked.uniforms if not each.type.without_array.is_opaque]
+    known = vertex.is_fixed_function and not values
     if (
-        not vertex.is_fixed_function
-        or any(not each.type.without_array.is_opaque for each in fragment.linked.uniforms)
+        not (known or (fragment is vertex and is_known(vertex)))
         or layout is None
         or layout.clients
         or (layout.current and not reads_current)

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.optional.compatibility.recorded_arrays import (
     draws_quads,
-    restarts,
+    may_gather,
     with_copies,
 )
 from gallette.state_tracker.stream.calls import (
@@ -131,7 +131,7 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         or depth.max() > 1
         or not depth[vertices].all()
         or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
-        or (copied.any() and restarts(ctx))
+        or (copied.any() and not may_gather(ctx))
     ):
         return None
     values = np.empty((len(rows), 4))
