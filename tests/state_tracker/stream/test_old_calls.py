@@ -13,6 +13,7 @@ from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.optional.compatibility import recorded_draws, recorded_lists
 from gallette.state_tracker.stream.calls import CALLS, Role
+from tests.state_tracker.helpers import linked
 from tests.state_tracker.stream.worlds import Through, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
@@ -24,7 +25,7 @@ THROUGH_C = [call.function.method for call in CALLS if call.role is Role.OLD]
 STATE = (
     *("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor"),
     *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
-    *("color_mask", "viewport"),
+    *("color_mask", "viewport", "use_program", "uniform4f"),
 )
 GROUPS = (
     *(GL.ALL_ATTRIB_BITS, GL.ENABLE_BIT, GL.LIGHTING_BIT, GL.CURRENT_BIT, GL.TEXTURE_BIT),
@@ -478,16 +479,57 @@ class ArraySprites(Sprites):
             gl.client_active_texture(GL.TEXTURE0)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+SHADED = """
+void main() {
+    gl_Position = ftransform();
+    gl_FrontColor = gl_Color;
+    gl_TexCoord[0] = gl_TextureMatrix[0] * gl_MultiTexCoord0;
+}
+"""
+NUMBERED = """#version 130
+void main() {
+    gl_Position = ftransform();
+    gl_FrontColor = vec4(float(gl_VertexID & 3) / 3.0, gl_Color.gba);
+}
+"""
+TINTED = """
+uniform vec4 tint; uniform sampler2D image;
+void main() {
+    vec4 light = gl_LightSource[0].diffuse + gl_Fog.density;
+    gl_FragColor = gl_Color * light + tint + texture2D(image, gl_TexCoord[0].st) * 0.1;
+}
+"""
+
+
+class Shaded(ArraySprites):
+    """Programs read the state of fixed function."""
+
+    def __init__(self, driver: str, seed: int) -> None:
+        super().__init__(driver, seed)
+        sources = (SHADED, TINTED), (NUMBERED, TINTED)
+        self.programs = [0, *(linked(self.context, vertex=v, fragment=f) for v, f in sources)]
+
+    def state(self) -> None:
+        gl, program = self.gl, self.pick(self.programs)
+        if self.random.random() < 0.8:
+            super().state()
+            return
+        gl.use_program(program)
+        if program and self.random.random() < 0.05:
+            gl.uniform4f(gl.get_uniform_location(program, "tint"), *self.numbers(4, 0, 0.3))
+
+
+@pytest.mark.parametrize("kind", [ArraySprites, Shaded])
+@pytest.mark.parametrize("seed", range(1, 3))
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_draws_from_client_arrays_look_like_others(
-    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+    driver: str, seed: int, kind: Any, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
-    recorded = ArraySprites(driver, seed)
+    recorded = kind(driver, seed)
     first = recorded.run()
     assert sizes
     switch_off(monkeypatch)
-    others = ArraySprites(driver, seed)
+    others = kind(driver, seed)
     for picture, other in zip(first, others.run(), strict=True):
         np.testing.assert_array_equal(picture, other)
     assert recorded.told == others.told
@@ -514,10 +556,14 @@ def test_sprites_that_leave_the_picture_stay_known(driver: str, sizes: list[int]
     old.context.release()
 
 
+@pytest.mark.parametrize("shaded", [False, True])
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_draws_from_client_arrays_are_known(driver: str, sizes: list[int]) -> None:
+def test_draws_from_client_arrays_are_known(driver: str, shaded: bool, sizes: list[int]) -> None:
     old = Old(driver, 1)
     gl, indices = old.gl, np.array([0, 1, 2, 2, 1, 3], np.uint16)
+    if shaded:
+        plain = "void main() { gl_FragColor = gl_Color; }"
+        linked(old.context, vertex=SHADED, fragment=plain)
     memory = np.zeros((4, 5), np.float32)
     gl.enable_client_state(GL.VERTEX_ARRAY)
     gl.enable_client_state(GL.COLOR_ARRAY)
