@@ -152,13 +152,17 @@ class SnapshotCache:
     def _tidy(self) -> None:
         """Forget snapshots of deleted resources, and if too many are left, all but those that
         pending draws hold; not again before there are twice as many as are left now.
+
+        New ones may still succeed the forgotten ones, until the next time: many programs give
+        their buffers new storages in each frame.
         """
         kept = {k: each for k, each in self._found.items() if each.held or each.alive}
         if len(kept) >= _MOST:
             kept = {k: each for k, each in kept.items() if each.held}
         if len(kept) < len(self._found):
-            self._bases.clear()  # keys hold numbers of objects that may be gone
-            self._alike.clear()
+            recent = set(self._found.values())
+            self._bases = {k: each for k, each in self._bases.items() if each in recent}
+            self._alike = {k: each for k, each in self._alike.items() if each in recent}
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 
