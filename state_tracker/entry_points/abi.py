@@ -27,6 +27,7 @@ from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.calls import keeps_state
 
@@ -57,8 +58,11 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
+        core = FUNCTIONS.alias(function)
+        same = core is not None and implementation(core) is implementation(function)
+        recorded = core if core is not None and same else function
         pointer = _pointer(function, _entry_point(function))
-        found = _ADDRESSES.setdefault(c_name, ring.stub_address(function.name, pointer))
+        found = _ADDRESSES.setdefault(c_name, ring.stub_address(recorded.name, pointer))
     return found
 
 
@@ -79,6 +83,9 @@ class CallTable(dict[str, Callable[..., Any]]):
     def __missing__(self, c_name: str) -> Callable[..., Any]:
         function = known(c_name)
         assert function is not None
+        has_function = self._context.has_function
+        if not has_function(function):  # a recorded call has the core name
+            function = next(filter(has_function, FUNCTIONS.same_as(function)), function)
         method = _method(self._context, function)
         if hasattr(method, "direct"):  # `failed` records its errors
             method = method.direct
@@ -135,7 +142,7 @@ def _entry_point(function: Function) -> Callable[..., Any]:
             failed(function, error)
             return nothing
 
-    changes = not keeps_state(function.name)
+    changes = not keeps_state(function)
     if function.restype is not None:
         return answer
     return call_that_changes if changes else call
