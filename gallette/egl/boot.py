@@ -21,6 +21,7 @@ from typing import Any
 
 from gallette.compiler.gc_pause import loading
 from gallette.egl.elf import BEFORE_SLOTS, TABLE_SYMBOL
+from gallette.egl.embedding import take_lock_when_started_again
 
 _LIBRARIES: list[Library] = []
 _TABLES: list[tuple[ctypes.Array[ctypes.c_void_p], int]] = []
@@ -180,6 +181,7 @@ def attach(path: str, names: str) -> None:
         atexit.register(_close)
         if not sys.orig_argv:  # the library started this Python for itself
             gc.set_threshold(*_COLLECTED)
+            take_lock_when_started_again()
         _observe()
     library = Library(path, names.split())
     _LIBRARIES.append(library)
