@@ -411,6 +411,21 @@ def test_calls_after_python_ended_do_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_library_that_is_first_called_while_python_ends_does_nothing() -> None:
+    """VTK releases its windows then, by another library than it drew with."""
+    script = (
+        "import builtins, ctypes, os\n"
+        "from gallette.egl.libraries import folder\n"
+        "class Late:\n"
+        "    library, say = ctypes.CDLL(str(folder() / 'libGLX.so.0')), os.write\n"
+        "    def __del__(self):\n"
+        "        self.say(1, b'%d' % self.library.glXGetCurrentContext())\n"
+        "builtins.late = Late()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0", b"")
+
+
 def test_contexts_become_current_after_python_ended() -> None:
     """Qt releases its objects late, and complains if their context does not become current."""
     script = (
