@@ -69,14 +69,15 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
 
     def add(number: int, held: bool, alive: bool) -> None:
         found: Any = Mock(held=held, alive=alive)
-        mine._found[number,] = mine._bases[number,] = mine._alike[number,] = found
+        mine._found[number,] = mine._bases[number,] = found
+        mine._alike[number,] = [found]
 
     def tidy() -> list[int]:
         mine._tidy()
         return [k for (k,) in mine._found]
 
     def successors() -> list[int]:
-        assert mine._bases == mine._alike
+        assert [[each] for each in mine._bases.values()] == list(mine._alike.values())
         return [k for (k,) in mine._alike]
 
     for number in range(4):
