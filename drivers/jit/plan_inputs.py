@@ -23,8 +23,9 @@ from .plan_memory import PlanMemory, Stream
 from .shader.chunk import Column, Input, is_strided, of_clip_plane
 
 Array = npt.NDArray[Any]
-_MOST_CONVERTED = 1 << 16
-"""Rows of a buffer in another format that are converted, all at once."""
+_MOST_AT_ONCE, _MOST_CONVERTED = 1 << 16, 1 << 22
+"""Rows of a buffer in another format that are converted: all at once, or those that draws read."""
+_BLOCK = 1 << 10  # rows
 
 _MOST_KEPT = 64  # conversions of a buffer
 
@@ -46,6 +47,11 @@ class _Converted:
     writes: int = -1
     rows: _Rows | None = None
 
+    @property
+    def at_once(self) -> bool:
+        """Whether all rows are converted, whatever draws read."""
+        return self.available <= _MOST_AT_ONCE
+
     def refresh(self, base: Array) -> bool:
         """Convert again if the contents have changed; returns whether addresses have."""
         resource = self.buffer.buffer
@@ -54,8 +60,10 @@ class _Converted:
             return False
         self.writes, old, self.rows = resource.writes, self.rows, self._shared(resource)
         if self.rows.writes != resource.writes or resource.live:
-            self._convert(self.rows.values)
+            self.rows.converted[:] = False
             self.rows.writes = resource.writes
+        if self.at_once:
+            self.convert(0, self.available)
         if self.rows is old:
             return False
         for row, component in self.inputs:
@@ -70,23 +78,35 @@ class _Converted:
         if key not in kept:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
-            kept[key] = _Rows(np.zeros((4, self.available), np.uint32))
+            values = np.zeros((4, self.available), np.uint32)
+            kept[key] = _Rows(values, np.zeros(-(-self.available // _BLOCK), np.bool_))
         return kept[key]
 
-    def _convert(self, values: Array) -> None:
+    def convert(self, first: int, count: int) -> None:
+        """Convert the blocks in which some rows are, if they are not converted yet."""
+        assert self.rows is not None
+        begin, end = first // _BLOCK, -(-min(first + count, self.available) // _BLOCK)
+        missing = (~self.rows.converted[begin:end]).nonzero()[0]
+        if len(missing):
+            begin, end = begin + int(missing[0]), begin + int(missing[-1]) + 1
+            self._convert(self.rows.values, begin * _BLOCK, min(end * _BLOCK, self.available))
+            self.rows.converted[begin:end] = True
+
+    def _convert(self, values: Array, first: int, end: int) -> None:
         format = self.element.src_format
         if format.is_array and format.channels[0].bits == 8:
             rows = rows_there(self.element, self.buffer)
             words = _words_of(format.channels[0].type)
             for component, place in enumerate(format.swizzle):
                 if isinstance(place, int):
-                    words.take(rows[:, place], out=values[component], mode="clip")
+                    out = values[component, first:end]
+                    words.take(rows[first:end, place], out=out, mode="clip")
             return
-        source = VertexSource(0, self.available, None, 1, 0, 0, 0)
-        vertices = FetchedVertices(source, self.elements, self.buffers, 0, self.available)
+        source = VertexSource(first, end - first, None, 1, 0, 0, 0)
+        vertices = FetchedVertices(source, self.elements, self.buffers, 0, end - first)
         for component in range(4):
             found = np.asarray(vertices.attribute(self.index, component))
-            values[component] = (
+            values[component, first:end] = (
                 found.view(np.uint32) if found.ndim else found.reshape(1).view(np.uint32)
             )
 
@@ -103,7 +123,8 @@ class _Rows:
     """The components of all elements of a buffer in one format, as words."""
 
     values: Array
-    writes: int = -1  # of the buffer, when they were converted
+    converted: Array  # which blocks of them are
+    writes: int = -1  # of the buffer then
 
 
 class Columns:
@@ -197,7 +218,7 @@ class Columns:
             self._base[row] = int(data.ctypes.data) + 4 * source
             self._stride[row] = stride
         else:
-            if available > _MOST_CONVERTED:
+            if available > (_MOST_AT_ONCE if element.instance_divisor else _MOST_CONVERTED):
                 return False
             found = self._converted.get(index)
             if found is None:
@@ -227,8 +248,8 @@ class Columns:
 
     @property
     def plain(self) -> bool:
-        """Whether none of them depends on the vertices' numbers."""
-        return not self._system
+        """Whether none of them depends on the vertices' numbers, nor is converted for them."""
+        return not self._system and all(each.at_once for each in self._converted.values())
 
     def looked_at(self) -> Iterator[HostResource]:
         """The buffers whose contents are converted, and not read in place."""
@@ -279,6 +300,9 @@ class Columns:
         first = stream.first + (0 if info.index_size else start)
         for name, values in self._system:
             _number(name, values, stream, info, first)
+        for each in self._converted.values():
+            if not each.at_once and 0 <= first < each.available:
+                each.convert(first, stream.count)
         if not self._laid:
             self._lay()
         elif stream is self._stream and first == self._first and info is self._info:

@@ -139,7 +139,7 @@ def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> I
     elif ("UNORM" in format and "16" not in format and "10" not in format) or "SRGB" in format:
         kind, dtype = GL.UNSIGNED_BYTE, np.uint8
     if target.samples > 1:
-        return _resolved(gl, saved, target) if layout == GL.RGBA else None
+        return _resolved(gl, saved, target, format) if layout == GL.RGBA else None
     data = gl.read_pixels(0, 0, width, height, layout, kind)
     if gl.get_error() or len(data) != width * height * 4 * dtype().itemsize:
         return None
@@ -150,16 +150,23 @@ def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> I
     return image
 
 
-def _resolved(gl: Any, saved: _Saved, target: Target) -> Image | None:
-    """A multisampled buffer through a framebuffer of one sample."""
+_SAME = {"R8G8B8A8_UNORM": GL.RGBA8, "R8G8B8X8_UNORM": GL.RGB8, "R16G16B16A16_FLOAT": GL.RGBA16F}
+
+
+def _resolved(gl: Any, saved: _Saved, target: Target, format: str) -> Image | None:
+    """A multisampled buffer, through one of one sample; in OpenGL ES that has the same format."""
     width, height = target.width, target.height
+    storage = _SAME.get(format) if gl.profile.startswith("es") else GL.RGBA32F
+    if storage is None:
+        return None
+    dtype: Any = np.uint8 if storage in (GL.RGBA8, GL.RGB8) else np.float32
     bound = gl.get_integerv(GL.RENDERBUFFER_BINDING)[0]
     scissor = gl.is_enabled(GL.SCISSOR_TEST)
     frame, buffer = gl.gen_framebuffers(1)[0], gl.gen_renderbuffers(1)[0]
     try:
         gl.disable(GL.SCISSOR_TEST)
         gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, width, height)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, storage, width, height)
         gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, frame)
         gl.framebuffer_renderbuffer(
             GL.DRAW_FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer
@@ -167,7 +174,8 @@ def _resolved(gl: Any, saved: _Saved, target: Target) -> Image | None:
         box = (0, 0, width, height)
         gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
         gl.bind_framebuffer(GL.READ_FRAMEBUFFER, frame)
-        data = gl.read_pixels(*box, GL.RGBA, GL.FLOAT)
+        kind = GL.UNSIGNED_BYTE if dtype is np.uint8 else GL.FLOAT
+        data = gl.read_pixels(*box, GL.RGBA, kind)
     finally:
         gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, saved.draw)
         gl.bind_framebuffer(GL.READ_FRAMEBUFFER, saved.draw)
@@ -176,9 +184,9 @@ def _resolved(gl: Any, saved: _Saved, target: Target) -> Image | None:
         gl.delete_renderbuffers(1, [buffer])
         if scissor:
             gl.enable(GL.SCISSOR_TEST)
-    if gl.get_error() or len(data) != width * height * 16:
+    if gl.get_error() or len(data) != width * height * 4 * dtype().itemsize:
         return None
-    return np.frombuffer(data, np.float32).reshape(height, width, 4)
+    return np.frombuffer(data, dtype).reshape(height, width, 4)
 
 
 def _depth(gl: Any, target: Target) -> dict[str, Image]:

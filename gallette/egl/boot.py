@@ -16,11 +16,13 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from pathlib import Path
 from typing import Any
 
 from gallette.compiler.gc_pause import loading
 from gallette.egl.elf import BEFORE_SLOTS, TABLE_SYMBOL
+from gallette.egl.embedding import take_lock_when_started_again
 
 _LIBRARIES: list[Library] = []
 _TABLES: list[tuple[ctypes.Array[ctypes.c_void_p], int]] = []
@@ -122,7 +124,7 @@ def lazy_address(name: str) -> int:
     Stubs also outlive Python, which the functions themselves do not: clients may call these
     addresses while the process ends.
     """
-    from gallette.egl.libraries import exports, folder
+    from gallette.egl.libraries import exports
 
     for library in _LIBRARIES:
         found = library.stub(name)
@@ -130,7 +132,7 @@ def lazy_address(name: str) -> int:
             return found
     for library_name in ("libGL.so.1", "libEGL.so.1"):
         if name in (names := exports()[library_name]):
-            attach(str(folder() / library_name), " ".join(names))
+            attach(str(_folder() / library_name), " ".join(names))
             return _LIBRARIES[-1].stub(name)
     return address_of(name)
 
@@ -142,21 +144,35 @@ def resolve_recorded() -> None:
     A program of Python may wait for a thread that draws and keep Python's lock. That thread could
     not resolve a function then.
     """
-    from gallette.egl.libraries import exports, folder
     from gallette.state_tracker.stream.calls import CALLS, Role
 
     if not sys.orig_argv:
         return  # only a program of Python has code that could keep the lock
     recorded = {f"gl{call.name}" for call in CALLS if call.role is not Role.OLD}
+    _attach_others(_is_loaded)
+    for library in _LIBRARIES:
+        library.resolve_ahead(recorded)
+
+
+def _attach_others(wanted: Callable[[str], bool]) -> None:
+    """Attach libraries that were not called yet, by their paths."""
+    from gallette.egl.libraries import exports
+
+    attached = {library.path for library in _LIBRARIES}
     for file, names in exports().items():
-        path = str(folder() / file)
-        if recorded.isdisjoint(names) or not _is_loaded(path):
-            continue
-        if all(library.path != path for library in _LIBRARIES):
+        path = str(_folder() / file)
+        if path not in attached and wanted(path):
             attach(path, " ".join(names))
-        for library in _LIBRARIES:
-            if library.path == path:
-                library.resolve_ahead(recorded)
+
+
+def _folder() -> Path:
+    """Where the libraries of this process are: `gallette run` may start another Python than its
+    own, which would write others.
+    """
+    from gallette.egl.libraries import folder
+
+    used = (Path(library.path).parent for library in _LIBRARIES)
+    return next((each for each in used if (each / "libGL.so.1").exists()), None) or folder()
 
 
 def _is_loaded(path: str) -> bool:
@@ -180,6 +196,7 @@ def attach(path: str, names: str) -> None:
         atexit.register(_close)
         if not sys.orig_argv:  # the library started this Python for itself
             gc.set_threshold(*_COLLECTED)
+            take_lock_when_started_again()
         _observe()
     library = Library(path, names.split())
     _LIBRARIES.append(library)
@@ -198,6 +215,7 @@ def _observe() -> None:
 
 
 def _close() -> None:
+    _attach_others(lambda path: True)  # even one that is loaded after Python's end is called
     for library in _LIBRARIES:
         library.close()
     for table, count in _TABLES:

@@ -26,7 +26,7 @@ from gallette.egl.machine import ARCHITECTURES
 
 PYTHON_FUNCTIONS = (
     "Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
-    "PyGILState_Release", "PyRun_SimpleStringFlags", "PyEval_SaveThread",
+    "PyGILState_Release", "PyRun_SimpleStringFlags", "PyEval_SaveThread", "PyInterpreterState_Main",
 )  # fmt: skip
 VENDOR_LIBRARY = "libgallette_egl.so.0"
 _PYTHON = """

@@ -151,6 +151,9 @@ def _x86_64_boot(code: Code) -> None:
     find("Py_IsInitialized")
     emit(b"\xff\xd0\x89\xc3\x85\xc0")  # call rax; mov ebx, eax; test eax, eax
     refer("rel32", "ensure", b"\x0f\x85\0\0\0\0")  # jnz
+    find("PyInterpreterState_Main")  # there is one while Python ends
+    emit(b"\xff\xd0\x48\x85\xc0")  # call rax; test rax, rax
+    refer("rel32", "booted", b"\x0f\x85\0\0\0\0")  # jnz
     find("Py_SetProgramName")
     emit(b"\x48\x85\xc0\x74\x09")  # test rax, rax; jz over the next two
     refer("rel32", "text_program", b"\x48\x8d\x3d\0\0\0\0")  # lea rdi, program
@@ -266,6 +269,9 @@ def _aarch64_boot(code: Code, lea: Callable[[int, str], None], call: Callable[[s
     find("Py_IsInitialized")
     emit(blr_x0, 0x2A0003F3)  # mov w19, w0
     refer("b19", "ensure", 0x35000000)  # cbnz w0
+    find("PyInterpreterState_Main")
+    emit(blr_x0)
+    refer("b19", "booted", 0xB5000000)  # cbnz x0
     find("Py_SetProgramName")
     refer("b19", "named", 0xB4000000)
     emit(0xAA0003F4)  # mov x20, x0

@@ -58,16 +58,12 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
+        core = FUNCTIONS.alias(function)
+        same = core is not None and implementation(core) is implementation(function)
+        recorded = core if core is not None and same else function
         pointer = _pointer(function, _entry_point(function))
-        found = _ADDRESSES.setdefault(c_name, ring.stub_address(_as_core(function), pointer))
+        found = _ADDRESSES.setdefault(c_name, ring.stub_address(recorded.name, pointer))
     return found
-
-
-def _as_core(function: Function) -> str:
-    """The name of the core function that is the same as one of ARB's, as whose call it counts."""
-    core = FUNCTIONS.alias(function) if function.name.endswith("ARB") else None
-    same = core is not None and implementation(core) is implementation(function)
-    return core.name if core is not None and same else function.name
 
 
 def _pointer(function: Function, entry: Callable[..., Any]) -> int:
@@ -87,6 +83,9 @@ class CallTable(dict[str, Callable[..., Any]]):
     def __missing__(self, c_name: str) -> Callable[..., Any]:
         function = known(c_name)
         assert function is not None
+        has_function = self._context.has_function
+        if not has_function(function):  # a recorded call has the core name
+            function = next(filter(has_function, FUNCTIONS.same_as(function)), function)
         method = _method(self._context, function)
         if hasattr(method, "direct"):  # `failed` records its errors
             method = method.direct
@@ -143,7 +142,7 @@ def _entry_point(function: Function) -> Callable[..., Any]:
             failed(function, error)
             return nothing
 
-    changes = not keeps_state(function.name)
+    changes = not keeps_state(function)
     if function.restype is not None:
         return answer
     return call_that_changes if changes else call

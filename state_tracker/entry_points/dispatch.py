@@ -230,7 +230,7 @@ def bind_method(
     total, several = len(params), facts.several
     words, pending = ring.words, ring.PENDING
     stream = context.stream
-    changes = not keeps_state(function.name)
+    changes = not keeps_state(function)
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     begun = context.immediate.before(function)

@@ -217,7 +217,7 @@ class Batch:
         if end == self._count:
             return end
         self._perform(end)
-        if not keeps_state(CALLS[int(self._numbers[end])].name):
+        if not keeps_state(CALLS[int(self._numbers[end])].function):
             self._stream.forget()
         return end + 1
 

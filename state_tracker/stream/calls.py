@@ -364,14 +364,15 @@ _KEEPS_STATE = re.compile(
 )
 
 
-def keeps_state(name: str) -> bool:
-    """Whether a function (named without `gl`) leaves the stream's state unchanged.
+def keeps_state(function: Function) -> bool:
+    """Whether a function leaves the stream's state unchanged.
 
     It may change the contents of buffers, textures, framebuffers and uniforms; other storage of a
     buffer invalidates the driver's tokens (`ShareGroup.mark`). A function that sets
     a slot does not: called outside the stream, it makes the recorded value of that slot wrong.
     """
-    return _KEEPS_STATE.fullmatch(name.removesuffix("ARB")) is not None
+    core = FUNCTIONS.alias(function) or function
+    return _KEEPS_STATE.fullmatch(core.name) is not None
 
 
 _WORD = struct.Struct("<q")

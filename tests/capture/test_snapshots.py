@@ -196,6 +196,27 @@ def test_many_samples_are_resolved(gl: Any) -> None:
     assert not read_attachments(gl, whole)  # integers cannot be resolved into floats
 
 
+@pytest.mark.parametrize(
+    ("internal", "format", "dtype", "wanted"),
+    [
+        (GL.RGBA8, "R8G8B8A8_UNORM", np.uint8, [51, 102, 153, 204]),
+        (GL.RGB8, "R8G8B8X8_UNORM", np.uint8, [51, 102, 153, 255]),
+        (GL.RGBA16F, "R16G16B16A16_FLOAT", np.float32, [0.2, 0.4, 0.6, 0.8]),
+    ],
+)
+def test_opengl_es_resolves_into_the_same_format(
+    internal: int, format: str, dtype: Any, wanted: Any
+) -> None:
+    gl: Any = gallette.create_context(profile="es", version=(3, 2))
+    attached(gl, (GL.COLOR_ATTACHMENT0, internal), samples=4)
+    cleared(gl, 0, (0.2, 0.4, 0.6, 0.8))
+    picture = read_attachments(gl, Target(WIDTH, HEIGHT, 4, (format,), None))["colour 0"]
+    assert picture.dtype == dtype
+    np.testing.assert_allclose(picture[0, 1], wanted, atol=1e-3)
+    assert gl.get_error() == GL.NO_ERROR
+    gl.release()
+
+
 def test_what_is_set_stays_set(gl: Any) -> None:
     """What a program packs with, where it reads and what it reads from."""
     shown, other = attached(gl, (GL.COLOR_ATTACHMENT0, GL.RGBA8))[0], gl.gen_framebuffers(1)[0]

@@ -215,6 +215,19 @@ static int run(const char *what) {
         if (late) late();
         printf("%d\n", make_current(display, NULL, NULL, NULL) != 0);
     }
+    if (!strcmp(what, "embedding")) {  /* the program starts Python for itself, and ends it */
+        int first = draw(0.2f);
+        ((void (*)(int))dlsym(RTLD_DEFAULT, "Py_InitializeEx"))(0);
+        int held = ((int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Check"))();
+        int (*say)(const char *, P) = dlsym(RTLD_DEFAULT, "PyRun_SimpleStringFlags");
+        int failed = say("import fractions", NULL), second = draw(0.4f);
+        P state = ((P (*)(void))dlsym(RTLD_DEFAULT, "PyEval_SaveThread"))();
+        int third = draw(0.2f);
+        ((void (*)(P))dlsym(RTLD_DEFAULT, "PyEval_RestoreThread"))(state);
+        ((void (*)(void))dlsym(RTLD_DEFAULT, "Py_Finalize"))();
+        ((void (*)(void))dlsym(RTLD_DEFAULT, "Py_Initialize"))();
+        printf("%d %d %d %d %d %d\n", first, held, failed, second, third, say("2 + 3", NULL));
+    }
     if (!strcmp(what, "outlived")) {  /* the program ends Python, and then what it made */
         int drawn = draw(0.2f);
         ((int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Ensure"))();

@@ -11,8 +11,8 @@ from tests.egl.aarch64 import SP, Machine
 
 FUNCTIONS = 40
 TEXTS = ("Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
-         "PyRun_SimpleStringFlags", "PyEval_SaveThread", "PyGILState_Release", "libpython",
-         "program", "python", "failed")  # fmt: skip
+         "PyRun_SimpleStringFlags", "PyEval_SaveThread", "PyGILState_Release",
+         "PyInterpreterState_Main", "libpython", "program", "python", "failed")  # fmt: skip
 LENGTH = 77
 
 
@@ -137,8 +137,9 @@ def test_python_is_started_where_it_does_not_run(
     found = [call for call in calls if call[0] in ("dlopen", RUN[0], "write")]
     assert found == [*wanted, RUN]
     names = [call[0] for call in calls]
-    after = ["Py_IsInitialized", *["Py_SetProgramName"] * named, "Py_InitializeEx", RUN[0]]
-    assert names == ["dlopen"] * (not loaded) + [*after, "PyEval_SaveThread", "resolve"]
+    asked = ["dlopen"] * (not loaded) + ["Py_IsInitialized", "PyInterpreterState_Main"]
+    after = [*["Py_SetProgramName"] * named, "Py_InitializeEx", RUN[0], "PyEval_SaveThread"]
+    assert names == [*asked, *after, "resolve"]
     if named:
         assert calls[names.index("Py_SetProgramName")][1] == "text_program"
     assert calls[names.index("Py_InitializeEx")][1] == "0x0"  # no signal handlers
@@ -157,6 +158,15 @@ def test_python_that_runs_is_entered_and_left(code: int, data: int) -> None:
     ]  # fmt: skip
     assert library.heard[2] == RUN and library.heard[3][1] == hex(0x51)
     assert library.heard[-1] == ("resolve", 3)
+
+
+@pytest.mark.parametrize(("code", "data"), PLACES)
+def test_python_that_ends_is_left_alone(code: int, data: int) -> None:
+    library = Library(code, data)
+    library.answers = {"PyInterpreterState_Main": 0x7000}
+    for _ in range(2):
+        assert library.call(7) == 0
+    assert [call[0] for call in library.heard] == ["Py_IsInitialized", "PyInterpreterState_Main"]
 
 
 @pytest.mark.parametrize(("code", "data"), PLACES)

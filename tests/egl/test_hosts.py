@@ -28,6 +28,7 @@ PROCESSES = [
         "fork": "0 51",  # the child draws, and so does the parent
         "interrupt": "2 51 1 102",  # SIGINT ends a child; the program's own handler hears it
     },
+    {"embedding": "51 1 0 102 51 0"},  # a program that starts Python holds its lock, and may draw
     {"finalized": "51 9 0 0 1"},  # calls after Python's end do nothing, but contexts become current
 ]
 

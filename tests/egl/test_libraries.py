@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,10 @@ import pytest
 from gallette.egl import functions, install, sync
 from gallette.egl.display import display_of
 from gallette.egl.elf import BEFORE_SLOTS, shared_library
-from gallette.egl.libraries import exports, texts_of
+from gallette.egl.libraries import exports, folder, texts_of
 from gallette.egl.machine import ARCHITECTURES, assemble
 from gallette.egl.registry import _FUNCTIONS, prototype
+from tests.egl.conftest import missing
 
 
 @functools.cache
@@ -406,6 +408,50 @@ def test_calls_after_python_ended_do_nothing() -> None:
         "lib.eglGetProcAddress.restype = ctypes.c_void_p\n"
         "for name in (b'glFlush', b'eglWaitClient'):\n"
         "    libc.on_exit(ctypes.c_void_p(lib.eglGetProcAddress(name)), None)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_library_that_is_first_called_while_python_ends_does_nothing() -> None:
+    script = (
+        "import builtins, ctypes, os\n"
+        "from gallette.egl.libraries import folder\n"
+        "class Late:\n"
+        "    library, say = ctypes.CDLL(str(folder() / 'libGLX.so.0')), os.write\n"
+        "    def __del__(self):\n"
+        "        self.say(1, b'%d' % self.library.glXGetCurrentContext())\n"
+        "builtins.late = Late()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0", b"")
+
+
+LOADS_LATE = """
+#include <dlfcn.h>
+static void late(void) {
+    int (*call)(void) = (int (*)(void))dlsym(dlopen("PATH", RTLD_NOW), "glXGetCurrentContext");
+    if (call() != 0) __builtin_abort();
+}
+__attribute__((destructor)) static void end(void) { late(); }
+"""
+
+
+def test_a_library_that_is_loaded_after_python_ended_does_nothing(tmp_path: Path) -> None:
+    """VTK releases its windows then, by another library than it drew with."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        missing("a C compiler")
+    source, library = tmp_path / "late.c", tmp_path / "late.so"
+    source.write_text(LOADS_LATE.replace("PATH", str(folder() / "libGLX.so.0")))
+    subprocess.run(
+        [str(compiler), "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True, timeout=60
+    )
+    script = (
+        "import ctypes\n"
+        "from gallette.egl.libraries import folder\n"
+        "assert ctypes.CDLL(str(folder() / 'libEGL.so.1')).eglGetError() == 0x3000\n"
+        f"ctypes.CDLL({str(library)!r})\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")

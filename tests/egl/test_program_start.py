@@ -31,7 +31,7 @@ def outside() -> dict[str, int]:
     names = ["table", "once", *(f"slot{i}" for i in range(3)), *(f"got_{n}" for n in IMPORTS)]
     texts = ["libpython", "program", "python", "failed", "Py_IsInitialized", "Py_SetProgramName",
              "Py_InitializeEx", "PyGILState_Ensure", "PyRun_SimpleStringFlags",
-             "PyEval_SaveThread", "PyGILState_Release"]  # fmt: skip
+             "PyEval_SaveThread", "PyGILState_Release", "PyInterpreterState_Main"]  # fmt: skip
     places = {name: 0x60_2000 + 8 * i for i, name in enumerate(names)}
     places |= {f"text_{name}": 0x60_5008 + 0x118 * i for i, name in enumerate(texts)}
     return places | {"length_failed": 77}

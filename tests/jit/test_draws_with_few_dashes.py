@@ -64,9 +64,9 @@ def test_components_that_vertices_lack_are_not_converted(
     converted: list[str] = []
     own = plan_inputs._Converted._convert
 
-    def counted(self: Any, values: Any) -> None:
+    def counted(self: Any, *given: Any) -> None:
         converted.append(self.element.src_format.name)
-        own(self, values)
+        own(self, *given)
 
     monkeypatch.setattr(plan_inputs._Converted, "_convert", counted)
     for number in range(6):

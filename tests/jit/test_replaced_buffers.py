@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.jit import blocks
+from gallette.drivers.jit import blocks, draw_plan
 from gallette.drivers.jit.draw_plan import DrawPlan
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import errors, pixels, program
@@ -138,12 +138,13 @@ def textured_frames(formats: tuple[int, ...], images: int) -> Any:
     return found
 
 
-# Code is made for formats; and another image needs a plan of its own, as the first frame had one.
+# Code is made for formats, and the third frame has that of the first; another image needs a plan of
+# its own, as the first frame had one.
 @pytest.mark.parametrize(
     ("formats", "images", "moves"),
     [
         ((GL.RGBA8, GL.RGBA8, GL.RGBA8), 1, [True, True]),
-        ((GL.RGBA8, GL.RGBA16F, GL.RGBA8), 1, [False, False]),
+        ((GL.RGBA8, GL.RGBA16F, GL.RGBA8), 1, [False, True]),
         ((GL.RGBA8, GL.RGBA8, GL.RGBA8), 2, [True]),
     ],
 )
@@ -200,3 +201,47 @@ def test_what_is_compiled_ahead_serves_most_draws() -> None:
     assert blocks._setup_functions.cache_info()[1:] == (begun, 64, begun)  # misses
     assert begun == 1
     gl.release()
+
+
+def pictures_of_a_large_buffer(kind: int) -> Any:
+    """Pictures of draws from places that are far apart, before and after one of them is written."""
+    gl = create_context("jit", profile="core", version=(3, 3), size=(SIZE, SIZE))
+    name = program(gl, VERTEX, FRAGMENT)
+    gl.use_program(name)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    rng, found = np.random.default_rng(7), []
+    rows = np.zeros(70_000, [("corner", "<f4", 2), ("tint", TYPES[kind], 4)])
+    rows["corner"] = rng.uniform(-1, 1, (len(rows), 2))
+    rows["tint"] = rng.uniform(0, 255 if kind == GL.UNSIGNED_BYTE else 1, (len(rows), 4))
+    gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows.tobytes(), GL.STREAM_DRAW)
+    for size, type, attribute, at in ((2, GL.FLOAT, "corner", 0), (3, kind, "tint", 8)):
+        slot = gl.get_attrib_location(name, attribute)
+        gl.vertex_attrib_pointer(slot, size, type, True, rows.itemsize, at)
+        gl.enable_vertex_attrib_array(slot)
+    indices = np.array([66_001, 66_500, 65_990, 66_020, 66_001, 65_990], np.uint32)
+    gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices.tobytes(), GL.STATIC_DRAW)
+    for _ in range(2):
+        for first, count in ((0, 3), (1020, 6), (69_970, 30), (69_982, 300)):  # some past the end
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.draw_arrays(GL.TRIANGLES, first, count)
+            found.append(pixels(gl, SIZE, SIZE).copy())
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_INT, 0)
+        found.append(pixels(gl, SIZE, SIZE).copy())
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 69_971 * rows.itemsize, 60, bytes(rows.data)[:60])
+    assert not errors(gl)
+    gl.release()
+    return found
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_draws_from_large_buffers_follow_plans(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = [], draw_plan.make_plan
+    monkeypatch.setattr(draw_plan, "make_plan", lambda *of: made.append(make(*of)) or made[-1])
+    mine = pictures_of_a_large_buffer(kind)
+    assert made and None not in made
+    monkeypatch.setattr(draw_plan, "make_plan", lambda *of: None)
+    for one, other in zip(mine, pictures_of_a_large_buffer(kind), strict=True):
+        assert (one == other).all() and one.any()

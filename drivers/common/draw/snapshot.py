@@ -252,9 +252,10 @@ class Snapshot:
             found = self._prepared[id(info)] = PreparedDraw(self, info, target, epoch)
         return found
 
-    def succeed(self, other: Snapshot) -> None:
-        """Take the plans of a snapshot that differs in vertex buffers and textures only. Many
-        programs make new ones in each frame; if the others are drawn again, they get new plans.
+    def succeed(self, other: Snapshot) -> bool:
+        """Take the plans of a snapshot that differs in vertex buffers and textures only; false if
+        there are none. Many programs make new ones in each frame; if the others are drawn again,
+        they get new plans.
         """
         for mode, plan in list(other._plans.items()):
             state = None if plan is None else self.states.of(mode)
@@ -262,6 +263,7 @@ class Snapshot:
             if moved is not None:
                 self._plans[mode] = moved
                 del other._plans[mode]
+        return bool(self._plans)
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):

@@ -27,6 +27,8 @@ from .snapshot import Snapshot
 _PARAMETERS = [(name, row.large) for name, row in PARAMETERS.items() if not row.window]
 _MOST = 1024
 _FEW = 64
+_MOST_ALIKE = 8
+"""So many snapshots of one state, with textures of different formats, have plans for others."""
 
 
 class SnapshotCache:
@@ -51,8 +53,8 @@ class SnapshotCache:
         self._states = states
         self._found: dict[tuple[Any, ...], Snapshot] = {}
         self._bases: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
-        # The last one by all but vertex buffers and textures.
-        self._alike: dict[tuple[Any, ...], Snapshot] = {}
+        # The last ones by all but vertex buffers and textures.
+        self._alike: dict[tuple[Any, ...], list[Snapshot]] = {}
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
         self._last: dict[str, tuple[Hashable, int]] = {}  # the last value of each parameter
@@ -90,9 +92,12 @@ class SnapshotCache:
             found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, base)
             memory = _key_of_memory(bound.stages[Stage.FRAGMENT])
             others = key[0], masks, memory, windows, blocks
-            if others in self._alike:
-                found.succeed(self._alike[others])
-            self._found[key] = self._bases[related] = self._alike[others] = found
+            alike = self._alike.setdefault(others, [])
+            other = next(filter(found.succeed, alike), None)
+            if other is not None:
+                alike.remove(other)
+            self._alike[others] = [*alike[-_MOST_ALIKE:], found]
+            self._found[key] = self._bases[related] = found
         return found
 
     def _state_key(self, bound: Bound) -> tuple[Any, ...]:
@@ -152,13 +157,18 @@ class SnapshotCache:
     def _tidy(self) -> None:
         """Forget snapshots of deleted resources, and if too many are left, all but those that
         pending draws hold; not again before there are twice as many as are left now.
+
+        New ones may still succeed the forgotten ones, until the next time: many programs give
+        their buffers new storages in each frame.
         """
         kept = {k: each for k, each in self._found.items() if each.held or each.alive}
         if len(kept) >= _MOST:
             kept = {k: each for k, each in kept.items() if each.held}
         if len(kept) < len(self._found):
-            self._bases.clear()  # keys hold numbers of objects that may be gone
-            self._alike.clear()
+            recent = set(self._found.values())
+            self._bases = {k: each for k, each in self._bases.items() if each in recent}
+            left = {k: list(filter(recent.__contains__, s)) for k, s in self._alike.items()}
+            self._alike = {k: each for k, each in left.items() if each}
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 

@@ -101,9 +101,11 @@ class FetchedVertices:
             found = self._columns[index] = self._column(index)
         if found is None:
             return None
-        source = self._elements[index].src_format.swizzle[component]
+        format = self._elements[index].src_format
+        source = format.swizzle[component]
         if not isinstance(source, int):
-            return None
+            constant = _CONSTANTS[format.is_pure_integer, source]
+            return int(constant.ctypes.data), 0, _ANY_ROW, None
         address, stride, limit, rows = found
         return address + 4 * source, stride, limit, rows
 
@@ -139,8 +141,7 @@ class FetchedVertices:
             source = self._source
             ids = self._vertex_ids()
             if divisor:
-                ids = np.arange(self._start, self._stop) // source.count + source.first_instance
-                ids = ids // divisor + source.start_instance
+                ids = self._instance_ids() // divisor + source.start_instance
             limit = np.iinfo(np.int32).max
             if len(ids) and (ids.max() > limit or ids.min() < -limit):
                 ids = np.where(abs(ids) > limit, -1, ids)
@@ -210,8 +211,8 @@ class FetchedVertices:
             if source.instances == 1:
                 only = source.first_instance // element.instance_divisor + source.start_instance
                 return _clamped(rows, np.array([only], np.int64))
-            lane = np.arange(self._start, self._stop) // source.count + source.first_instance
-            return _clamped(rows, lane // element.instance_divisor + source.start_instance)
+            numbers = self._instance_ids() // element.instance_divisor
+            return _clamped(rows, numbers + source.start_instance)
         if source.ids is None and source.instances == 1:
             first, last = source.first + self._start, source.first + self._stop
             if first >= 0 and last <= available:
@@ -225,10 +226,26 @@ class FetchedVertices:
                 return np.arange(source.first + self._start, source.first + self._stop)
             return source.ids[self._start : self._stop]
         if source.firsts is not None:
-            instance, lane = np.divmod(np.arange(self._start, self._stop), source.count)
-            return np.asarray(lane + source.firsts[instance])
-        lane = np.arange(self._start, self._stop) % source.count
-        return lane + source.first if source.ids is None else source.ids[lane]
+            lanes = self._repeated(np.arange(source.count))
+            return np.asarray(lanes + source.firsts[self._instances()])
+        if source.ids is None:
+            return self._repeated(np.arange(source.first, source.first + source.count))
+        return self._repeated(source.ids)
+
+    def _repeated(self, ids: Ints) -> Ints:
+        """What each instance has, for the lanes."""
+        start = self._start % self._source.count
+        return np.resize(ids, start + self.count)[start:]
+
+    def _instances(self) -> Ints:
+        """The instance of each lane, counted from the first one that is fetched."""
+        count = self._source.count
+        first, start = divmod(self._start, count)
+        numbers = np.arange(first, -(-self._stop // count)).repeat(count)
+        return numbers[start : start + self.count]
+
+    def _instance_ids(self) -> Ints:
+        return self._instances() + self._source.first_instance
 
     def system(self, name: str) -> Value:
         getter = _SYSTEM.get(name)
@@ -254,8 +271,7 @@ class FetchedVertices:
             return source.draws[self._start : self._stop].astype(np.int32)
         if source.instances == 1:
             return np.asarray(source.first_instance, np.int32)
-        lanes = np.arange(self._start, self._stop) // source.count + source.first_instance
-        return lanes.astype(np.int32)
+        return self._instance_ids().astype(np.int32)
 
     def _base_vertex(self) -> Value:
         """The base vertex; zero for draws without indices."""
@@ -464,6 +480,13 @@ _MANY_BUFFERS = 4  # from this many buffers on, one gather is faster
 _ZERO = np.zeros((), np.float32)
 _ONE = np.ones((), np.float32)
 _MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, _ONE)
+_CONSTANTS = {
+    (integer, digit): np.array([int(digit)], np.int32 if integer else np.float32)
+    for integer in (False, True)
+    for digit in "01"
+}
+"""The components that a format lacks, by whether it is one of integers."""
+_ANY_ROW = (1 << 31) - 1
 
 _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "vertex_id": FetchedVertices._vertex_id,

@@ -43,6 +43,7 @@ PROPERTIES = tuple(
     for name in ("ambient", "diffuse", "specular", "emission", "shininess")
 )
 """All material properties: of the front, of the back."""
+COLOR = int(VertAttrib.COLOR0)
 MATERIAL0 = 64
 """Past all vertex attributes: material properties that change between glBegin and glEnd."""
 
@@ -168,20 +169,19 @@ class LightingState:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""
         if not self.color_material_enabled:
             return
-        color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
+        color, materials = ctx.arrays.values[COLOR], self.materials
         immediate = ctx.immediate
-        for number in map(PROPERTIES.index, self.tracked()):
-            if self.property(number) != color:
+        for side, name in _followers(self.color_material_face, self.color_material_mode):
+            if getattr(materials[side], name) != color:
                 if immediate.busy and not (immediate.active or immediate.is_fixed()):
                     immediate.draw_pending()  # by a shader that may read materials
-                self.put(ctx, number, color)
+                self.put(ctx, PROPERTIES.index((side, name)), color)
 
-    def tracked(self) -> set[tuple[int, str]]:
+    def tracked(self) -> frozenset[tuple[int, str]]:
         """The properties that follow the current colour."""
         if not self.color_material_enabled:
-            return set()
-        names = _COLORED[self.color_material_mode]
-        return {(side, name) for side in faces(self.color_material_face) for name in names}
+            return frozenset()
+        return _followers(self.color_material_face, self.color_material_mode)
 
     def property(self, number: int) -> Any:
         """The value of a material property."""
@@ -227,6 +227,12 @@ _COLORED: dict[int, tuple[str, ...]] = {
     GL.AMBIENT_AND_DIFFUSE: ("ambient", "diffuse"),
 }
 """what glColorMaterial can let follow the current colour"""
+
+
+@functools.cache
+def _followers(face: int, mode: int) -> frozenset[tuple[int, str]]:
+    """The properties that glColorMaterial lets follow the current colour."""
+    return frozenset((side, name) for side in faces(face) for name in _COLORED[mode])
 
 
 # -- materials -------------------------------------------------------------------------------------

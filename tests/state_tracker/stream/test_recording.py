@@ -155,7 +155,31 @@ def test_functions_that_set_a_slot_do_not_keep_the_state_of_the_stream() -> None
     """Called outside the stream, they make what it recorded wrong."""
     setting = [call.name for call in CALLS if call.role is Role.STATE]
     assert "PixelStorei" in setting
-    assert not any(map(keeps_state, [*setting, "PixelStoref"]))
+    assert not any(keeps_state(FUNCTIONS[name]) for name in [*setting, "PixelStoref"])
+
+
+_ALIASES = [
+    ("compat", (4, 5), "active_texture_arb", (GL.TEXTURE3,), GL.ACTIVE_TEXTURE, GL.TEXTURE3),
+    ("compat", (4, 5), "blend_equation_ext", (GL.MAX,), GL.BLEND_EQUATION, GL.MAX),
+    # The context has no function of the core name.
+    ("es", (1, 1), "depth_rangef_oes", (0.25, 0.5), GL.DEPTH_RANGE, [0.25, 0.5]),
+    ("es", (1, 1), "blend_equation_oes", (GL.FUNC_SUBTRACT,), GL.BLEND_EQUATION, GL.FUNC_SUBTRACT),
+]
+
+
+@pytest.mark.parametrize("row", _ALIASES, ids=lambda row: row[2])
+def test_functions_of_extensions_are_recorded_like_those_of_the_core(row: Any) -> None:
+    profile, version, name, arguments, asked, wanted = row
+    plain = create_context(driver="numpipe", profile=profile, version=version)
+    plain.make_current()
+    gl = Through(plain, [name])
+    for _ in range(2):  # the stream does not record from the first call on
+        getattr(gl, name)(*arguments)
+        recorded = pending()
+        assert plain.get_floatv(asked) == (wanted if isinstance(wanted, list) else [wanted])
+        assert not plain.get_error()
+    assert recorded
+    plain.release()
 
 
 def test_parameters_of_textures_are_kept_by_texture(world: Recorded, sizes: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -66,19 +67,27 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(snapshot_cache, "_MOST", 4)
     mine = memory()
 
-    def state(held: bool, alive: bool) -> Any:
-        return SimpleNamespace(held=held, alive=alive)
+    def add(number: int, held: bool, alive: bool) -> None:
+        found: Any = Mock(held=held, alive=alive)
+        mine._found[number,] = mine._bases[number,] = found
+        mine._alike[number,] = [found]
 
     def tidy() -> list[int]:
-        mine._bases["related",] = object()  # type: ignore[assignment]
         mine._tidy()
         return [k for (k,) in mine._found]
 
-    mine._found = {(k,): state(k == 0, k in (1, 3)) for k in range(4)}
-    assert tidy() == [0, 1, 3] and not mine._bases and mine._crowded == 6
-    assert tidy() == [0, 1, 3] and mine._bases  # none is gone
-    mine._found[4,] = state(False, True)
-    assert tidy() == [0] and not mine._bases and mine._crowded == 4  # too many: the held one stays
+    def successors() -> list[int]:
+        assert [[each] for each in mine._bases.values()] == list(mine._alike.values())
+        return [k for (k,) in mine._alike]
+
+    for number in range(4):
+        add(number, number == 0, number in (1, 3))
+    assert tidy() == [0, 1, 3] and mine._crowded == 6
+    assert successors() == [0, 1, 2, 3]  # new ones may succeed the one that is gone
+    assert tidy() == [0, 1, 3] and successors() == [0, 1, 2, 3]  # none is gone
+    add(4, False, True)
+    assert tidy() == [0] and mine._crowded == 4  # too many: the held one stays
+    assert successors() == [0, 1, 3, 4]
 
 
 def test_constants_are_bytes_or_blocks() -> None:

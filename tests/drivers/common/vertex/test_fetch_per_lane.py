@@ -148,17 +148,29 @@ def test_what_lies_in_memory_as_it_is_wanted() -> None:
         assert name not in FORMATS or not is_words(FORMATS[name])
     source = sources()[0]
     element = VertexElement(0, 0, FORMATS["R32G32_UINT"], 0)
-    for elements, buffers, component in (
-        ((), (VertexBuffer(buffer(99), 0, 8),), 0),
-        ((element,), (None,), 0),
-        ((element,), (), 0),
-        ((element,), (VertexBuffer(buffer(99), 0, 0),), 0),  # one value for all
-        ((element,), (VertexBuffer(buffer(7), 0, 8),), 0),  # too short for one
-        ((element,), (VertexBuffer(buffer(99), 0, 8),), 2),  # a constant
-        ((replace(element, instance_divisor=1),), (VertexBuffer(buffer(99), 0, 8),), 0),
+    for elements, buffers in (
+        ((), (VertexBuffer(buffer(99), 0, 8),)),
+        ((element,), (None,)),
+        ((element,), ()),
+        ((element,), (VertexBuffer(buffer(99), 0, 0),)),  # one value for all
+        ((element,), (VertexBuffer(buffer(7), 0, 8),)),  # too short for one
+        ((replace(element, instance_divisor=1),), (VertexBuffer(buffer(99), 0, 8),)),
     ):
         lanes = FetchedVertices(source, elements, buffers, 0, source.lanes)
-        assert lanes.column(0, component) is None
+        assert lanes.column(0, 0) is None
+
+
+@pytest.mark.parametrize("format", ["R32G32_UINT", "R32G32_FLOAT"])
+def test_components_that_a_format_lacks_are_constants(format: str) -> None:
+    element, buffers = VertexElement(0, 0, FORMATS[format], 0), (VertexBuffer(buffer(99), 0, 8),)
+    lanes = FetchedVertices(sources()[0], (element,), buffers, 0, sources()[0].lanes)
+    for component in (2, 3):
+        column = lanes.column(0, component)
+        assert column is not None
+        address, stride, limit, rows = column
+        assert stride == 0 and rows is None and limit > 1 << 30
+        raw, wanted = ctypes.string_at(address, 4), lanes.attribute(0, component)
+        assert raw == np.asarray(wanted).tobytes()
 
 
 @pytest.mark.parametrize("several", [False, True])
