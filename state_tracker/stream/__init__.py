@@ -9,9 +9,8 @@ commands are executed in order, and the program cannot observe the deferral.
 Functions of `calls.CALLS` may be deferred; those of glBegin's vertices, of matrices and of lists
 (`Role.OLD`) exist in the compatibility profile only. No buffer of the share group may be mapped,
 and the context must have no debug callback and no observer (`Stream.may_record`). Pointer arguments
-are read at once. Draws read the application's memory later than its calls are made, so a context
-that has had client arrays defers only `Role.OLD` from then on, and indices at addresses are never
-deferred. A batch ends at any other call through a C pointer, any method of the context called from
+are read at once, and so are the client arrays of fixed function (`array_stubs`). A context whose
+draws read other memory of the application defers only `Role.OLD`. A batch ends at any other call through a C pointer, any method of the context called from
 Python, a change of the current context, and when the ring is full. The ring belongs to one thread
 and the context that is current there, from `make_current` on. Only that thread writes commands; it,
 or a thread that calls a method of that context, flushes.
@@ -28,8 +27,10 @@ In the compatibility profile NumPy makes arrays of long runs of vertices, and dr
 long run of matrices and lists together (`optional/compatibility`, `recorded_vertices` and
 `recorded_lists`). Where primitives of fixed function alternate with matrices or state, they become
 draws from a buffer (`recorded_draws`), whose kinds are known as above; what their shaders read is
-in the state of lights, and their uniforms are computed from matrices and materials each time. What
-stands between such calls is executed as above. A list may set anything, so it ends what is known.
+in the state of lights, and their uniforms are computed from matrices and materials each time. Draws
+from client arrays are such primitives, too (`recorded_arrays`), and the calls of short lists take
+the place of those that call the lists. What stands between such calls is executed as above. Other
+lists may set anything, so they end what is known.
 
 `GALLETTE_STREAM=off` disables the stream: every call is executed at once.
 """
