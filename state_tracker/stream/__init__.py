@@ -10,10 +10,11 @@ Functions of `calls.CALLS` may be deferred; those of glBegin's vertices, of matr
 (`Role.OLD`) exist in the compatibility profile only. No buffer of the share group may be mapped,
 and the context must have no debug callback and no observer (`Stream.may_record`). Pointer arguments
 are read at once, and so are the client arrays of fixed function (`array_stubs`). A context whose
-draws read other memory of the application defers only `Role.OLD`. A batch ends at any other call through a C pointer, any method of the context called from
-Python, a change of the current context, and when the ring is full. The ring belongs to one thread
-and the context that is current there, from `make_current` on. Only that thread writes commands; it,
-or a thread that calls a method of that context, flushes.
+draws read other memory of the application defers only `Role.OLD`. A batch ends at any other call
+through a C pointer, any method of the context called from Python, a change of the current context,
+and when the ring is full. The ring belongs to one thread and the context that is current there,
+from `make_current` on. Only that thread writes commands; it, or a thread that calls a method of
+that context, flushes.
 
 Execution of a batch (`batch`): most calls only set state, so NumPy computes, for all draws at once,
 the state in which each is made (a hash of the last call for every *slot*). A draw in a known state

@@ -1,4 +1,4 @@
-"""Machine code of what concerns the client arrays of fixed function: it copies them for each draw.
+"""Machine code that follows the client arrays of fixed function, and copies them for draws.
 
 The words of an array say where it is. Python writes them after a draw (`Stream.has_drawn`). Then
 the stubs keep them up to date, until another call may have changed them.
@@ -22,6 +22,9 @@ some, and -1 if what is enabled is unknown, or cannot be copied.
 """
 WORDS = 1 + 4 * CLIENT_ARRAYS
 """The first word; then of each array the address, the stride, the bytes of a vertex, the format."""
+
+REVERSED = 0x80
+"""The bit beside the size in a format that says that colours are in the order of GL_BGRA."""
 
 _COMMON = {GL.FLOAT: 4}
 _NUMBERS = {GL.FLOAT: 4, GL.DOUBLE: 8, GL.SHORT: 2, GL.INT: 4}
@@ -118,10 +121,19 @@ class ArrayStubs:
         else:
             # mov eax, edi; mov r8d, esi; mov r9d, edx; mov r11, rcx
             raw(b"\x89\xf8\x41\x89\xf0\x41\x89\xd1\x49\x89\xcb")
+        if name == "ColorPointer":
+            raw(b"\x3d" + struct.pack("<I", GL.BGRA))  # cmp eax, ...
+            self._if(_NOT_EQUAL, "sized")
+            raw(b"\x41\x81\xf8" + struct.pack("<I", GL.UNSIGNED_BYTE))  # cmp r8d, ...
+            self._if(_NOT_EQUAL)
+            raw(b"\xb8" + struct.pack("<I", REVERSED | 4))  # mov eax, ...
+            self._if(_ALWAYS, "checked")
+            self._code.label("sized")
         raw(b"\x83\xf8" + bytes([least]))  # cmp eax, ...
         self._if(_BELOW)
         raw(b"\x83\xf8" + bytes([most]))
         self._if(_ABOVE)
+        self._code.label("checked")
         raw(b"\x41\x81\xf9" + struct.pack("<I", _MOST_STRIDE))  # cmp r9d, ...
         self._if(_ABOVE)
         raw(b"\x4d\x85\xdb")  # test r11, r11
@@ -129,6 +141,7 @@ class ArrayStubs:
         raw(b"\x4d\x89\x9a" + self._word(array, 0))  # mov [r10 + ...], r11
         # mov r11d, r8d; shl r11d, 8; or r11d, eax; mov [r10 + ...], r11
         raw(b"\x45\x89\xc3\x41\xc1\xe3\x08\x41\x09\xc3\x4d\x89\x9a" + self._word(array, 3))
+        raw(b"\x83\xe0\x07")  # and eax, 7
         for kind, size in types.items():
             raw(b"\x41\xbb" + struct.pack("<I", size))  # mov r11d, ...
             raw(b"\x41\x81\xf8" + struct.pack("<I", kind))  # cmp r8d, ...

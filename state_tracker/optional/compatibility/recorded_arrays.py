@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.memory import read_bytes
-from gallette.state_tracker.stream.array_stubs import FORMATS, NONE, TRACKED
+from gallette.state_tracker.stream.array_stubs import FORMATS, NONE, REVERSED, TRACKED
 from gallette.state_tracker.stream.calls import (
     CALLS,
     COMMAND_BYTES,
@@ -83,11 +83,12 @@ def client_arrays(ctx: Context) -> tuple[int, list[int]] | None:
     for array, slot in enumerate(_SLOTS):
         attrib = vao.attribs[slot]
         binding = vao.bindings[attrib.binding]
-        fits = attrib.type in _TYPES[array] and not attrib.bgra
+        reverses = attrib.bgra and attrib.type == GL.UNSIGNED_BYTE
+        fits = attrib.type in _TYPES[array] and attrib.bgra == reverses
         plain = binding.buffer is None and binding.keep is None and not binding.divisor
         if fits and plain and attrib.binding == slot and not attrib.relative_offset:
             which |= attrib.enabled << array
-            kind = attrib.type << 8 | attrib.size
+            kind = attrib.type << 8 | attrib.size | REVERSED * reverses
             words += [binding.address, binding.stride, element_bytes(attrib), kind]
         elif attrib.enabled:
             return None
@@ -175,12 +176,12 @@ def _vertices(rows: Ints) -> tuple[Ints, Ints]:
 
 def _components(copies: Ints, vertices: Ints, kind: int) -> Any:
     """The four components of some vertices of copies with one format."""
-    stride, type_, size = kind >> 32, kind >> 8 & 0xFFFFFF, kind & 0xFF
+    stride, type_, size = kind >> 32, kind >> 8 & 0xFFFFFF, kind & 7
     given = _read(copies + vertices * stride, np.dtype(_DTYPES[type_]), size)
     found = np.zeros((len(given), 4))
     found[:, 3] = 1.0
     found[:, :size] = given / 255.0 if type_ == GL.UNSIGNED_BYTE else given
-    return found
+    return found[:, [2, 1, 0, 3]] if kind & REVERSED else found
 
 
 def _read(places: Ints, dtype: np.dtype[Any], count: int) -> Any:

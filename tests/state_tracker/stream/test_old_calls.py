@@ -382,8 +382,8 @@ def test_recorded_sprites_look_like_others(
 
 ARRAYS: dict[str, tuple[int, tuple[int, ...], tuple[int, ...]]] = {
     "vertex_pointer": (GL.VERTEX_ARRAY, (2, 3, 4), (GL.FLOAT, GL.SHORT, GL.INT, GL.DOUBLE)),
-    "normal_pointer": (GL.NORMAL_ARRAY, (3,), (GL.FLOAT, GL.BYTE)),
-    "color_pointer": (GL.COLOR_ARRAY, (3, 4), (GL.FLOAT, GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT)),
+    "normal_pointer": (GL.NORMAL_ARRAY, (3,), (GL.FLOAT, GL.FLOAT, GL.BYTE)),
+    "color_pointer": (GL.COLOR_ARRAY, (3, 4), (GL.UNSIGNED_BYTE, GL.FLOAT, GL.UNSIGNED_SHORT)),
     "tex_coord_pointer": (GL.TEXTURE_COORD_ARRAY, (1, 2, 3, 4), (GL.FLOAT, GL.SHORT, GL.INT)),
 }
 """By function: the array, its sizes and types; the least usual of these are not copied."""
@@ -408,10 +408,13 @@ class ArraySprites(Sprites):
 
     def pointer(self, name: str) -> None:
         array, sizes, types = ARRAYS[name]
-        size, type_ = self.pick(sizes), self.pick(types[: 1 + int(self.random.random() < 0.01) * 3])
+        size, type_ = self.pick(sizes), self.pick(types[: 2 + int(self.random.random() < 0.01)])
         stride = self.pick((0, 0, 36, 37))
         self.formats[name] = size, type_, stride
-        given = () if name == "normal_pointer" else (size,)
+        reverses = name == "color_pointer" and (size, type_) == (4, GL.UNSIGNED_BYTE)
+        given: tuple[int, ...] = (GL.BGRA if reverses else size,)
+        if name == "normal_pointer":
+            given = ()
         getattr(self.gl, name)(*given, type_, stride, self.memory[name].ctypes.data)
         if name == "vertex_pointer" or self.random.random() < 0.7:
             self.gl.enable_client_state(array)
