@@ -19,16 +19,17 @@ def mark_references(shaders: dict[Stage, Shader], program: LinkedProgram) -> Non
     """
     if not (program.uniform_blocks or program.storage_blocks):
         return
-    for mode, blocks, variables, before in (
-        (Mode.UBO, program.uniform_blocks, program.uniforms, 1),
-        (Mode.SSBO, program.storage_blocks, program.buffer_variables, 0),
+    for mode, blocks, variables in (
+        (Mode.UBO, program.uniform_blocks, program.uniforms),
+        (Mode.SSBO, program.storage_blocks, program.buffer_variables),
     ):
         stages: dict[int, set[Stage]] = {}
         of_members: dict[tuple[int, str], set[Stage]] = {}
         for stage, shader in shaders.items() if blocks else ():
+            numbers = {b.nir_index[stage]: i for i, b in enumerate(blocks) if stage in b.nir_index}
             for deref in derefs_of(shader, mode):
                 if deref.form == "var" and deref.var is not None:
-                    first = deref.var.driver_location - before
+                    first = numbers[deref.var.driver_location]
                     for element in _elements(deref, 0):
                         stages.setdefault(first + element, set()).add(stage)
                     for member in _members(deref):

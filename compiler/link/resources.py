@@ -223,7 +223,9 @@ class ResourceTables:
     # -- blocks (7.6.2, 7.6.3, 7.8) ----------------------------------------------------------------
 
     def blocks(self, mode: Mode, declared: Iterable[Block]) -> None:
-        """Number blocks, one for each element of an array of them."""
+        """Number blocks, one for each element of an array of them: in the program, and in each
+        stage that uses them (drivers have slots for the blocks of a stage).
+        """
         program, limits = self.program, self.limits
         if mode is Mode.UBO:
             kind, tables, members, before = "uniform", program.uniform_blocks, program.uniforms, 1
@@ -232,7 +234,7 @@ class ResourceTables:
             kind, tables, members = "buffer", program.storage_blocks, program.buffer_variables
             before, most = 0, limits.max_shader_storage_blocks
             largest = limits.max_shader_storage_block_size
-        per_stage: dict[Stage, int] = {}
+        taken: dict[Stage, int] = {}
         for b in declared:
             if b.size > largest:
                 message = f"has {b.size} bytes, more than the limit of {largest}"
@@ -245,13 +247,13 @@ class ResourceTables:
                 members.append(leaf.uniform(b.live, prefix=b.prefix, block=first))
             for i, label in enumerate(_instances(b.name, b.dims)):
                 binding = b.binding + i if b.binding >= 0 else 0
-                numbers = dict.fromkeys(stages, first + i + before)
+                numbers = {s: before + taken.get(s, 0) + i for s in b.live}
                 tables.append(UniformBlock(label, b.size, binding, stages, tuple(inside), numbers))
-            for var in b.variables.values():
-                var.driver_location = first + before
+            for stage, var in b.variables.items():
+                var.driver_location = before + taken.get(stage, 0)
             for stage in b.live:
-                per_stage[stage] = per_stage.get(stage, 0) + len(tables) - first
-        for stage, count in per_stage.items():
+                taken[stage] = taken.get(stage, 0) + len(tables) - first
+        for stage, count in taken.items():
             if count > most:
                 self.log.error(f"the {stage.value} stage uses {count} {kind} blocks of {most}")
 

@@ -241,11 +241,13 @@ def _window_surface(
     number on X11.
     """
     owner = display_of(display)
-    chosen = owner.config(config)
-    given = surface_attributes(kind, chosen, given)
     wrong = Error.BAD_NATIVE_WINDOW if kind == EGL.WINDOW_BIT else Error.BAD_NATIVE_PIXMAP
+    # The error comes first: on such a platform the call fails whatever its arguments are
+    # (EGL_MESA_platform_surfaceless).
     check(owner.windows is not None, wrong, "this platform has no windows")
     assert owner.windows is not None
+    chosen = owner.config(config)
+    given = surface_attributes(kind, chosen, given)
     if pointed and owner.windows.by_address:
         check(native, wrong, "no window")
         native = int(ctypes.c_ulong.from_address(native).value)

@@ -9,6 +9,7 @@ import numpy as np
 from gallette.state_tracker.drawing.draw import (
     INDEX_TYPES,
     check_mode,
+    draw,
     draw_captured,
     draw_several,
 )
@@ -131,9 +132,10 @@ def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: i
     if found.captured is None:
         raise invalid_operation("the transform feedback has not captured anything")
     target = found.captured.get(stream)
-    if target is None or not ctx.can_draw():
-        return
-    draw_captured(ctx, mode, target, instances)
+    if target is None:
+        draw(ctx, mode, 0, 0, instances)
+    elif ctx.can_draw():
+        draw_captured(ctx, mode, target, instances)
 
 
 @entry

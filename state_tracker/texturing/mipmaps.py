@@ -9,7 +9,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.es_formats import makes_es_mipmaps
-from gallette.state_tracker.texturing.texture_formats import InternalFormat
+from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_format
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 from gallette.state_tracker.texturing.units import current
 
@@ -69,9 +69,11 @@ def generate(ctx: Context, texture: TextureObject) -> None:
     if last > texture.base_level:
         first, layers = texture.first_layer, texture.view_layers or resource.desc.array_size
         up = texture.first_level
+        # sRGB numbers are averaged as they are stored where the texture is sampled so.
+        decodes = texture.params.srgb_decode == GL.DECODE_EXT
         ctx.pipe.generate_mipmap(
             resource,
-            base.format,
+            base.format if decodes else linear_format(base.format),
             texture.base_level + up,
             last + up,
             first,

@@ -270,12 +270,11 @@ def test_sizes_of_pbuffers(egl: Egl, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_there_are_no_windows_and_pixmaps_without_a_window_system(egl: Egl) -> None:
     config, kept = egl.config(), listed(wide=True)
     where = ctypes.addressof(kept)
-    for create in (
-        functions.eglCreateWindowSurface, functions.eglCreatePlatformWindowSurface,
-        functions.eglCreatePlatformWindowSurfaceEXT, functions.eglCreatePixmapSurface,
-        functions.eglCreatePlatformPixmapSurface, functions.eglCreatePlatformPixmapSurfaceEXT,
-    ):  # fmt: skip
-        refused(Error.BAD_MATCH, create, egl.handle, config, 1, where)
+    for name in ("WindowSurface", "PixmapSurface"):
+        error = Error.BAD_NATIVE_WINDOW if name == "WindowSurface" else Error.BAD_NATIVE_PIXMAP
+        for create in (f"Create{name}", f"CreatePlatform{name}", f"CreatePlatform{name}EXT"):
+            for given in (config, 0):  # it fails whatever else is wrong
+                refused(error, getattr(functions, f"egl{create}"), egl.handle, given, 1, where)
     create = functions.eglCreatePbufferFromClientBuffer
     refused(Error.BAD_PARAMETER, create, egl.handle, 0x3038, 1, config, where)
 

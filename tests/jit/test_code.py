@@ -196,6 +196,38 @@ def test_exit_waits_for_the_running_compilation(seconds: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+ENDS_AT_ONCE = """
+import ctypes, sys, threading, time
+libc = ctypes.CDLL(None)
+libc["__cxa_atexit"](ctypes.cast(libc.usleep, ctypes.c_void_p), 300_000, None)
+from gallette.drivers.jit.llvm import engine
+lines = "\\n".join(
+    f" %s{i} = fadd float %s{i - 1}, 1.5\\n store volatile float %s{i}, ptr %at"
+    for i in range(1, 800)
+)
+text = f"define void @f(ptr %at) {{\\n %s0 = load float, ptr %at\\n{lines}\\n ret void\\n}}\\n"
+engine.load_engine()
+compile = lambda: engine.compile_module(text, ("f",), None)
+if sys.argv[2] == "another thread":
+    thread = threading.Thread(target=compile)
+    thread.start()
+    thread.join()
+else:
+    compile()
+time.sleep(float(sys.argv[1]))
+libc.exit(0)
+"""
+
+
+@pytest.mark.parametrize("thread", ["main thread", "another thread"])
+@pytest.mark.parametrize("seconds", ["0", "0.006"])
+def test_exit_waits_for_the_first_compilation(seconds: str, thread: str) -> None:
+    """LLVM creates objects during it that `exit` destroys."""
+    command = [sys.executable, "-c", ENDS_AT_ONCE, seconds, thread]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_explaining_shows_every_form() -> None:
     shader = fragment_shader(FRAGMENT)
     text = explained(compile_program(shader))

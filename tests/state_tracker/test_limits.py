@@ -7,12 +7,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gallette.compiler.glsl.builtins.limits import CONSTANTS
 from gallette.compiler.text_tables import table_rows
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
+from tests.state_tracker.differential import answers
+from tests.state_tracker.helpers import errors, linked
 
 NEWEST = {"core": (4, 6), "compat": (4, 6), "es": (3, 2)}
 _RANGES = {  # must hold this range
@@ -170,3 +173,63 @@ def test_as_many_blocks_as_are_told_are_linked_and_no_more(
         found.append(bool(gl.get_programiv(program, GL.LINK_STATUS)[0]))
     assert found == [True, False]
     gl.release()
+
+
+BLOCKS = """#version 430
+{blocks}
+{ends}
+vec4 sum() {{ return {sum}; }}
+void main() {{ {main} }}"""
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize(("kind", "layout"), [("uniform", "std140"), ("buffer", "std430")])
+def test_every_stage_has_as_many_blocks_as_it_may(driver: str, kind: str, layout: str) -> None:
+    """The blocks of a stage are not limited by those of the others."""
+    count = 14
+
+    def stage(letter: str, ends: str, main: str) -> str:
+        names = [f"{letter}{i}" for i in range(count)]
+        blocks = "\n".join(f"layout({layout}) {kind} B{n} {{ vec4 {n}; }};" for n in names)
+        return BLOCKS.format(blocks=blocks, ends=ends, main=main, sum=" + ".join(names))
+
+    def ask(gl: Any) -> Any:
+        corner = "gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0, 1);"
+        name = linked(
+            gl,
+            vertex=stage("v", "flat out vec4 a;", f"a = sum(); {corner}"),
+            geometry=stage(
+                "g",
+                "layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;"
+                "flat in vec4 a[]; flat out vec4 b;",
+                "for (int i = 0; i < 3; i++) { gl_Position = gl_in[i].gl_Position;"
+                " b = a[i] + 64 * sum(); EmitVertex(); }",
+            ),
+            fragment=stage("f", "flat in vec4 b; out vec4 c;", "c = b + 4096 * sum();"),
+        )
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        storage = kind == "buffer"
+        target = GL.SHADER_STORAGE_BUFFER if storage else GL.UNIFORM_BUFFER
+        bind = gl.shader_storage_block_binding if storage else gl.uniform_block_binding
+        for number, buffer in enumerate(gl.gen_buffers(3 * count)):
+            block = GL.SHADER_STORAGE_BLOCK if storage else GL.UNIFORM_BLOCK
+            of = f"B{'vgf'[number // count]}{number % count}"
+            bind(name, gl.get_program_resource_index(name, block, of), number)
+            gl.bind_buffer_base(target, number, buffer)
+            data = np.array([1, number, number % 2, number % 3], np.float32)
+            gl.buffer_data(target, data.nbytes, data, GL.STATIC_DRAW)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, gl.gen_renderbuffers(1)[0])
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, 4, 4)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+        point = GL.COLOR_ATTACHMENT0
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, 1)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        assert errors(gl) == []
+        return np.frombuffer(gl.read_pixels(1, 1, 1, 1, GL.RGBA, GL.FLOAT), np.float32)
+
+    numbers = np.arange(3 * count)
+    weight = 64.0 ** (numbers // count)
+    columns = (weight, weight * numbers, weight * (numbers % 2), weight * (numbers % 3))
+    for found in answers(ask, version=(4, 5), driver=driver):
+        np.testing.assert_array_equal(found, [column.sum() for column in columns])

@@ -76,10 +76,6 @@ def check_exclusive_outputs(c: Checker) -> None:
                     user[0].loc,
                     user[0].end,
                 )
-    if {"gl_ClipVertex", "gl_ClipDistance"} <= written:
-        c.log.error("gl_ClipVertex and gl_ClipDistance cannot both be written", 0)
-    if {"gl_ClipVertex", "gl_CullDistance"} <= written:
-        c.log.error("gl_ClipVertex and gl_CullDistance cannot both be written", 0)
 
 
 def check_es_outputs(c: Checker) -> None:

@@ -129,6 +129,10 @@ def read_storage(c: Checker, quals: hir.Quals, word: str, loc: int) -> None:
         quals.flags.add("const_in")
         quals.storage = "in"
         return
+    if quals.legacy == "varying" and c.stage == "fragment" and c.lang.has("EXT_gpu_shader4"):
+        if word == "out":  # there `varying out` is an output
+            quals.storage, quals.legacy = word, ""
+            return
     if quals.storage and not (quals.legacy == "varying" and c.stage == "geometry"):
         if {quals.storage, word} == {"in", "out"} and not quals.legacy:
             quals.storage = "inout"

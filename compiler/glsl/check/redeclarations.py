@@ -178,6 +178,8 @@ def make_invariant(c: Checker, var: hir.Variable, d: s.Node) -> None:
     )
     if var.kind != "global" or not allowed:
         raise c.abort(f"'{var.name}' cannot be invariant: it is not an output", d)
+    if var.name == "gl_FrontFacing" and c.lang.es:
+        raise c.abort("gl_FrontFacing is invariant if gl_Position is", d)
     if var.used and var.written and not c.lang.es:
         c.error(f"'{var.name}' must be declared invariant before it is used", d)
     var.quals.invariant = True

@@ -235,8 +235,7 @@ class ResourceLinker:
             item.type = t.array(item.type.element, highest + 1)
 
     def place_plain(self, item: _Shared) -> None:
-        if not item.var.builtin:
-            self.trim(item)
+        self.trim(item)
         builtin = item.var.builtin.startswith("state:")
         opaque = item.type.holds_opaque
         handles = self.handles_of(item) if opaque else frozenset()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import functools
 import itertools
 import os
 import queue
@@ -24,6 +25,7 @@ Made = TypeVar("Made")
 SOON, LATER = 0, 1
 """Priorities: code that a draw will wait for, and code that only replaces slower code."""
 _LAST = 2
+_RECURSIVE = 1 if sys.platform == "linux" else 2  # PTHREAD_MUTEX_RECURSIVE
 _STACK = 64 << 20  # LLVM recurses over long chains of operations
 
 
@@ -33,14 +35,18 @@ class _ExitLock:
     So the process does not end while the lock is held, and afterwards no thread gets it. The exit
     handler is pthread_mutex_lock itself, since Python may have ended by then. `exit` runs handlers
     in reverse order of registration, and LLVM registers a destructor when it first uses some of its
-    parts; so `register` is called once LLVM has used all it needs.
+    parts; so `register` is called once LLVM has used all it needs. Before that only a destructor of
+    a thread's own objects comes first: glibc runs those of the thread that calls `exit`.
     """
 
     def __init__(self) -> None:
         libc: Any = ctypes.CDLL(None)
         libc.calloc.restype = ctypes.c_void_p
-        at = ctypes.c_void_p(libc.calloc(1, 128))  # never freed: `exit` runs last
-        libc.pthread_mutex_init(at, None)
+        at = ctypes.c_void_p(libc.calloc(1, 256))  # never freed: `exit` runs last
+        kind = ctypes.c_void_p(at.value + 128)  # type: ignore[operator]
+        libc.pthread_mutexattr_init(kind)
+        libc.pthread_mutexattr_settype(kind, _RECURSIVE)  # both handlers take it
+        libc.pthread_mutex_init(at, kind)
         handler = ctypes.cast(libc.pthread_mutex_lock, ctypes.c_void_p)
         self._libc, self._at, self._handler = libc, at, handler
 
@@ -53,6 +59,13 @@ class _ExitLock:
     def register(self) -> None:
         """Make `exit` take the lock before it runs the handlers registered so far."""
         self._libc["__cxa_atexit"](self._handler, self._at, None)
+
+    def register_main(self) -> bool:
+        """Make the main thread's `exit` take the lock first of all, if this is that thread."""
+        first = getattr(self._libc, "__cxa_thread_atexit_impl", None)
+        if first is None or threading.get_native_id() != os.getpid():
+            return False
+        return first(self._handler, self._at, self._handler) == 0  # type: ignore[no-any-return]
 
     def __enter__(self) -> None:
         self.acquire()
@@ -121,6 +134,12 @@ def wait_at_exit() -> None:
     """Make `exit` wait for the running job from now on. LLVM must have been used once."""
     if isinstance(_working, _ExitLock):
         _working.register()
+
+
+@functools.cache
+def main_waits_at_exit() -> bool:
+    """Whether `exit` waits for the running job even before `wait_at_exit`, in the main thread."""
+    return isinstance(_working, _ExitLock) and _working.register_main()
 
 
 def wait_until_idle() -> None:

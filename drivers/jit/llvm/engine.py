@@ -15,6 +15,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -26,7 +27,7 @@ from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import Work
 
 from .codegen import Tools, linker, machine, own_tools
-from .compile_thread import LATER, SOON, begin, wait_at_exit
+from .compile_thread import LATER, SOON, Made, begin, main_waits_at_exit, wait_at_exit
 from .stack import LIMIT, call_in_thread, frame_bytes
 from .text import has_too_many_variables, is_cut
 
@@ -61,7 +62,7 @@ class Code:
         if image is not None or thread_count() == 1:
             self._load(image or self._image(True, own_tools()), well is None)
         else:
-            self._coming = begin(SOON, functools.partial(_first_image, weakref.ref(self)))
+            self._coming = _begin(SOON, functools.partial(_first_image, weakref.ref(self)))
 
     def function(self, name: str, *argtypes: Any) -> Function:
         """A callable that releases the GIL while it runs."""
@@ -110,7 +111,7 @@ class Code:
         ):
             return
         if thread_count() > 1:
-            self._better = begin(LATER, lambda: self._improve(_others_tools()))
+            self._better = _begin(LATER, lambda: self._improve(_others_tools()))
         else:
             with _lock:
                 self._improve(own_tools())
@@ -229,6 +230,18 @@ def _first_image(code: weakref.ref[Code]) -> bytes:
     """The job that `ready` waits for; None if there is no background thread."""
     wanted = code()
     return b"" if wanted is None else wanted._image(True, _others_tools())
+
+
+def _begin(rank: int, job: Callable[[], Made]) -> Future[Made]:
+    """Queue a job for the background thread.
+
+    Its first job makes LLVM create process-wide objects. `exit` would destroy them meanwhile, so
+    they are made here if it does not wait for that job.
+    """
+    with _lock:
+        if not main_waits_at_exit():
+            _others_tools()
+    return begin(rank, job)
 
 
 @functools.cache
