@@ -61,6 +61,7 @@ _IS_OLD = np.array([call.role is Role.OLD for call in CALLS])
 _PLAYED, _SPECIFIED = 1, 2
 _ORDERED = np.array([_SPECIFIED * call.specifies + _PLAYED * call.plays for call in CALLS])
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
+_COPIES = np.array([call.copies for call in CALLS])
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
 _GROUPS: dict[Family, int] = {
     **dict.fromkeys((Family.VIEWPORT, Family.DEPTH_RANGE), GL.VIEWPORT_BIT),
@@ -322,11 +323,12 @@ class Stream:
         rows = rows[first:]
         specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
         plays = rows[:, 0] == _CALL_LIST
+        alone = plays | _COPIES[rows[:, 0]]  # which may be draws of their own
         others = self.ctx.immediate.without_commands(rows).tolist() if plays.any() else []
         for before, end in pairwise([-1, *others, len(rows)]):
             part = slice(before + 1, end)
             changes = np.count_nonzero(specifies[part][1:] != specifies[part][:-1])
-            if changes + 2 * np.count_nonzero(plays[part]) >= 2 * FEW:
+            if changes + 2 * np.count_nonzero(alone[part]) >= 2 * FEW:
                 found.append((first + before + 1, first + end))
         return found
 
