@@ -34,7 +34,6 @@ from gallette.state_tracker.optional.compatibility.matrices import (
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
 from gallette.state_tracker.stream.calls import (
     CALLS,
-    COMMAND_BYTES,
     NUMBERS,
     PAYLOAD,
     Call,
@@ -65,8 +64,8 @@ _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
 _MOST_UNIFORMS = 1 << 12
 """Limit on the bytes of a program's uniforms."""
-_DEEPEST = 8
-"""Limit on the depth of such lists."""
+_MOST_LISTED, _DEEPEST = 1 << 12, 8
+"""Limits on the calls that one list becomes, and on how deep lists call others."""
 
 
 def play(ctx: Context, rows: Ints) -> int:
@@ -89,45 +88,63 @@ def with_lists(ctx: Context, rows: Ints) -> tuple[Ints, Ints] | None:
     """Recorded calls, with the calls of lists in place of those that call these lists; and where
     each of the former ends. None if a list is played in another way.
     """
-    return _expanded(ctx, rows, {}, 0)
+    sizes: dict[int, _Size | None] = {}
+    lengths = np.ones(len(rows), np.int64)
+    for place in (rows[:, 0] == CALL).nonzero()[0].tolist():
+        size = _size_of(ctx, int(rows[place, 1]), sizes, 0)
+        if size is None:
+            return None
+        lengths[place] = size[0]
+    ends = np.cumsum(lengths)
+    return None if lengths.sum() > _MOST_CALLS else (_expanded(ctx, rows, {}), ends)
 
 
-def _expanded(
-    ctx: Context, rows: Ints, known: dict[int, Ints | None], depth: int
-) -> tuple[Ints, Ints] | None:
+def _expanded(ctx: Context, rows: Ints, known: dict[int, Ints]) -> Ints:
+    """The calls with those of lists; `known`: those of some lists."""
     parts: list[Ints] = []
-    lengths, done = np.ones(len(rows), np.int64), 0
+    done = 0
     for place in (rows[:, 0] == CALL).nonzero()[0].tolist():
         name = int(rows[place, 1])
         if name not in known:
-            known[name] = _commands(ctx, name, known, depth + 1)
-        inner = known[name]
-        if inner is None:
-            return None
-        parts += (rows[done:place], inner)
-        lengths[place], done = len(inner), place + 1
-    ends = np.cumsum(lengths)
-    if parts and ends[-1] > _MOST_CALLS:
-        return None
-    return np.concatenate((*parts, rows[done:])) if parts else rows, ends
+            found = ctx.lists.names.get(name)
+            known[name] = rows[:0] if found is None else _expanded(ctx, found.commands, known)
+        parts += (rows[done:place], known[name])
+        done = place + 1
+    return np.concatenate((*parts, rows[done:])) if parts else rows
 
 
-def _commands(ctx: Context, name: int, known: dict[int, Ints | None], depth: int) -> Ints | None:
-    """The calls of a list, which is called at that depth; `known`: those of others."""
+_Size = tuple[int, int]
+"""How many calls a list becomes, and how deep lists call others."""
+
+
+def _size_of(ctx: Context, name: int, known: dict[int, _Size | None], depth: int) -> _Size | None:
+    """The size of a list; None if it is played in another way. `known`: that of some lists, None
+    while it is sought; `depth`: that of the list which calls it.
+    """
     found = ctx.lists.names.get(name)
-    if found is None:  # which calls nothing
-        return np.zeros((0, COMMAND_BYTES // 8), np.int64)
-    if found.is_series or found.commands is None or depth > _DEEPEST:
-        return None
-    expanded = _expanded(ctx, found.commands, known, depth)
-    return None if expanded is None else expanded[0]
+    if found is None:  # no calls
+        return 0, 0
+    if name not in known:
+        known[name] = None
+        if not found.is_series and found.commands is not None and depth < _DEEPEST:
+            called = found.commands[found.commands[:, 0] == CALL, 1].tolist()
+            count, height = len(found.commands) - len(called), 0
+            for each in called:
+                size = _size_of(ctx, each, known, depth + 1)
+                if size is None:
+                    return None
+                count, height = count + size[0], max(height, size[1])
+            if count <= _MOST_LISTED:
+                known[name] = count, height + 1
+    size = known[name]
+    return None if size is None or depth + size[1] > _DEEPEST else size
 
 
 def without_commands(ctx: Context, rows: Ints) -> Ints:
     """The recorded calls of lists that are played in another way than as these lists' calls."""
     places = (rows[:, 0] == CALL).nonzero()[0]
-    known: dict[int, Ints | None] = {}
-    some = [n for n in distinct(rows[places, 1]) if _commands(ctx, n, known, 1) is None]
+    known: dict[int, _Size | None] = {}
+    some = [n for n in distinct(rows[places, 1]) if _size_of(ctx, n, known, 0) is None]
     found: Ints = places[np.isin(rows[places, 1], some)]
     return found
 

@@ -641,6 +641,50 @@ class Saving(Sprites):
         return pictures
 
 
+class Nested(Old):
+    """Lists call lists, deeper than is allowed, and so often that there would be many calls."""
+
+    def run(self) -> list[Any]:
+        gl, count = self.gl, 100
+        first = gl.gen_lists(count + 3)
+        for number in range(count):
+            gl.new_list(first + number, GL.COMPILE)
+            gl.cull_face(self.pick((GL.FRONT, GL.BACK)))
+            gl.translatef(0.01, 0.0, 0.0)
+            self.shape()
+            if number < count - 1:
+                gl.call_list(first + number + 1)
+            gl.end_list()
+        for level in range(count, count + 3):
+            gl.new_list(first + level, GL.COMPILE)
+            gl.enable(GL.BLEND)
+            for _ in range(20):
+                gl.call_list(first + level - 1)
+            gl.end_list()
+        pictures = []
+        for names in (range(0, count, 7), range(count)[::-1], (count, count + 1) * 6):
+            for name in names:
+                gl.scissor(0, 0, 60 + name % 2, 64)
+                gl.push_matrix()
+                gl.call_list(first + name)
+                gl.pop_matrix()
+            pictures.append(self.look())
+        return pictures
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_lists_in_lists_look_like_others(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = Nested(driver, 1)
+    first = recorded.run()
+    switch_off(monkeypatch)
+    others = Nested(driver, 1)
+    for picture, other in zip(first, others.run(), strict=True):
+        np.testing.assert_array_equal(picture, other)
+    assert recorded.told == others.told
+    recorded.context.release()
+    others.context.release()
+
+
 STATES: dict[str, Callable[[Any], None]] = {
     "blending": lambda gl: gl.blend_func(GL.ONE, GL.ZERO),
     "no blending": lambda gl: gl.disable(GL.BLEND),
