@@ -318,7 +318,7 @@ class Stream:
         """Where calls from `first` on that specify primitives of fixed function alternate with
         others, but lists, often enough.
         """
-        if self._may_know_draws(rows):
+        if self._may_know_draws(rows) or self._are_diverted():
             return []
         rows = rows[first:]
         specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []

@@ -47,6 +47,8 @@ _DTYPES: dict[int, npt.DTypeLike] = {
     GL.UNSIGNED_INT: np.uint32,
 }
 _COPIES = np.array([call.copies for call in CALLS])
+_MOST_VERTICES = 1 << 16
+"""Limit on the vertices of draws that are gathered."""
 _SWITCHES = NUMBERS["EnableClientState"], NUMBERS["DisableClientState"]
 
 
@@ -55,10 +57,11 @@ def restarts(ctx: Context) -> bool:
     return ctx.raster.primitive_restart or ctx.raster.primitive_restart_fixed
 
 
-def may_gather(ctx: Context) -> bool:
-    """Whether vertices may have other numbers than those of their draws."""
+def may_gather(ctx: Context, rows: Ints) -> bool:
+    """Whether the vertices of recorded draws may be gathered, and have other numbers then."""
     executable = ctx.programs.executable
-    return not (restarts(ctx) or (executable is not None and executable.counts_vertices))
+    counts = executable is not None and executable.counts_vertices
+    return not (restarts(ctx) or counts) and int(_counts(rows).sum()) <= _MOST_VERTICES
 
 
 def client_arrays(ctx: Context) -> tuple[int, list[int]] | None:
@@ -160,10 +163,15 @@ def with_copies(ctx: Context, rows: Ints, places: Ints, columns: dict[int, Any])
     return first
 
 
+def _counts(rows: Ints) -> Ints:
+    """How many vertices each draw has."""
+    found: Ints = np.where(rows[:, 0] == COPIES["DrawElements"], rows[:, 2], rows[:, VERTICES])
+    return found
+
+
 def _vertices(rows: Ints) -> tuple[Ints, Ints]:
     """The vertices of some draws: the draw of each, and its number in the copies."""
-    indexed = rows[:, 0] == COPIES["DrawElements"]
-    counts = np.where(indexed, rows[:, 2], rows[:, VERTICES])
+    indexed, counts = rows[:, 0] == COPIES["DrawElements"], _counts(rows)
     owners = np.arange(len(rows)).repeat(counts)
     vertices = np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]
     for kind in distinct(rows[indexed, 3]):

@@ -131,7 +131,7 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         or depth.max() > 1
         or not depth[vertices].all()
         or ((modes < GL.POINTS) | (modes > GL.POLYGON)).any()
-        or (copied.any() and not may_gather(ctx))
+        or (copied.any() and not may_gather(ctx, rows[copied]))
     ):
         return None
     values = np.empty((len(rows), 4))

@@ -651,6 +651,7 @@ class Nested(Old):
             gl.new_list(first + number, GL.COMPILE)
             gl.cull_face(self.pick((GL.FRONT, GL.BACK)))
             gl.translatef(0.01, 0.0, 0.0)
+            gl.color3f(number / count, 1.0, 0.5)
             self.shape()
             if number < count - 1:
                 gl.call_list(first + number + 1)
@@ -663,6 +664,7 @@ class Nested(Old):
             gl.end_list()
         pictures = []
         for names in (range(0, count, 7), range(count)[::-1], (count, count + 1) * 6):
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
             for name in names:
                 gl.scissor(0, 0, 60 + name % 2, 64)
                 gl.push_matrix()
@@ -680,6 +682,7 @@ def test_lists_in_lists_look_like_others(driver: str, monkeypatch: pytest.Monkey
     others = Nested(driver, 1)
     for picture, other in zip(first, others.run(), strict=True):
         np.testing.assert_array_equal(picture, other)
+        assert len(np.unique(picture)) > 2
     assert recorded.told == others.told
     recorded.context.release()
     others.context.release()
