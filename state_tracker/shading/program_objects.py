@@ -251,11 +251,31 @@ def _is_program(ctx: Context, name: int) -> bool:
 
 
 @entry
+def create_shader_object_arb(ctx: Context, type: int) -> int:
+    return create_shader(ctx, type)
+
+
+@entry
+def create_program_object_arb(ctx: Context) -> int:
+    return create_program(ctx)
+
+
+@entry
 def delete_object_arb(ctx: Context, obj: int) -> None:
     if _is_program(ctx, obj):
         delete_program(ctx, obj)
     else:
         delete_shader(ctx, obj)
+
+
+@entry
+def attach_object_arb(ctx: Context, program: int, shader: int) -> None:
+    attach_shader(ctx, program, shader)
+
+
+@entry
+def detach_object_arb(ctx: Context, program: int, shader: int) -> None:
+    detach_shader(ctx, program, shader)
 
 
 @entry

@@ -115,10 +115,6 @@ def _groups(slot: int) -> tuple[int, int]:
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
-Pushed = tuple[int, dict[int, int]]
-"""How often all was dropped before glPushAttrib, and what was applied then."""
-
-
 class Stream:
     """The data shared by a context's batches."""
 
@@ -139,7 +135,8 @@ class Stream:
         """By the bytes of a few calls that only set state: what they set."""
         self.generation = 0  # incremented when the known draws become invalid
         self._performing = False
-        self._forgotten = 0  # how often all known state was dropped
+        self._pushed: list[dict[int, int] | None] = []
+        """What was applied when glPushAttrib saved state, if all that is known was known then."""
         self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
         """Observers: each is called with the commands of a batch, names and arguments, before it is
         executed.
@@ -148,7 +145,7 @@ class Stream:
         self.fixed: Any = None  # the draws of fixed function that are being made
         self.readers: dict[int, Executable] = {}
         """By the hash of a draw of fixed function: the vertex shader, which reads its uniforms."""
-        self._has_clients = False
+        self.has_clients = False  # whether there ever were client arrays
         self._knows_clients = False  # whether the stubs know what the last draw read of them
 
     @property
@@ -159,24 +156,24 @@ class Stream:
     @property
     def follows(self) -> bool:
         """Whether others than those of `Role.OLD` become commands."""
-        return not self._has_clients or self._knows_clients
+        return not self.has_clients or self._knows_clients
 
     def has_client_array(self) -> None:
         """From now on draws may read memory of the application, which it may change after a call:
         they are made at once, unless the stubs can copy it.
         """
-        if not self._has_clients:
-            self._has_clients = True
+        if not self.has_clients:
+            self.has_clients = True
             self.ctx.reconsider_recording()
 
     def has_drawn(self) -> None:
-        """Called for a draw: find out which client arrays the next one may read."""
-        if self._has_clients and not self._performing and not ring.knows_clients(self):
+        """Called for a draw, if the context `has_clients`: find out which the next one may read."""
+        if not self._performing and not ring.knows_clients(self):
             self.find_clients()
 
     def find_clients(self) -> None:
         """Tell the stubs which client arrays are enabled."""
-        if self._has_clients:
+        if self.has_clients:
             found = self.ctx.immediate.client_arrays() if self.is_old else None
             self._knows_clients = found is not None
             ring.has_clients(self, *found or (-1, []))
@@ -215,7 +212,7 @@ class Stream:
 
     def _clear(self) -> None:
         """Drop all known draws and all recorded state."""
-        self._forgotten += 1
+        self._pushed.clear()
         self._analyses.clear()
         self._analysed = 0
         if not (self.kinds or self.applied or self.accepted):
@@ -236,17 +233,19 @@ class Stream:
         if not (plain and (self._performing or self.is_old)):
             ring.rows_are_plain(self, plain)
 
-    def pushed(self) -> Pushed:
-        """What is known of the state that glPushAttrib saves."""
-        return self._forgotten, self.applied.copy()
+    def pushed(self) -> None:
+        """Record that glPushAttrib has saved state."""
+        self._pushed.append(None if self._performing else self.applied.copy())
 
-    def popped(self, pushed: Pushed, mask: int) -> None:
+    def popped(self, mask: int) -> None:
         """Record that glPopAttrib has restored some groups of state."""
-        forgotten, before = pushed
+        before = self._pushed.pop() if self._pushed else None
+        if before is None or self._performing:
+            self._clear()
+            return
         slots = [slot for slot, value in self.applied.items() if before.get(slot) != value]
         groups = {slot: _groups(slot) for slot in slots}
-        partly = any(mask & some and not mask & whole for whole, some in groups.values())
-        if self._performing or forgotten != self._forgotten or partly:
+        if any(mask & some and not mask & whole for whole, some in groups.values()):
             self._clear()
             return
         for slot, (whole, _) in groups.items():

@@ -168,7 +168,8 @@ class VertexInput:
         if buffers is not self._bound:
             ctx.pipe.set_vertex_buffers(buffers)
             self._bound = buffers
-        ctx.stream.has_drawn()
+        if ctx.stream.has_clients:
+            ctx.stream.has_drawn()
 
     def _validate(self) -> None:
         from gallette.state_tracker.drawing.validate import validate

@@ -151,7 +151,7 @@ def push_attrib(ctx: Context, mask: int) -> None:
     stack = ctx.attrib_stack.server
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the attribute stack is full")
-    saved: dict[str, Any] = {"fields": {}, "mask": mask, "stream": ctx.stream.pushed()}
+    saved: dict[str, Any] = {"fields": {}, "mask": mask}
     fields = saved["fields"]
     for bit, names in _GROUPS.items():
         if mask & bit:
@@ -169,6 +169,7 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if mask & GL.COLOR_BUFFER_BIT:
         saved["draw_buffers"] = list(ctx.framebuffers.draw.draw_buffers)
     stack.append(saved)
+    ctx.stream.pushed()
 
 
 @entry
@@ -199,7 +200,7 @@ def pop_attrib(ctx: Context) -> None:
     ctx.dirty |= changed
     if ("lighting", "color_material_face") in saved["fields"]:
         ctx.lighting.track_color(ctx)  # tracked materials take the restored colour
-    ctx.stream.popped(saved["stream"], saved["mask"])
+    ctx.stream.popped(saved["mask"])
 
 
 @entry
