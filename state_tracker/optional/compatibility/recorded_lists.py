@@ -64,7 +64,7 @@ _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
 _MOST_UNIFORMS = 1 << 12
 """Limit on the bytes of a program's uniforms."""
-_MOST_LISTED, _DEEPEST = 1 << 12, 8
+_MOST_LISTED, _DEEPEST = 1 << 14, 8
 """Limits on the calls that one list becomes, and on how deep lists call others."""
 
 
