@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.parameters import PARAMETERS
 
 from . import ring
 from .analysis import Analysis
@@ -63,55 +62,6 @@ _ORDERED = np.array([_SPECIFIED * call.specifies + _PLAYED * call.plays for call
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _COPIES = np.array([call.copies for call in CALLS])
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
-_GROUPS: dict[Family, int] = {
-    **dict.fromkeys((Family.VIEWPORT, Family.DEPTH_RANGE), GL.VIEWPORT_BIT),
-    Family.SCISSOR: GL.SCISSOR_BIT,
-    **dict.fromkeys(
-        (
-            *(Family.BLEND_FUNC, Family.BLEND_EQUATION, Family.BLEND_COLOR, Family.COLOR_MASK),
-            *(Family.ALPHA_FUNC, Family.LOGIC_OP, Family.CLEAR_COLOR),
-        ),
-        GL.COLOR_BUFFER_BIT,
-    ),
-    **dict.fromkeys(
-        (Family.DEPTH_FUNC, Family.DEPTH_MASK, Family.CLEAR_DEPTH), GL.DEPTH_BUFFER_BIT
-    ),
-    **dict.fromkeys(
-        (Family.STENCIL_FUNC, Family.STENCIL_OP, Family.STENCIL_MASK, Family.CLEAR_STENCIL),
-        GL.STENCIL_BUFFER_BIT,
-    ),
-    **dict.fromkeys(
-        (Family.CULL_FACE, Family.FRONT_FACE, Family.POLYGON_OFFSET, Family.POLYGON_MODE),
-        GL.POLYGON_BIT,
-    ),
-    Family.LINE_WIDTH: GL.LINE_BIT,
-    Family.POINT_SIZE: GL.POINT_BIT,
-    Family.PROVOKING_VERTEX: GL.LIGHTING_BIT,
-    Family.SHADE_MODEL: GL.LIGHTING_BIT,
-    Family.HINT: GL.HINT_BIT,
-    **dict.fromkeys((Family.TEXTURE, Family.TEXTURE_ENV, Family.ACTIVE_TEXTURE), GL.TEXTURE_BIT),
-    Family.CAPABILITY: GL.ENABLE_BIT,
-}
-"""The attribute group of state that glPopAttrib restores as a whole."""
-_CAP_GROUPS = {row.value: sum(row.groups) for row in PARAMETERS if "Enable" in row.by}
-_PARTLY = {
-    Family.CAPABILITY: ~GL.CURRENT_BIT,
-    Family.TEXTURE_PARAMETER: GL.TEXTURE_BIT,
-    Family.DRAW_BUFFERS: GL.COLOR_BUFFER_BIT,
-    Family.READ_BUFFER: GL.PIXEL_MODE_BIT,
-    Family.CLAMP_COLOR: GL.COLOR_BUFFER_BIT | GL.ENABLE_BIT,
-}
-"""Groups with which glPopAttrib may restore some other state."""
-
-
-def _groups(slot: int) -> tuple[int, int]:
-    """The groups with which glPopAttrib restores a slot, and those with which it may do so."""
-    family, cap = Family(slot & 255), slot >> 8 & 0xFFFFFFFF
-    if family is Family.CAPABILITY and cap in _CAP_GROUPS:
-        return _CAP_GROUPS[cap], 0
-    return _GROUPS.get(family, 0), _PARTLY.get(family, 0)
-
-
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
@@ -237,20 +187,21 @@ class Stream:
         """Record that glPushAttrib has saved state."""
         self._pushed.append(None if self._performing else self.applied.copy())
 
-    def popped(self, mask: int) -> None:
-        """Record that glPopAttrib has restored some groups of state."""
+    def popped(self, is_restored: Callable[[int], bool | None]) -> None:
+        """Record that glPopAttrib has restored some state. `is_restored`: whether a slot is; None
+        if that is unknown.
+        """
         before = self._pushed.pop() if self._pushed else None
         if before is None or self._performing:
             self._clear()
             return
-        slots = [slot for slot, value in self.applied.items() if before.get(slot) != value]
-        groups = {slot: _groups(slot) for slot in slots}
-        if any(mask & some and not mask & whole for whole, some in groups.values()):
+        changed = [slot for slot, value in self.applied.items() if before.get(slot) != value]
+        restored = [is_restored(slot) for slot in changed]
+        if None in restored:
             self._clear()
             return
-        for slot, (whole, _) in groups.items():
-            if mask & whole:
-                self._apply(slot, before.get(slot, 0))
+        for slot in compress(changed, restored):
+            self._apply(slot, before.get(slot, 0))
 
     def _apply(self, slot: int, value: int) -> None:
         """Record the value of a slot, which is 0 before any call sets it."""

@@ -6,6 +6,7 @@ back those that have changed and marks as dirty what is derived from them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import swap
 from gallette.state_tracker.parameters import PARAMETERS
+from gallette.state_tracker.stream.calls import Family
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
@@ -34,6 +36,57 @@ for _row in PARAMETERS:
         for _field in _row.fields:
             _known = _GROUPS.setdefault(_group, {})
             _known[_field] = _known.get(_field, 0) | (_row.dirty or Dirty.ALL)
+
+_FAMILY_GROUPS: dict[Family, int] = {
+    **dict.fromkeys((Family.VIEWPORT, Family.DEPTH_RANGE), GL.VIEWPORT_BIT),
+    Family.SCISSOR: GL.SCISSOR_BIT,
+    **dict.fromkeys(
+        (
+            *(Family.BLEND_FUNC, Family.BLEND_EQUATION, Family.BLEND_COLOR, Family.COLOR_MASK),
+            *(Family.ALPHA_FUNC, Family.LOGIC_OP, Family.CLEAR_COLOR),
+        ),
+        GL.COLOR_BUFFER_BIT,
+    ),
+    **dict.fromkeys(
+        (Family.DEPTH_FUNC, Family.DEPTH_MASK, Family.CLEAR_DEPTH), GL.DEPTH_BUFFER_BIT
+    ),
+    **dict.fromkeys(
+        (Family.STENCIL_FUNC, Family.STENCIL_OP, Family.STENCIL_MASK, Family.CLEAR_STENCIL),
+        GL.STENCIL_BUFFER_BIT,
+    ),
+    **dict.fromkeys(
+        (Family.CULL_FACE, Family.FRONT_FACE, Family.POLYGON_OFFSET, Family.POLYGON_MODE),
+        GL.POLYGON_BIT,
+    ),
+    Family.LINE_WIDTH: GL.LINE_BIT,
+    Family.POINT_SIZE: GL.POINT_BIT,
+    Family.PROVOKING_VERTEX: GL.LIGHTING_BIT,
+    Family.SHADE_MODEL: GL.LIGHTING_BIT,
+    Family.HINT: GL.HINT_BIT,
+    **dict.fromkeys((Family.TEXTURE, Family.TEXTURE_ENV, Family.ACTIVE_TEXTURE), GL.TEXTURE_BIT),
+    Family.CAPABILITY: GL.ENABLE_BIT,
+}
+"""The group that contains all state of a family."""
+_CAP_GROUPS = {row.value: sum(row.groups) for row in PARAMETERS if "Enable" in row.by}
+_PARTLY = {
+    Family.CAPABILITY: ~GL.CURRENT_BIT,
+    Family.TEXTURE_PARAMETER: GL.TEXTURE_BIT,
+    Family.DRAW_BUFFERS: GL.COLOR_BUFFER_BIT,
+    Family.READ_BUFFER: GL.PIXEL_MODE_BIT,
+    Family.CLAMP_COLOR: GL.COLOR_BUFFER_BIT | GL.ENABLE_BIT,
+}
+"""Groups that contain some of it."""
+
+
+def _is_restored(mask: int, slot: int) -> bool | None:
+    """Whether groups contain a slot of a command stream; None if they may."""
+    family, cap = Family(slot & 255), slot >> 8 & 0xFFFFFFFF
+    if family is Family.CAPABILITY and cap in _CAP_GROUPS:
+        return bool(mask & _CAP_GROUPS[cap])
+    if mask & _FAMILY_GROUPS.get(family, 0):
+        return True
+    return None if mask & _PARTLY.get(family, 0) else False
+
 
 _SHARED = (int, float, str, tuple, type(None), np.ndarray)
 """what the context replaces and never changes in place"""
@@ -200,7 +253,7 @@ def pop_attrib(ctx: Context) -> None:
     ctx.dirty |= changed
     if ("lighting", "color_material_face") in saved["fields"]:
         ctx.lighting.track_color(ctx)  # tracked materials take the restored colour
-    ctx.stream.popped(saved["mask"])
+    ctx.stream.popped(partial(_is_restored, saved["mask"]))
 
 
 @entry

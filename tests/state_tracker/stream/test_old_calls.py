@@ -205,6 +205,30 @@ class Old:
         return pictures
 
 
+def compared(
+    kind: type[Old],
+    driver: str,
+    seed: int,
+    patch: pytest.MonkeyPatch,
+    sizes: list[int],
+    known: int = 1,
+) -> list[Any]:
+    """The pictures of a program, which are those without commands; at least so many draws are `known`."""
+    runs = []
+    for records in (True, False):
+        if not records:
+            assert sum(sizes) >= known
+            switch_off(patch)
+        old = kind(driver, seed)
+        runs.append((old.run(), old.told))
+        old.context.release()
+    (pictures, told), (others, others_told) = runs
+    for picture, other in zip(pictures, others, strict=True):
+        np.testing.assert_array_equal(picture, other)
+    assert told == others_told
+    return pictures
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_recorded_vertices_and_lists_look_like_others(
@@ -212,17 +236,8 @@ def test_recorded_vertices_and_lists_look_like_others(
 ) -> None:
     if seed == 2:
         monkeypatch.setattr(recorded_lists, "_MOST_CALLS", 40)
-    recorded = Old(driver, seed)
-    first = recorded.run()
-    assert sum(sizes) > 60
-    switch_off(monkeypatch)
-    others = Old(driver, seed)
-    for picture, other in zip(first, others.run(), strict=True):
-        np.testing.assert_array_equal(picture, other)
-        assert len(np.unique(picture)) > 2
-    assert recorded.told == others.told
-    recorded.context.release()
-    others.context.release()
+    pictures = compared(Old, driver, seed, monkeypatch, sizes, 60)
+    assert all(len(np.unique(picture)) > 2 for picture in pictures)
 
 
 class Sprites(Old):
@@ -368,16 +383,7 @@ def test_recorded_sprites_look_like_others(
     if seed == 2:  # buffers are full, and released
         monkeypatch.setattr(recorded_draws, "_ROOM", 1 << 15)
         monkeypatch.setattr(recorded_draws, "_MOST_ROOMS", 2)
-    recorded = Sprites(driver, seed)
-    first = recorded.run()
-    assert sizes
-    switch_off(monkeypatch)
-    others = Sprites(driver, seed)
-    for picture, other in zip(first, others.run(), strict=True):
-        np.testing.assert_array_equal(picture, other)
-    assert recorded.told == others.told
-    recorded.context.release()
-    others.context.release()
+    compared(Sprites, driver, seed, monkeypatch, sizes)
 
 
 ARRAYS: dict[str, tuple[int, tuple[int, ...], tuple[int, ...]]] = {
@@ -528,16 +534,7 @@ class Shaded(ArraySprites):
 def test_draws_from_client_arrays_look_like_others(
     driver: str, seed: int, kind: Any, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
-    recorded = kind(driver, seed)
-    first = recorded.run()
-    assert sizes
-    switch_off(monkeypatch)
-    others = kind(driver, seed)
-    for picture, other in zip(first, others.run(), strict=True):
-        np.testing.assert_array_equal(picture, other)
-    assert recorded.told == others.told
-    recorded.context.release()
-    others.context.release()
+    compared(kind, driver, seed, monkeypatch, sizes)
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
@@ -675,17 +672,11 @@ class Nested(Old):
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_lists_in_lists_look_like_others(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = Nested(driver, 1)
-    first = recorded.run()
-    switch_off(monkeypatch)
-    others = Nested(driver, 1)
-    for picture, other in zip(first, others.run(), strict=True):
-        np.testing.assert_array_equal(picture, other)
-        assert len(np.unique(picture)) > 2
-    assert recorded.told == others.told
-    recorded.context.release()
-    others.context.release()
+def test_lists_in_lists_look_like_others(
+    driver: str, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    pictures = compared(Nested, driver, 1, monkeypatch, sizes, 0)
+    assert all(len(np.unique(picture)) > 2 for picture in pictures)
 
 
 STATES: dict[str, Callable[[Any], None]] = {
@@ -712,15 +703,7 @@ STATES: dict[str, Callable[[Any], None]] = {
 def test_restored_states_look_like_others(
     driver: str, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
-    recorded = Saving(driver, 1)
-    first = recorded.run()
-    assert sum(sizes) > 1000
-    switch_off(monkeypatch)
-    others = Saving(driver, 1)
-    for number, (picture, other) in enumerate(zip(first, others.run(), strict=True)):
-        np.testing.assert_array_equal(picture, other, str(number))
-    recorded.context.release()
-    others.context.release()
+    compared(Saving, driver, 1, monkeypatch, sizes, 1000)
 
 
 WRONG: dict[str, Callable[[Any], None]] = {
