@@ -213,7 +213,7 @@ def compared(
     sizes: list[int],
     known: int = 1,
 ) -> list[Any]:
-    """The pictures of a program, which are those without commands; at least so many draws are `known`."""
+    """The pictures of a program, which are those without commands; at least `known` draws are."""
     runs = []
     for records in (True, False):
         if not records:
