@@ -346,10 +346,12 @@ _OLD = re.compile(
     r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)[1-4](f|d|ub)v?|(Vertex|TexCoord)[1-4]iv?"
     r"|Begin|End|CallList"
     r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
+    r"|MatrixMode|Ortho|Frustum|Rect[fi]"
     r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
 _SETS_ARRAYS = re.compile(r"\w+Pointer|\w+ClientState")
+_ALONE = re.compile(r"MatrixMode|Ortho|Frustum")
 _VECTOR = re.compile(r"[A-Za-z]+([1-4])(f|d|ub|i)v?")
 _LETTERS = {"f": "f", "d": "d", "ub": "B", "i": "i"}
 
@@ -406,7 +408,12 @@ class Call:
         """Whether it specifies vertices of the compatibility profile, or their attributes."""
         if self.role is not Role.OLD:
             return False
-        return self.copies or self.name in ("Begin", "End") or self.kind[2] == 1
+        return self.is_primitive or self.name in ("Begin", "End") or self.kind[2] == 1
+
+    @property
+    def is_primitive(self) -> bool:
+        """Whether it specifies a whole primitive."""
+        return self.copies or self.name.startswith("Rect")
 
     @property
     def sets_arrays(self) -> bool:
@@ -414,9 +421,14 @@ class Call:
         return self.role is Role.OLD and _SETS_ARRAYS.fullmatch(self.name) is not None
 
     @property
-    def plays(self) -> bool:
-        """Whether it changes matrices or calls a list."""
+    def moves(self) -> bool:
+        """Whether it changes matrices, selects those that are changed, or calls a list."""
         return self.role is Role.OLD and not self.specifies and not self.sets_arrays
+
+    @property
+    def plays(self) -> bool:
+        """Whether it can be part of a run of calls that change one stack or call lists."""
+        return self.moves and _ALONE.fullmatch(self.name) is None
 
     @cached_property
     def c_name(self) -> str:
@@ -539,7 +551,9 @@ def _calls() -> list[Call]:
     for name in FUNCTIONS:
         if _OLD.fullmatch(name):
             kind = ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
-            if vector := _VECTOR.fullmatch(name):
+            if name.startswith("Rect"):
+                kind = (name[-1], 4, 1)
+            elif vector := _VECTOR.fullmatch(name):
                 kind = (_LETTERS[vector[2]], int(vector[1]), 1)
             add(name, Role.OLD, kind=kind)
     for name in ("DrawArrays", "DrawElements"):

@@ -363,7 +363,7 @@ def get_programiv_arb(ctx: Context, target: int, pname: int) -> list[int]:
 
 
 def _top(ctx: Context) -> Any:
-    return ctx.matrices.stack()[0][-1]
+    return ctx.matrices.current[-1]
 
 
 gets(
@@ -371,7 +371,7 @@ gets(
         "MAX_PROGRAM_MATRICES_ARB": lambda c: MATRICES,
         "CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).T.reshape(-1)],
         "TRANSPOSE_CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).reshape(-1)],
-        "CURRENT_MATRIX_STACK_DEPTH_ARB": lambda c: len(c.matrices.stack()[0]),
+        "CURRENT_MATRIX_STACK_DEPTH_ARB": lambda c: len(c.matrices.current),
     },
     profiles="compat",
 )

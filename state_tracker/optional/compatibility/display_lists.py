@@ -230,6 +230,7 @@ class DisplayList(GLObject):
                 return None
             if CALLS[number].specifies and call.function.name not in ("Begin", "End"):
                 attribute = call.function.name.rstrip("fdubiv").rstrip("1234")
+                attribute = attribute.replace("Rect", "Vertex")
                 if "Vertex" in known and attribute not in known:
                     return None  # the first vertices have a value from before the list
                 known.add(attribute)

@@ -25,7 +25,7 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
     KeptPrimitives,
     current,
 )
-from gallette.state_tracker.optional.compatibility.matrices import Cells
+from gallette.state_tracker.optional.compatibility.matrices import Cells, most_matrices
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     LOAD,
@@ -126,7 +126,8 @@ class Run:
         stack = ctx.matrices.current
         way = self._courses.get(len(stack))
         if way is None:
-            way = self._courses[len(stack)] = course(self._numbers, len(stack))
+            most = most_matrices(ctx.matrices.mode)
+            way = self._courses[len(stack)] = course(self._numbers, len(stack), most)
         if way.end < len(self._numbers):  # an error
             return False
         matrices = way.multiplied(stack, self._factors)

@@ -29,8 +29,16 @@ if TYPE_CHECKING:
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
 _LAST = (0.0, 0.0, 0.0, 1.0)
-DEPTHS = {"modelview": 32, "projection": 32, "texture": 10, "more": 4}
+_DEPTHS: dict[int, int] = {GL.MODELVIEW: 32, GL.PROJECTION: 32, GL.TEXTURE: 10}
 
+
+def most_matrices(mode: int) -> int:
+    """How many matrices a stack may have, by the matrix mode."""
+    return _DEPTHS.get(mode, 4)
+
+
+Which = tuple[int, int]
+"""A stack of matrices: its matrix mode, and the texture unit or 0."""
 
 Cells = tuple[float, ...]
 """The 16 numbers of a matrix, row by row: Python multiplies these faster than small arrays."""
@@ -133,31 +141,42 @@ class MatrixState:
         self._product: tuple[Matrix, Matrix, Matrix] | None = None
         self._normal: tuple[Matrix, Matrix] | None = None
 
-    def stack(self) -> tuple[MatrixStack, int]:
-        """The current stack and its maximum depth."""
-        if self.mode == GL.MODELVIEW:
-            return self.modelview, DEPTHS["modelview"]
-        if self.mode == GL.PROJECTION:
-            return self.projection, DEPTHS["projection"]
-        if self.mode in self.more:
-            return self.more[self.mode], DEPTHS["more"]
-        unit = self._ctx.textures.active
+    @property
+    def selected(self) -> Which:
+        """Which stack is the current one."""
+        unit = self._ctx.textures.active if self.mode == GL.TEXTURE else 0
         if unit >= TEXTURE_UNITS:
             raise invalid_operation("this texture unit has no matrix")
-        return self.texture[unit], DEPTHS["texture"]
+        return self.mode, unit
+
+    def __getitem__(self, which: Which) -> MatrixStack:
+        mode, unit = which
+        if mode == GL.MODELVIEW:
+            return self.modelview
+        if mode == GL.PROJECTION:
+            return self.projection
+        return self.texture[unit] if mode == GL.TEXTURE else self.more[mode]
+
+    def __setitem__(self, which: Which, stack: MatrixStack) -> None:
+        mode, unit = which
+        if mode == GL.MODELVIEW:
+            self.modelview = stack
+        elif mode == GL.PROJECTION:
+            self.projection = stack
+        elif mode == GL.TEXTURE:
+            self.texture[unit] = stack
+        else:
+            self.more[mode] = stack
+        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 
     @property
     def current(self) -> MatrixStack:
-        """The current stack, if that is one of the two of which positions depend."""
-        return self.projection if self.mode == GL.PROJECTION else self.modelview
+        """The current stack."""
+        return self[self.selected]
 
     @current.setter
     def current(self, stack: MatrixStack) -> None:
-        if self.mode == GL.PROJECTION:
-            self.projection = stack
-        else:
-            self.modelview = stack
-        self._ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
+        self[self.selected] = stack
 
     def set_top(self, matrix: Cells) -> None:
         """Replace the current matrix, rounded to the precision of glGetFloatv.
@@ -168,7 +187,7 @@ class MatrixState:
         self.multiply(matrix, replace=True)
 
     def multiply(self, matrix: Cells, replace: bool = False) -> None:
-        stack, _ = self.stack()
+        stack = self.current
         stack.top = rounded_cells(matrix) if replace else cell_product(stack.top, matrix)
         if self.made is not None:
             self.made.append((matrix, replace))
@@ -275,15 +294,15 @@ def load_identity(ctx: Context) -> None:
 
 @entry
 def push_matrix(ctx: Context) -> None:
-    stack, depth = ctx.matrices.stack()
-    if len(stack) >= depth:
+    stack = ctx.matrices.current
+    if len(stack) >= most_matrices(ctx.matrices.mode):
         raise GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
     stack.push()
 
 
 @entry
 def pop_matrix(ctx: Context) -> None:
-    stack, _ = ctx.matrices.stack()
+    stack = ctx.matrices.current
     if len(stack) == 1:
         raise GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
     stack.pop()
@@ -374,10 +393,9 @@ for _name, _factor in FACTORS.items():
         register(f"{_name.lower()}{_suffix}", _multiplying(_factor))
 
 
-@entry
-def ortho(
-    ctx: Context, left: float, right: float, bottom: float, top: float, near: float, far: float
-) -> None:
+def orthogonal(
+    left: float, right: float, bottom: float, top: float, near: float, far: float
+) -> Cells:
     if left == right or bottom == top or near == far:
         raise invalid_value("an empty volume")
     matrix = np.eye(4)
@@ -385,13 +403,12 @@ def ortho(
         matrix[row, row] = 2.0 / (high - low)
         matrix[row, 3] = -(high + low) / (high - low)
     matrix[2, 2], matrix[2, 3] = -2.0 / (far - near), -(far + near) / (far - near)
-    ctx.matrices.multiply(tuple(matrix.reshape(-1).tolist()))
+    return tuple(matrix.reshape(-1).tolist())
 
 
-@entry
-def frustum(
-    ctx: Context, left: float, right: float, bottom: float, top: float, near: float, far: float
-) -> None:
+def perspective(
+    left: float, right: float, bottom: float, top: float, near: float, far: float
+) -> Cells:
     if near <= 0 or far <= 0 or near == far or left == right or bottom == top:
         raise invalid_value("an empty volume")
     matrix = np.zeros((4, 4))
@@ -399,7 +416,13 @@ def frustum(
     matrix[1, 1], matrix[1, 2] = 2 * near / (top - bottom), (top + bottom) / (top - bottom)
     matrix[2, 2], matrix[2, 3] = -(far + near) / (far - near), -2 * far * near / (far - near)
     matrix[3, 2] = -1.0
-    ctx.matrices.multiply(tuple(matrix.reshape(-1).tolist()))
+    return tuple(matrix.reshape(-1).tolist())
+
+
+VOLUMES = {"Ortho": orthogonal, "Frustum": perspective}
+"""By function: the matrix by which it multiplies; the arguments may be an error."""
+for _name, _factor in VOLUMES.items():
+    register(_name.lower(), _multiplying(_factor))
 
 
 def _flat(pick: Any, transpose: bool) -> Any:

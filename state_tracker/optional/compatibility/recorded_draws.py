@@ -23,19 +23,18 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
     release_vertices,
     vertices_of,
 )
-from gallette.state_tracker.optional.compatibility.matrices import MatrixStack
 from gallette.state_tracker.optional.compatibility.recorded_arrays import (
     copies_colors,
     set_arrays,
 )
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
+    UNIT,
     Moved,
     blocks_of,
     fixed_token,
     is_known,
     may_know_draws,
-    may_play,
     moved_by,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import (
@@ -64,7 +63,9 @@ if TYPE_CHECKING:
 _USUAL = tuple(int(getattr(VertAttrib, name)) for name in ("NORMAL", "COLOR0", "COLOR1", "TEX0"))
 """Attributes that most draws read: they come from the buffer even if they do not change."""
 _SPECIFIES = np.array([call.specifies for call in CALLS])
-_MOVES = np.array([call.plays for call in CALLS])
+_MOVES = np.array([call.moves for call in CALLS])
+_SELECTS = np.arange(len(CALLS)) == UNIT  # which matrix of a texture is the current one
+_WHOLE = np.array([call.is_primitive for call in CALLS])
 _SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
 _COPIES = np.array([call.copies for call in CALLS])
 _IS_UNIFORM = np.array([call.role is Role.UNIFORM for call in CALLS])
@@ -137,8 +138,8 @@ class RecordedDraws:
     def __init__(
         self, ctx: Context, vao: VertexArray, rows: Ints, moved: Moved | None, count: int
     ) -> None:
-        """`rows`: the commands; `moved`: the matrices of the draws, and those that are left, if
-        there is more than the present one; `count`: how many of the recorded calls they make.
+        """`rows`: the commands; `moved`: what happens to matrices between the draws, if anything;
+        `count`: how many of the recorded calls they make.
         """
         self._ctx, self._vao, self.rows, self._moved, self.count = ctx, vao, rows, moved, count
         slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
@@ -153,13 +154,13 @@ class RecordedDraws:
             self._ctx.immediate.draw_from(self._vao, follow)
         finally:
             if self._moved is not None:
-                self._ctx.matrices.current = MatrixStack(self._moved[1])
+                self._moved.finish(self._ctx)
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
         self._vao.in_list = bool(row[0] == _LISTED)
         if self._moved is not None:
-            self._ctx.matrices.current = MatrixStack(self._moved[0][row[_NUMBER], None])
+            self._moved.draw_with(self._ctx, int(row[_NUMBER]))
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if no more than `state` says what it
@@ -174,16 +175,16 @@ class RecordedDraws:
             ctx = self._ctx
             fill(ctx, vertex, 2)
             ctx.dirty |= Dirty.CONSTANTS
-            before = ctx.matrices.current
-            matrices = before[-1][None] if self._moved is None else self._moved[0]
-            found = self._blocks[vertex] = blocks_of(ctx, vertex, matrices)
-            ctx.matrices.current = before
+            moved = {} if self._moved is None else self._moved.drawn
+            count = len(next(iter(moved.values()), (0,)))
+            found = self._blocks[vertex] = blocks_of(ctx, vertex, count, moved)
         return found
 
     def rows_of(self, rows: Ints) -> Ints:
         """The rows of `blocks` of some draws."""
         found: Ints = rows[:, _NUMBER]
-        return found if self._moved is not None else np.zeros_like(found)
+        varies = self._moved is not None and self._moved.drawn
+        return found if varies else np.zeros_like(found)
 
 
 def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> RecordedDraws | None:
@@ -210,9 +211,10 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     moves, drawn = _MOVES[calls[:, 0]], (calls[:, 0] == _DRAW) | (calls[:, 0] == _LISTED)
     moved = None
     if moves.any():
-        some = calls[moves | drawn]
-        some[drawn[moves | drawn], 0] = CALL
-        moved = moved_by(ctx, some) if may_play(ctx) else None
+        follows = moves | drawn | _SELECTS[calls[:, 0]]
+        some = calls[follows]
+        some[drawn[follows], 0] = CALL
+        moved = moved_by(ctx, some)
         if moved is None:
             return None
     slots = (POS, *sorted({*found.columns, *_USUAL} - {POS}))
@@ -251,7 +253,7 @@ def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     vertex belongs to one primitive only.
     """
     copied = _COPIES[rows[:, 0]]
-    begins = ((rows[:, 0] == BEGIN) | copied).nonzero()[0]
+    begins = ((rows[:, 0] == BEGIN) | _WHOLE[rows[:, 0]]).nonzero()[0]
     whole, after = vertices_of(found.modes), others.searchsorted(begins)
     counts = found.ends - found.begins
     new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)

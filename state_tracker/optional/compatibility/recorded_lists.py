@@ -10,7 +10,7 @@ of primitives with matrices between them, whose calls take the place of the call
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,12 +22,16 @@ from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.optional.compatibility.matrices import (
-    DEPTHS,
     FACTORS,
+    TEXTURE_UNITS,
+    VOLUMES,
     Matrix,
     MatrixStack,
+    Which,
     factors,
+    most_matrices,
     product,
     rounded,
 )
@@ -52,13 +56,18 @@ if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
-PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY = (
+PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY, MODE, UNIT = (
     NUMBERS[name]
     for name in (
         *("PushMatrix", "PopMatrix", "CallList"),
         *("LoadIdentity", "LoadMatrixf", "MultMatrixf"),
+        *("MatrixMode", "ActiveTexture"),
     )
 )
+_FACTORS = np.array([call.moves for call in CALLS])
+_FACTORS[[PUSH, POP, CALL, MODE]] = False
+"""By function: whether it loads or multiplies by a matrix."""
+_MODES = int(GL.MODELVIEW), int(GL.PROJECTION), int(GL.TEXTURE)
 _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
@@ -173,21 +182,60 @@ def may_know_draws(ctx: Context) -> bool:
     )
 
 
-Moved = tuple[Matrix, Matrix]
-"""The current matrix of each draw, and the stack after all."""
+@lazy_dataclass()
+class Moved:
+    """What calls do to the matrices with which draws between them draw."""
+
+    mode: int  # the last matrix mode
+    drawn: dict[Which, Matrix]  # by stack that they change: the matrix of each draw
+    left: dict[Which, Matrix]  # and the matrices after all calls
+
+    def draw_with(self, ctx: Context, number: int) -> None:
+        """Set the matrices of one draw."""
+        for which, matrices in self.drawn.items():
+            ctx.matrices[which] = MatrixStack(matrices[number, None])
+
+    def finish(self, ctx: Context) -> None:
+        """Set the matrices to what they are after all calls."""
+        for which, matrices in self.left.items():
+            ctx.matrices[which] = MatrixStack(matrices)
+        ctx.matrices.mode = self.mode
 
 
 def moved_by(ctx: Context, rows: Ints) -> Moved | None:
-    """The matrices after calls that change them, and with which calls of lists draw; None if one of
-    the calls fails.
-    """
-    before, numbers = ctx.matrices.current, rows[:, 0]
-    way = _known_course(numbers.tobytes(), len(before))
-    if way.end < len(rows):
+    """What calls do to the matrices with which calls of lists draw; None if one of them fails."""
+    numbers = rows[:, 0]
+    modes = _last_set(rows, MODE, ctx.matrices.mode)
+    units = _last_set(rows, UNIT, ctx.textures.active + GL.TEXTURE0) - GL.TEXTURE0
+    stacks = np.where(modes == GL.TEXTURE, units << 32, 0) | modes
+    drawn = numbers == CALL
+    changes = _FACTORS[numbers] | (numbers == PUSH) | (numbers == POP)
+    moved = Moved(int(modes[-1]), {}, {})
+    if set(distinct(modes)).difference(_MODES):
         return None
-    moves = ~np.isin(numbers, (PUSH, POP, CALL))
-    matrices = way.multiplied(before, factors_of(rows[moves]))
-    return matrices[way.nodes], matrices[way.left]
+    for stack in distinct(stacks[changes]):
+        which = mode, unit = stack & 0xFFFFFFFF, stack >> 32
+        if not 0 <= unit < TEXTURE_UNITS:
+            return None
+        some = rows[changes & (stacks == stack) | drawn]
+        before = ctx.matrices[which]
+        way = _known_course(some[:, 0].tobytes(), len(before), most_matrices(mode))
+        if way.end < len(some):
+            return None
+        try:
+            matrices = way.multiplied(before, factors_of(some[_FACTORS[some[:, 0]]]))
+        except GLError:
+            return None
+        moved.drawn[which], moved.left[which] = matrices[way.nodes], matrices[way.left]
+    return moved
+
+
+def _last_set(rows: Ints, number: int, before: int) -> Ints:
+    """For each call what the last call of one function up to it set; `before`: before all."""
+    setters = (rows[:, 0] == number).nonzero()[0]
+    values = np.append(before, rows[setters, 1])
+    found: Ints = values[setters.searchsorted(np.arange(len(rows)), "right")]
+    return found
 
 
 @lazy_dataclass(frozen=True)
@@ -210,7 +258,7 @@ class _Stack:
     def __init__(self, ctx: Context, rows: Ints) -> None:
         before, names = ctx.matrices.current, ctx.lists.names
         numbers, factors = rows[:, 0], factors_of(rows)
-        moves = ~np.isin(numbers, (PUSH, POP, CALL))
+        moves = _FACTORS[numbers]
         lengths = np.ones(len(rows), np.int64)
         made: list[Ints] = []
         multiplied: list[Matrix] = []
@@ -231,11 +279,13 @@ class _Stack:
             drawn += content.drawn
             lengths[place], begin = len(content.numbers), place + 1
         all_made = np.concatenate((*made, numbers[begin:end]))
-        way = _known_course(all_made.tobytes(), len(before))
+        most = most_matrices(ctx.matrices.mode)
+        way = _known_course(all_made.tobytes(), len(before), most)
         if way.end < len(all_made):  # an error: the call that makes it is not made, nor later ones
             ends = np.cumsum(lengths[:end])
             end = int(np.searchsorted(ends, way.end, "right"))
-            way = _known_course(all_made[: ends[end - 1] if end else 0].tobytes(), len(before))
+            made_at = ends[end - 1] if end else 0
+            way = _known_course(all_made[:made_at].tobytes(), len(before), most)
         self.end, self.left = end, way.left
         self.drawn, self.nodes = drawn[: len(way.nodes)], way.nodes  # and the matrix of each
         matrices = *multiplied, factors[begin:end][moves[begin:end]]
@@ -263,20 +313,20 @@ class Course:
 
 
 @functools.lru_cache(maxsize=16)
-def _known_course(numbers: bytes, depth: int) -> Course:
+def _known_course(numbers: bytes, depth: int, most: int) -> Course:
     """Programs repeat the same calls in each frame."""
-    return course(np.frombuffer(numbers, np.int64).tolist(), depth)
+    return course(np.frombuffer(numbers, np.int64).tolist(), depth, most)
 
 
-def course(numbers: list[int], depth: int) -> Course:
-    """The course of the functions with these numbers."""
+def course(numbers: list[int], depth: int, most: int) -> Course:
+    """The course of the functions with these numbers, on a stack of `most` matrices."""
     left, end = list(range(depth)), len(numbers)
     parents, levels = [-1] * depth, [0] * depth
     nodes: list[int] = []
     for place, number in enumerate(numbers):
         if number == CALL:
             nodes.append(left[-1])
-        elif number == PUSH and len(left) < DEPTHS["modelview"]:
+        elif number == PUSH and len(left) < most:
             left.append(left[-1])
         elif number == POP and len(left) > 1:
             left.pop()
@@ -308,14 +358,17 @@ def factors_of(rows: Ints) -> Matrix:
                 found[some] = columns.swapaxes(1, 2)
         elif number == _IDENTITY:
             found[some] = np.eye(4)
+        elif call.name in VOLUMES:
+            volume, values = VOLUMES[call.name], _arguments(call, rows[some]).tolist()
+            found[some] = np.reshape([volume(*each) for each in values], (-1, 4, 4))
     return found
 
 
 def _arguments(call: Call, rows: Ints) -> Matrix:
     words = rows[:, 1 : 1 + call.words]
-    if call.name[-1] == "d":
-        return np.ascontiguousarray(words).view(np.float64)
-    return np.ascontiguousarray(words).view(np.float32)[:, ::2].astype(np.float64)
+    if call.name[-1] == "f":
+        return np.ascontiguousarray(words).view(np.float32)[:, ::2].astype(np.float64)
+    return np.ascontiguousarray(words).view(np.float64)
 
 
 class Drawn(Protocol):
@@ -393,7 +446,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
     """Draw each primitive with its matrix; then the current stack is that of `left`."""
     tokens = _Tokens(ctx)
     blocks: dict[Executable, Bytes] = {}
-    done = 0
+    done, which = 0, ctx.matrices.selected
     try:
         while done < len(drawn):
             end = done
@@ -402,7 +455,7 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
             if end > done:
                 vertex = ctx.programs.stages[Stage.VERTEX]
                 if vertex not in blocks:
-                    blocks[vertex] = blocks_of(ctx, vertex, matrices)
+                    blocks[vertex] = blocks_of(ctx, vertex, len(matrices), {which: matrices})
                 made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens.known)
                 if not made:
                     tokens.forget()  # what they refer to has changed
@@ -448,11 +501,19 @@ class _Tokens:
             self._drawn[each.vao] = token, info
 
 
-def blocks_of(ctx: Context, vertex: Executable, matrices: Matrix) -> Bytes:
-    """The default block of fixed function for each matrix."""
-    blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], len(matrices), 0)
-    ctx.matrices.current = MatrixStack([matrices])
+def blocks_of(
+    ctx: Context, vertex: Executable, count: int, matrices: Mapping[Which, Matrix]
+) -> Bytes:
+    """The default block of fixed function for each of so many draws, whose matrices of some stacks
+    are given.
+    """
+    blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], count, 0)
+    before = {which: ctx.matrices[which] for which in matrices}
+    for which, some in matrices.items():
+        ctx.matrices[which] = MatrixStack([some])
     fill(ctx, vertex, 0, blocks)
+    for which, stack in before.items():
+        ctx.matrices[which] = stack
     return blocks
 
 

@@ -20,7 +20,6 @@ from gallette.state_tracker.optional.compatibility.recorded_arrays import (
 )
 from gallette.state_tracker.stream.calls import (
     CALLS,
-    COPIES,
     NUMBERS,
     PAYLOAD,
     Call,
@@ -53,8 +52,12 @@ _SLOTS = np.array(
     ]
 )
 """By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
-_SLOTS[[*COPIES.values()]] = POS
 _COPIES = np.array([call.copies for call in CALLS])
+_WHOLE = np.array([call.is_primitive for call in CALLS])
+_IS_RECTANGLE = _WHOLE & ~_COPIES
+_SLOTS[_WHOLE] = POS
+_CORNERS = (0, 1), (2, 1), (2, 3), (0, 3)
+"""Which arguments of glRect are the position of each vertex."""
 SETS_COLOR = np.isin(_SLOTS, (VertAttrib.COLOR0, VertAttrib.COLOR1))
 _NAMES_UNIT = np.array([call.name.startswith("MultiTexCoord") for call in CALLS])
 
@@ -113,8 +116,8 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
     """What these calls specify; None if they must be made one by one."""
     immediate = ctx.immediate
     numbers = rows[:, 0]
-    copied = _COPIES[numbers]
-    begins, ends = (numbers == BEGIN) | copied, (numbers == END) | copied
+    copied, whole, rectangles = _COPIES[numbers], _WHOLE[numbers], _IS_RECTANGLE[numbers]
+    begins, ends = (numbers == BEGIN) | whole, (numbers == END) | whole
     slots = _SLOTS[numbers]
     units = _NAMES_UNIT[numbers].nonzero()[0]
     if len(units):
@@ -122,8 +125,8 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         if (chosen < 0).any() or (chosen >= _UNITS).any():
             return None
         slots[units] += chosen
-    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active + copied
-    modes = rows[begins, 1]
+    depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active + whole
+    modes = np.where(rectangles, GL.POLYGON, rows[:, 1])[begins]
     vertices = (slots == POS).nonzero()[0]
     if (
         ctx.lists.recorder is not None
@@ -149,9 +152,27 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
     starts = vertices.searchsorted(begins.nonzero()[0])
     stops = vertices.searchsorted(ends.nonzero()[0], "right")
+    if rectangles.any():
+        places = _with_corners(rectangles[vertices], columns)
+        starts, stops = places[starts], places[stops]
+        vertices = vertices.repeat(np.diff(places))
     if copied.any():
         some = copied[vertices].nonzero()[0]
-        ends_of = with_copies(ctx, rows[vertices[some]], some, columns)
-        starts, stops = ends_of[starts], ends_of[stops]
+        places = with_copies(ctx, rows[vertices[some]], some, columns)
+        starts, stops = places[starts], places[stops]
     last = {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()}
     return Specified(columns, modes, starts, stops, last)
+
+
+def _with_corners(rectangles: Any, columns: dict[int, Any]) -> Ints:
+    """Replace some vertices of `columns`, the arguments of glRect, by the corners. Returns by the
+    number of a vertex in old columns, or their length, its number in new ones.
+    """
+    given, repeats = columns[POS][rectangles], np.where(rectangles, len(_CORNERS), 1)
+    first = np.append(0, np.cumsum(repeats))
+    for slot, column in columns.items():
+        columns[slot] = column.repeat(repeats, 0)
+    for corner, which in enumerate(_CORNERS):
+        columns[POS][first[:-1][rectangles] + corner] = (0.0, 0.0, 0.0, 1.0)
+        columns[POS][first[:-1][rectangles] + corner, :2] = given[:, which]
+    return first

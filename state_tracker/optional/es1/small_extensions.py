@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def query_matrixx_oes(ctx: Context) -> tuple[int, list[int], list[int]]:
     """The current matrix as mantissas and exponents; a bit for each component that is invalid."""
     invalid, mantissas, exponents = 0, [], []
-    for i, value in enumerate(ctx.matrices.stack()[0][-1].T.reshape(-1).tolist()):
+    for i, value in enumerate(ctx.matrices.current[-1].T.reshape(-1).tolist()):
         if not math.isfinite(value):
             invalid |= 1 << i
             value = 0.0

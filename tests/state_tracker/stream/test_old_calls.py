@@ -296,6 +296,28 @@ class Sprites(Old):
         ]
         self.pick(choice)()
 
+    def other_matrix(self) -> None:
+        """Change a matrix of another stack, mostly without staying there."""
+        gl, mode = self.gl, self.pick((GL.TEXTURE, GL.TEXTURE, GL.PROJECTION))
+        wrong = self.random.random() < 0.02
+        choice: list[Callable[[], None]] = [
+            *(self.matrix, self.matrix, gl.push_matrix, gl.pop_matrix, gl.load_identity),
+            lambda: gl.ortho(-1.25, -1.25 if wrong else 1.0, -1.0, 1.0, -2.0, 2.0),
+            lambda: gl.frustum(-1.0, 1.0, -1.0, 1.0, 1.0, 3.0) if mode == GL.TEXTURE else None,
+        ]
+        gl.matrix_mode(GL.FOG if wrong else mode)
+        self.pick(choice)()
+        if self.random.random() < 0.9:
+            gl.matrix_mode(GL.MODELVIEW)
+
+    def reset_matrices(self) -> None:
+        gl = self.gl
+        for unit in (GL.TEXTURE1, GL.TEXTURE0):
+            gl.active_texture(unit)
+            for mode in (GL.TEXTURE, GL.PROJECTION, GL.MODELVIEW):
+                gl.matrix_mode(mode)
+                gl.load_identity()
+
     def frame(self, turn: int) -> None:
         gl, depth, random = self.gl, 0, self.random
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
@@ -311,6 +333,11 @@ class Sprites(Old):
             self.primitives(int(random.integers(1, 3)), 6)
             if random.random() < 0.3:
                 gl.call_list(self.small + int(random.integers(3)))  # the last is none
+            if turn in (2, 5) and random.random() < 0.5:
+                self.other_matrix()
+            if random.random() < 0.2:
+                gl.rectf(*self.numbers(4))
+                gl.recti(*random.integers(-1, 2, 4).tolist())
             if depth and random.random() < 0.5:
                 gl.pop_matrix()
                 depth -= 1
@@ -324,7 +351,7 @@ class Sprites(Old):
             self.primitives(3)
         for _ in range(depth):
             gl.pop_matrix()
-        gl.load_identity()
+        self.reset_matrices()
 
     def light(self, red: float, emission: float) -> None:
         """What the stream has no slots of."""
