@@ -237,20 +237,21 @@ class Stream:
             if not self.is_old:
                 self._follow(commands, address, written, written_at)
                 return
-            rows, done = _rows(commands), 0
-            first = self.ctx.immediate.unfinished(rows)
-            for start, end in [*self._alternating(rows, first), (len(rows), len(rows))]:
-                if done < start:
-                    part = slice(done * COMMAND_BYTES, start * COMMAND_BYTES)
-                    at = address + part.start
-                    self._in_turns(rows[done:start], commands[part], at, written, written_at)
-                    done = start
-                done += self._as_draws(rows[start:end], written, written_at)
+            rows, written_there = _rows(commands), (written, written_at)
+            done = self.ctx.immediate.unfinished(rows)
+            self._in_turns(rows[:done], commands[: done * COMMAND_BYTES], address, *written_there)
+            for start, end in [*self._alternating(rows, done), (len(rows), len(rows))]:
+                part = slice(done * COMMAND_BYTES, start * COMMAND_BYTES)
+                at = address + part.start
+                self._in_turns(rows[done:start], commands[part], at, *written_there)
+                done = start + self._as_draws(rows[start:end], *written_there)
 
     def _in_turns(
         self, rows: Ints, commands: memoryview, address: int, written: bytes, written_at: int
     ) -> None:
         """Execute calls of `Role.OLD` in order, and those between them as batches."""
+        if not len(rows):
+            return
         if self._are_diverted() or not (self.readers or self._may_know_draws(rows)):
             self._clear()
             self._in_order(rows, commands, address)

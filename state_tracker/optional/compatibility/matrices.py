@@ -292,11 +292,18 @@ def load_identity(ctx: Context) -> None:
     ctx.matrices.set_top(_IDENTITY)
 
 
+def stack_error(function: str) -> GLError:
+    """The error of glPushMatrix or glPopMatrix on a stack where it has no effect."""
+    if function == "PushMatrix":
+        return GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
+    return GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
+
+
 @entry
 def push_matrix(ctx: Context) -> None:
     stack = ctx.matrices.current
     if len(stack) >= most_matrices(ctx.matrices.mode):
-        raise GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
+        raise stack_error("PushMatrix")
     stack.push()
 
 
@@ -304,7 +311,7 @@ def push_matrix(ctx: Context) -> None:
 def pop_matrix(ctx: Context) -> None:
     stack = ctx.matrices.current
     if len(stack) == 1:
-        raise GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
+        raise stack_error("PopMatrix")
     stack.pop()
     ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 

@@ -34,6 +34,7 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     most_matrices,
     product,
     rounded,
+    stack_error,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
 from gallette.state_tracker.stream.calls import (
@@ -79,16 +80,17 @@ _MOST_LISTED, _DEEPEST = 1 << 14, 8
 
 def play(ctx: Context, rows: Ints) -> int:
     """Make recorded calls that change the current matrix or call lists; returns how many. The
-    last one may be an error, or a list that is played call by call.
+    last one may be a list that is played call by call.
     """
     if not may_play(ctx) or ctx.lists.recorder is not None:
         return 0
     ctx.immediate.draw_pending()
     stack = _Stack(ctx, rows)
-    draw_all(ctx, stack.drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
+    way = stack.way
+    draw_all(ctx, stack.drawn, stack.matrices[way.nodes], stack.matrices[way.left])
+    way.record_errors(ctx)
     if stack.end < len(rows):
-        number = int(rows[stack.end, 0])
-        ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
+        ctx.stream.perform(CALLS[CALL], (int(rows[stack.end, 1]),))
         return stack.end + 1
     return stack.end
 
@@ -189,6 +191,7 @@ class Moved:
     mode: int  # the last matrix mode
     drawn: dict[Which, Matrix]  # by stack that they change: the matrix of each draw
     left: dict[Which, Matrix]  # and the matrices after all calls
+    ways: list[Course]
 
     def draw_with(self, ctx: Context, number: int) -> None:
         """Set the matrices of one draw."""
@@ -200,17 +203,21 @@ class Moved:
         for which, matrices in self.left.items():
             ctx.matrices[which] = MatrixStack(matrices)
         ctx.matrices.mode = self.mode
+        for way in self.ways:
+            way.record_errors(ctx)
 
 
 def moved_by(ctx: Context, rows: Ints) -> Moved | None:
-    """What calls do to the matrices with which calls of lists draw; None if one of them fails."""
+    """What calls do to the matrices with which calls of lists draw; None if the arguments of one
+    are an error.
+    """
     numbers = rows[:, 0]
     modes = _last_set(rows, MODE, ctx.matrices.mode)
     units = _last_set(rows, UNIT, ctx.textures.active + GL.TEXTURE0) - GL.TEXTURE0
     stacks = np.where(modes == GL.TEXTURE, units << 32, 0) | modes
     drawn = numbers == CALL
     changes = _FACTORS[numbers] | (numbers == PUSH) | (numbers == POP)
-    moved = Moved(int(modes[-1]), {}, {})
+    moved = Moved(int(modes[-1]), {}, {}, [])
     if set(distinct(modes)).difference(_MODES):
         return None
     for stack in distinct(stacks[changes]):
@@ -220,8 +227,7 @@ def moved_by(ctx: Context, rows: Ints) -> Moved | None:
         some = rows[changes & (stacks == stack) | drawn]
         before = ctx.matrices[which]
         way = _known_course(some[:, 0].tobytes(), len(before), most_matrices(mode))
-        if way.end < len(some):
-            return None
+        moved.ways.append(way)
         try:
             matrices = way.multiplied(before, factors_of(some[_FACTORS[some[:, 0]]]))
         except GLError:
@@ -259,7 +265,6 @@ class _Stack:
         before, names = ctx.matrices.current, ctx.lists.names
         numbers, factors = rows[:, 0], factors_of(rows)
         moves = _FACTORS[numbers]
-        lengths = np.ones(len(rows), np.int64)
         made: list[Ints] = []
         multiplied: list[Matrix] = []
         drawn: list[Drawn] = []
@@ -277,30 +282,28 @@ class _Stack:
             made += (numbers[begin:place], content.numbers)
             multiplied += (factors[begin:place][moves[begin:place]], content.factors)
             drawn += content.drawn
-            lengths[place], begin = len(content.numbers), place + 1
+            begin = place + 1
         all_made = np.concatenate((*made, numbers[begin:end]))
-        most = most_matrices(ctx.matrices.mode)
-        way = _known_course(all_made.tobytes(), len(before), most)
-        if way.end < len(all_made):  # an error: the call that makes it is not made, nor later ones
-            ends = np.cumsum(lengths[:end])
-            end = int(np.searchsorted(ends, way.end, "right"))
-            made_at = ends[end - 1] if end else 0
-            way = _known_course(all_made[:made_at].tobytes(), len(before), most)
-        self.end, self.left = end, way.left
-        self.drawn, self.nodes = drawn[: len(way.nodes)], way.nodes  # and the matrix of each
+        self.end, self.drawn, most = end, drawn, most_matrices(ctx.matrices.mode)
+        self.way = _known_course(all_made.tobytes(), len(before), most)
         matrices = *multiplied, factors[begin:end][moves[begin:end]]
-        self.matrices = way.multiplied(before, np.concatenate(matrices))
+        self.matrices = self.way.multiplied(before, np.concatenate(matrices))
 
 
 @lazy_dataclass(frozen=True)
 class Course:
     """What calls do to the matrix stack, whatever their arguments."""
 
-    end: int  # the first call that is not made, because it fails
+    failed: list[int]  # the functions of those calls that have no effect
     left: list[int]  # the stack after the calls: numbers of matrices
     nodes: Ints  # the matrix of each primitive
     loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
+
+    def record_errors(self, ctx: Context) -> None:
+        """Record the errors of the calls."""
+        for number in self.failed:
+            ctx.record_error(stack_error(CALLS[number].name), CALLS[number].function)
 
     def multiplied(self, before: MatrixStack, factors: Matrix) -> Matrix:
         """All matrices: those there were, and those that each call loads or multiplies by."""
@@ -320,10 +323,10 @@ def _known_course(numbers: bytes, depth: int, most: int) -> Course:
 
 def course(numbers: list[int], depth: int, most: int) -> Course:
     """The course of the functions with these numbers, on a stack of `most` matrices."""
-    left, end = list(range(depth)), len(numbers)
+    left, failed = list(range(depth)), list[int]()
     parents, levels = [-1] * depth, [0] * depth
     nodes: list[int] = []
-    for place, number in enumerate(numbers):
+    for number in numbers:
         if number == CALL:
             nodes.append(left[-1])
         elif number == PUSH and len(left) < most:
@@ -331,8 +334,7 @@ def course(numbers: list[int], depth: int, most: int) -> Course:
         elif number == POP and len(left) > 1:
             left.pop()
         elif number in (PUSH, POP):
-            end = place
-            break
+            failed.append(number)
         else:
             parent = -1 if number in (_IDENTITY, LOAD) else left[-1]
             left[-1] = len(parents)
@@ -341,7 +343,7 @@ def course(numbers: list[int], depth: int, most: int) -> Course:
     parent_of, level_of = np.array(parents), np.array(levels)
     by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
     further = [(some, parent_of[some]) for some in by_level[1:]]
-    return Course(end, left, np.array(nodes, np.int64), by_level[0], further)
+    return Course(failed, left, np.array(nodes, np.int64), by_level[0], further)
 
 
 def factors_of(rows: Ints) -> Matrix:
