@@ -346,7 +346,7 @@ _OLD = re.compile(
     r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)[1-4](f|d|ub)v?|(Vertex|TexCoord)[1-4]iv?"
     r"|Begin|End|CallList"
     r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
-    r"|MatrixMode|Ortho|Frustum|Rect[fi]"
+    r"|MatrixMode|Ortho|Frustum|Rect[fi]|Materialfv?"
     r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
@@ -408,7 +408,8 @@ class Call:
         """Whether it specifies vertices of the compatibility profile, or their attributes."""
         if self.role is not Role.OLD:
             return False
-        return self.is_primitive or self.name in ("Begin", "End") or self.kind[2] == 1
+        sets = self.kind[2] == 1 and not self.sets_material
+        return self.is_primitive or self.name in ("Begin", "End") or sets
 
     @property
     def is_primitive(self) -> bool:
@@ -421,9 +422,15 @@ class Call:
         return self.role is Role.OLD and _SETS_ARRAYS.fullmatch(self.name) is not None
 
     @property
+    def sets_material(self) -> bool:
+        """Whether it sets a material of the compatibility profile."""
+        return self.name.startswith("Material")
+
+    @property
     def moves(self) -> bool:
         """Whether it changes matrices, selects those that are changed, or calls a list."""
-        return self.role is Role.OLD and not self.specifies and not self.sets_arrays
+        sets = self.specifies or self.sets_arrays or self.sets_material
+        return self.role is Role.OLD and not sets
 
     @property
     def plays(self) -> bool:
@@ -508,7 +515,10 @@ class Call:
         if self.role not in (Role.STATE, Role.OLD) or self.copies or self.sets_arrays:
             return False
         data: bytes = args[-1] if self.pointer and args else b""
-        if len(args) != len(self.function.params) or len(data) != self.payload * self.pointer:
+        size = self.payload * self.pointer
+        if self.name == "Materialfv" and args[1:2] == (GL.SHININESS,):
+            size = 4
+        if len(args) != len(self.function.params) or len(data) != size:
             return False
         try:
             self._layout.pack_into(commands, offset, *args[: self.words])
@@ -553,6 +563,8 @@ def _calls() -> list[Call]:
             kind = ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
             if name.startswith("Rect"):
                 kind = (name[-1], 4, 1)
+            elif name == "Materialfv":
+                kind = ("f", 4, 1)
             elif vector := _VECTOR.fullmatch(name):
                 kind = (_LETTERS[vector[2]], int(vector[1]), 1)
             add(name, Role.OLD, kind=kind)

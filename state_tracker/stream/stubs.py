@@ -79,6 +79,9 @@ _OFTEN_SET = (
 )
 """Parameters of textures and samplers whose calls become commands."""
 
+_COLORS = GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR, GL.EMISSION, GL.AMBIENT_AND_DIFFUSE
+"""Properties of materials that are colours."""
+
 ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
 """The word that names the array buffer: 0 for none, -1 if that is unknown."""
 
@@ -257,6 +260,14 @@ class _Stub(Assembler):
         self.on_if(_ALWAYS)
         self.label("write")
 
+    def _check_property(self) -> None:
+        """Check that a property of a material is a number or a colour."""
+        for pname in (*_COLORS, GL.SHININESS):
+            self.raw(b"\x81\xfe" + struct.pack("<I", pname))  # cmp esi, ...
+            self.branch(_EQUAL, "property")
+        self.on_if(_ALWAYS)
+        self.label("property")
+
     def _check_texels(self) -> None:
         """Check that a part of a texture is given as RGBA bytes, and is small."""
         self.raw(b"\x49\x83\xba" + _at(PLAIN_ROWS) + b"\x01")  # cmp qword [r10 + ...], 1
@@ -327,6 +338,8 @@ class _Stub(Assembler):
             self.on_if(_EQUAL)
             self.raw(b"\x83\xff" + bytes([MOST_DRAW_BUFFERS]))  # cmp edi, ...
             self.on_if(_ABOVE)
+        if call.name == "Materialfv":
+            self._check_property()
         self.raw(self._read(len(call.function.params) - 1, _LONG))
         self.raw(b"\x48\x85\xc0")  # test rax, rax
         self.on_if(_EQUAL)
@@ -385,6 +398,11 @@ class _Stub(Assembler):
         copy = b"\xf3\xa5"  # rep movsd
         if call.payload:
             self.raw(b"\xb9" + struct.pack("<I", call.payload))  # mov ecx, ...
+            if call.name == "Materialfv":
+                self.raw(b"\x81\xfe" + struct.pack("<I", GL.SHININESS))  # cmp esi, ...
+                self.branch(_NOT_EQUAL, "color")
+                self.raw(b"\xb9" + struct.pack("<I", 4))  # mov ecx, ...
+                self.label("color")
             copy = b"\xf3\xa4"  # rep movsb
         else:
             self.raw(b"\x89\xf9\x31\xd2")  # mov ecx, edi; xor edx, edx

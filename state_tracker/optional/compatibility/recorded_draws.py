@@ -31,11 +31,15 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     CALL,
     UNIT,
     Moved,
-    blocks_of,
+    fill_with,
     fixed_token,
     is_known,
     may_know_draws,
     moved_by,
+)
+from gallette.state_tracker.optional.compatibility.recorded_materials import (
+    SETS_MATERIAL,
+    RecordedMaterials,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     BEGIN,
@@ -136,12 +140,19 @@ class RecordedDraws:
     """The draws, and the calls between them that set state."""
 
     def __init__(
-        self, ctx: Context, vao: VertexArray, rows: Ints, moved: Moved | None, count: int
+        self,
+        ctx: Context,
+        vao: VertexArray,
+        rows: Ints,
+        moved: Moved | None,
+        materials: RecordedMaterials | None,
+        count: int,
     ) -> None:
-        """`rows`: the commands; `moved`: what happens to matrices between the draws, if anything;
-        `count`: how many of the recorded calls they make.
+        """`rows`: the commands; `moved` and `materials`: what happens to matrices and materials
+        between the draws, if anything; `count`: how many of the recorded calls they make.
         """
-        self._ctx, self._vao, self.rows, self._moved, self.count = ctx, vao, rows, moved, count
+        self._ctx, self._vao, self.rows, self.count = ctx, vao, rows, count
+        self._moved, self._materials = moved, materials
         slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
         state = slots, vao.even_colors, ctx.lighting.values
         self.state = hash(marshal.dumps(state, 2)) & _ALL_BITS
@@ -155,12 +166,16 @@ class RecordedDraws:
         finally:
             if self._moved is not None:
                 self._moved.finish(self._ctx)
+            if self._materials is not None:
+                self._materials.finish()
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
         self._vao.in_list = bool(row[0] == _LISTED)
         if self._moved is not None:
             self._moved.draw_with(self._ctx, int(row[_NUMBER]))
+        if self._materials is not None:
+            self._materials.draw_with(int(row[_NUMBER]))
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if no more than `state` says what it
@@ -173,17 +188,22 @@ class RecordedDraws:
         found = self._blocks.get(vertex)
         if found is None:
             ctx = self._ctx
-            fill(ctx, vertex, 2)
-            ctx.dirty |= Dirty.CONSTANTS
             moved = {} if self._moved is None else self._moved.drawn
-            count = len(next(iter(moved.values()), (0,)))
-            found = self._blocks[vertex] = blocks_of(ctx, vertex, count, moved)
+            if self._materials is not None:
+                found = self._materials.blocks(vertex)
+            else:
+                fill(ctx, vertex, 2)
+                found = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None]
+                found = np.repeat(found, len(next(iter(moved.values()), (0,))), 0)
+            fill_with(ctx, vertex, found, moved)
+            ctx.dirty |= Dirty.CONSTANTS
+            self._blocks[vertex] = found
         return found
 
     def rows_of(self, rows: Ints) -> Ints:
         """The rows of `blocks` of some draws."""
         found: Ints = rows[:, _NUMBER]
-        varies = self._moved is not None and self._moved.drawn
+        varies = self._materials is not None or (self._moved is not None and self._moved.drawn)
         return found if varies else np.zeros_like(found)
 
 
@@ -232,7 +252,10 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     calls[drawn, 2] += first
     found.set_last(ctx)
     set_arrays(ctx, rows[_SETS_ARRAYS[numbers]])
-    return RecordedDraws(ctx, vao, calls[~moves], moved, count)
+    sets, materials = SETS_MATERIAL[calls[:, 0]], None
+    if sets.any():
+        materials = RecordedMaterials(ctx, calls[sets], np.cumsum(sets)[drawn])
+    return RecordedDraws(ctx, vao, calls[~(moves | sets)], moved, materials, count)
 
 
 def _programs_are_known(ctx: Context, rows: Ints) -> bool:

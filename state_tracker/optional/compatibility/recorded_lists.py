@@ -457,7 +457,9 @@ def draw_all(ctx: Context, drawn: Sequence[Drawn], matrices: Matrix, left: Matri
             if end > done:
                 vertex = ctx.programs.stages[Stage.VERTEX]
                 if vertex not in blocks:
-                    blocks[vertex] = blocks_of(ctx, vertex, len(matrices), {which: matrices})
+                    block = np.frombuffer(bytes(vertex.uniforms.data), np.uint8)
+                    blocks[vertex] = np.repeat(block[None], len(matrices), 0)
+                    fill_with(ctx, vertex, blocks[vertex], {which: matrices})
                 made = _draw_series(ctx, drawn[done:end], blocks[vertex][done:end], tokens.known)
                 if not made:
                     tokens.forget()  # what they refer to has changed
@@ -503,20 +505,18 @@ class _Tokens:
             self._drawn[each.vao] = token, info
 
 
-def blocks_of(
-    ctx: Context, vertex: Executable, count: int, matrices: Mapping[Which, Matrix]
-) -> Bytes:
-    """The default block of fixed function for each of so many draws, whose matrices of some stacks
-    are given.
+def fill_with(
+    ctx: Context, vertex: Executable, blocks: Bytes, matrices: Mapping[Which, Matrix]
+) -> None:
+    """Write the uniforms that follow from matrices into copies of the default block, one for each
+    draw, whose matrices of some stacks are given.
     """
-    blocks = np.repeat(np.frombuffer(bytes(vertex.uniforms.data), np.uint8)[None], count, 0)
     before = {which: ctx.matrices[which] for which in matrices}
     for which, some in matrices.items():
         ctx.matrices[which] = MatrixStack([some])
     fill(ctx, vertex, 0, blocks)
     for which, stack in before.items():
         ctx.matrices[which] = stack
-    return blocks
 
 
 def _draw_series(
