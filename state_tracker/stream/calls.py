@@ -345,7 +345,7 @@ _ROLES = {
 _OLD = re.compile(
     r"(Vertex|(Secondary)?Color|Normal|(Multi)?TexCoord)[1-4](f|d|ub)v?|(Vertex|TexCoord)[1-4]iv?"
     r"|Begin|End|CallList"
-    r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrixf"
+    r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrix[fd]"
     r"|MatrixMode|Ortho|Frustum|Rect[fi]|Materialfv?"
     r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
@@ -493,10 +493,11 @@ class Call:
 
     @cached_property
     def points_at_payload(self) -> bool:
-        """Whether the address of the payload is its last argument. Several values of a uniform are
-        beside it, and their address is in a word.
+        """Whether the address of the payload is its last argument. Several values of a uniform, and
+        what is too large, are beside it, and their address is in a word.
         """
-        return self.pointer and self.role not in (Role.WRITE, Role.TEXELS)
+        fits = self.payload <= COMMAND_BYTES - PAYLOAD
+        return self.pointer and self.role not in (Role.WRITE, Role.TEXELS) and fits
 
     @cached_property
     def _layout(self) -> struct.Struct:
@@ -513,6 +514,8 @@ class Call:
         not its arguments. Data is given as bytes.
         """
         if self.role not in (Role.STATE, Role.OLD) or self.copies or self.sets_arrays:
+            return False
+        if self.pointer and not self.points_at_payload:
             return False
         data: bytes = args[-1] if self.pointer and args else b""
         size = self.payload * self.pointer
@@ -560,7 +563,7 @@ def _calls() -> list[Call]:
             add(f"UniformMatrix{shape}fv", Role.UNIFORM, kind=("f", rows, columns))
     for name in FUNCTIONS:
         if _OLD.fullmatch(name):
-            kind = ("f", 4, 4) if "Matrixf" in name else ("", 0, 0)
+            kind = (name[-1], 4, 4) if name[4:-1] == "Matrix" else ("", 0, 0)
             if name.startswith("Rect"):
                 kind = (name[-1], 4, 1)
             elif name == "Materialfv":

@@ -275,8 +275,7 @@ class Stream:
         specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
         plays = rows[:, 0] == _CALL_LIST
         alone = plays | _COPIES[rows[:, 0]]  # which may be draws of their own
-        others = self.ctx.immediate.without_commands(rows).tolist() if plays.any() else []
-        for before, end in pairwise([-1, *others, len(rows)]):
+        for before, end in pairwise([-1, *self.ctx.immediate.apart(rows), len(rows)]):
             part = slice(before + 1, end)
             changes = np.count_nonzero(specifies[part][1:] != specifies[part][:-1])
             if changes + 2 * np.count_nonzero(alone[part]) >= 2 * FEW:

@@ -103,6 +103,13 @@ _ABOVE, _NOT_ABOVE, _NOT_BELOW = b"\x0f\x87", b"\x0f\x86", b"\x0f\x83"
 _NOT_GREATER = b"\x0f\x8e"  # of signed numbers
 _NOT_EQUAL, _EQUAL, _ALWAYS = b"\x0f\x85", b"\x0f\x84", b"\xe9"
 
+# By size: code that loads RCX or a part of it, and that stores it.
+_MOVES = (
+    (8, b"\x48\x8b", b"\x49\x89"),
+    (4, b"\x8b", b"\x41\x89"),
+    (2, b"\x66\x8b", b"\x66\x41\x89"),
+    (1, b"\x8a", b"\x41\x88"),
+)
 # For the integer registers, in order: code that reads each into RAX.
 _UNSIGNED = (b"\x89\xf8", b"\x89\xf0", b"\x89\xd0", b"\x89\xc8", b"\x44\x89\xc0", b"\x44\x89\xc8")
 _SIGNED = tuple(
@@ -340,6 +347,9 @@ class _Stub(Assembler):
             self.on_if(_ABOVE)
         if call.name == "Materialfv":
             self._check_property()
+        if call.role is Role.OLD and not call.points_at_payload:
+            self.raw(b"\xb8" + struct.pack("<I", call.payload))  # mov eax, ...
+            self._check_room()
         self.raw(self._read(len(call.function.params) - 1, _LONG))
         self.raw(b"\x48\x85\xc0")  # test rax, rax
         self.on_if(_EQUAL)
@@ -385,6 +395,9 @@ class _Stub(Assembler):
         if call.role is Role.WRITE:
             self._store_beside(b"\x48\x89\xd1")  # mov rcx, rdx
             return
+        if call.role is Role.OLD and not call.points_at_payload:
+            self._store_beside(b"\xb9" + struct.pack("<I", call.payload))  # mov ecx, ...
+            return
         if call.role is Role.TEXELS:
             # mov ecx, r8d; imul ecx, r9d; shl ecx, 2
             self._store_beside(b"\x44\x89\xc1\x41\x0f\xaf\xc9\xc1\xe1\x02")
@@ -395,22 +408,30 @@ class _Stub(Assembler):
             self._store_beside(b"\x69\xce" + struct.pack("<I", call.payload))  # imul ecx, esi, ...
             self.branch(_ALWAYS, "stored")
             self.label("one value")
-        copy = b"\xf3\xa5"  # rep movsd
         if call.payload:
-            self.raw(b"\xb9" + struct.pack("<I", call.payload))  # mov ecx, ...
             if call.name == "Materialfv":
                 self.raw(b"\x81\xfe" + struct.pack("<I", GL.SHININESS))  # cmp esi, ...
                 self.branch(_NOT_EQUAL, "color")
-                self.raw(b"\xb9" + struct.pack("<I", 4))  # mov ecx, ...
+                self._copy(0, 4)
+                self.branch(_ALWAYS, "stored")
                 self.label("color")
-            copy = b"\xf3\xa4"  # rep movsb
+            for place in range(0, call.payload, 8):
+                self._copy(place, min(8, call.payload - place))
         else:
             self.raw(b"\x89\xf9\x31\xd2")  # mov ecx, edi; xor edx, edx
             for place in range(PAYLOAD, PAYLOAD + 4 * MOST_DRAW_BUFFERS, 8):
                 self.raw(b"\x49\x89\x53" + bytes([place]))  # mov [r11 + ...], rdx
-        self.raw(b"\x49\x8d\x7b" + bytes([PAYLOAD]))  # lea rdi, [r11 + ...]
-        self.raw(b"\x48\x89\xc6" + copy)  # mov rsi, rax
+            self.raw(b"\x49\x8d\x7b" + bytes([PAYLOAD]))  # lea rdi, [r11 + ...]
+            self.raw(b"\x48\x89\xc6\xf3\xa5")  # mov rsi, rax; rep movsd
         self.label("stored")
+
+    def _copy(self, place: int, size: int) -> None:
+        """Copy up to 8 bytes of the data at RAX, with the largest moves."""
+        for each, load, store in _MOVES:
+            while size >= each:
+                self.raw(load + b"\x48" + bytes([place]))  # mov rcx, [rax + ...], or a part of it
+                self.raw(store + b"\x4b" + bytes([PAYLOAD + place]))  # mov [r11 + ...], rcx
+                place, size = place + each, size - each
 
     def _store_beside(self, size: bytes) -> None:
         """Copy the bytes at RAX beside the commands, and store where they are as the last argument;

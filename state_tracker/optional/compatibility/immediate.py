@@ -59,6 +59,7 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     sets_state,
     with_lists,
     without_commands,
+    without_effect,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
 from gallette.state_tracker.stream.calls import Ints
@@ -281,9 +282,12 @@ class ImmediateState:
         """
         return with_lists(self._ctx, rows)
 
-    def without_commands(self, rows: Ints) -> Ints:
-        """Which of these call a list that is played in another way."""
-        return without_commands(self._ctx, rows)
+    def apart(self, rows: Ints) -> list[int]:
+        """Which of recorded calls are no part of draws: those of lists that are played in another
+        way, and of matrices without effect.
+        """
+        lists = without_commands(self._ctx, rows).tolist()
+        return sorted([*lists, *without_effect(self._ctx, rows)])
 
     def lists_set_state(self, rows: Ints) -> bool:
         """Whether lists that recorded calls call may set what a stream knows."""

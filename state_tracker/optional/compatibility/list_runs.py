@@ -128,10 +128,11 @@ class Run:
         if way is None:
             most = most_matrices(ctx.matrices.mode)
             way = self._courses[len(stack)] = course(self._numbers, len(stack), most)
+        if way.end < len(self._numbers):  # an error
+            return False
         matrices = way.multiplied(stack, self._factors)
         drawn = partial(draw_all, ctx, self._parts, matrices[way.nodes], matrices[way.left])
         ctx.immediate.replay(self.kept, drawn)
-        way.record_errors(ctx)
         return True
 
     def content(self, ctx: Context) -> Content | None:

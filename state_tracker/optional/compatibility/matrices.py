@@ -292,18 +292,11 @@ def load_identity(ctx: Context) -> None:
     ctx.matrices.set_top(_IDENTITY)
 
 
-def stack_error(function: str) -> GLError:
-    """The error of glPushMatrix or glPopMatrix on a stack where it has no effect."""
-    if function == "PushMatrix":
-        return GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
-    return GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
-
-
 @entry
 def push_matrix(ctx: Context) -> None:
     stack = ctx.matrices.current
     if len(stack) >= most_matrices(ctx.matrices.mode):
-        raise stack_error("PushMatrix")
+        raise GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
     stack.push()
 
 
@@ -311,7 +304,7 @@ def push_matrix(ctx: Context) -> None:
 def pop_matrix(ctx: Context) -> None:
     stack = ctx.matrices.current
     if len(stack) == 1:
-        raise stack_error("PopMatrix")
+        raise GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
     stack.pop()
     ctx.dirty |= Dirty.MATRICES | Dirty.CLIP
 

@@ -23,6 +23,7 @@ from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
+from gallette.state_tracker.entry_points.memory import read_bytes
 from gallette.state_tracker.optional.compatibility.matrices import (
     FACTORS,
     TEXTURE_UNITS,
@@ -34,7 +35,6 @@ from gallette.state_tracker.optional.compatibility.matrices import (
     most_matrices,
     product,
     rounded,
-    stack_error,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
 from gallette.state_tracker.stream.calls import (
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
-PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY, MODE, UNIT = (
+PUSH, POP, CALL, _IDENTITY, LOAD, MULTIPLY, LOAD_DOUBLE, MULTIPLY_DOUBLE, MODE, UNIT = (
     NUMBERS[name]
     for name in (
         *("PushMatrix", "PopMatrix", "CallList"),
-        *("LoadIdentity", "LoadMatrixf", "MultMatrixf"),
+        *("LoadIdentity", "LoadMatrixf", "MultMatrixf", "LoadMatrixd", "MultMatrixd"),
         *("MatrixMode", "ActiveTexture"),
     )
 )
@@ -80,17 +80,16 @@ _MOST_LISTED, _DEEPEST = 1 << 14, 8
 
 def play(ctx: Context, rows: Ints) -> int:
     """Make recorded calls that change the current matrix or call lists; returns how many. The
-    last one may be a list that is played call by call.
+    last one may be an error, or a list that is played call by call.
     """
     if not may_play(ctx) or ctx.lists.recorder is not None:
         return 0
     ctx.immediate.draw_pending()
     stack = _Stack(ctx, rows)
-    way = stack.way
-    draw_all(ctx, stack.drawn, stack.matrices[way.nodes], stack.matrices[way.left])
-    way.record_errors(ctx)
+    draw_all(ctx, stack.drawn, stack.matrices[stack.nodes], stack.matrices[stack.left])
     if stack.end < len(rows):
-        ctx.stream.perform(CALLS[CALL], (int(rows[stack.end, 1]),))
+        number = int(rows[stack.end, 0])
+        ctx.stream.perform(CALLS[number], (int(rows[stack.end, 1]),) if number == CALL else ())
         return stack.end + 1
     return stack.end
 
@@ -191,7 +190,6 @@ class Moved:
     mode: int  # the last matrix mode
     drawn: dict[Which, Matrix]  # by stack that they change: the matrix of each draw
     left: dict[Which, Matrix]  # and the matrices after all calls
-    ways: list[Course]
 
     def draw_with(self, ctx: Context, number: int) -> None:
         """Set the matrices of one draw."""
@@ -203,37 +201,63 @@ class Moved:
         for which, matrices in self.left.items():
             ctx.matrices[which] = MatrixStack(matrices)
         ctx.matrices.mode = self.mode
-        for way in self.ways:
-            way.record_errors(ctx)
 
 
 def moved_by(ctx: Context, rows: Ints) -> Moved | None:
-    """What calls do to the matrices with which calls of lists draw; None if the arguments of one
-    are an error.
-    """
-    numbers = rows[:, 0]
-    modes = _last_set(rows, MODE, ctx.matrices.mode)
-    units = _last_set(rows, UNIT, ctx.textures.active + GL.TEXTURE0) - GL.TEXTURE0
-    stacks = np.where(modes == GL.TEXTURE, units << 32, 0) | modes
+    """What calls do to the matrices with which calls of lists draw; None if one of them fails."""
+    numbers, (modes, stacks) = rows[:, 0], _stacks(ctx, rows)
     drawn = numbers == CALL
     changes = _FACTORS[numbers] | (numbers == PUSH) | (numbers == POP)
-    moved = Moved(int(modes[-1]), {}, {}, [])
+    moved = Moved(int(modes[-1]), {}, {})
     if set(distinct(modes)).difference(_MODES):
         return None
     for stack in distinct(stacks[changes]):
-        which = mode, unit = stack & 0xFFFFFFFF, stack >> 32
+        which = mode, unit = _which(stack)
         if not 0 <= unit < TEXTURE_UNITS:
             return None
         some = rows[changes & (stacks == stack) | drawn]
         before = ctx.matrices[which]
         way = _known_course(some[:, 0].tobytes(), len(before), most_matrices(mode))
-        moved.ways.append(way)
+        if way.end < len(some):
+            return None
         try:
             matrices = way.multiplied(before, factors_of(some[_FACTORS[some[:, 0]]]))
         except GLError:
             return None
         moved.drawn[which], moved.left[which] = matrices[way.nodes], matrices[way.left]
     return moved
+
+
+def without_effect(ctx: Context, rows: Ints) -> list[int]:
+    """Which of some calls push onto a full stack, or pop its last matrix."""
+    steps = (rows[:, 0] == PUSH).astype(np.int64) - (rows[:, 0] == POP)
+    some, found = steps.nonzero()[0], list[int]()
+    stacks = _stacks(ctx, rows)[1][some]
+    for stack in distinct(stacks):
+        mode, unit = which = _which(stack)
+        if mode not in _MODES or not 0 <= unit < TEXTURE_UNITS:
+            continue  # that is an error, too
+        at, depth, most = some[stacks == stack], len(ctx.matrices[which]), most_matrices(mode)
+        depths = depth + np.cumsum(steps[at])
+        if depths.min() >= 1 and depths.max() <= most:
+            continue
+        for place, step in zip(at.tolist(), steps[at].tolist(), strict=True):
+            if 1 <= depth + step <= most:
+                depth += step
+            else:
+                found.append(place)
+    return sorted(found)
+
+
+def _stacks(ctx: Context, rows: Ints) -> tuple[Ints, Ints]:
+    """The matrix mode at each call, and the number of the current stack."""
+    modes = _last_set(rows, MODE, ctx.matrices.mode)
+    units = _last_set(rows, UNIT, ctx.textures.active + GL.TEXTURE0) - GL.TEXTURE0
+    return modes, np.where(modes == GL.TEXTURE, units << 32, 0) | modes
+
+
+def _which(stack: int) -> Which:
+    return stack & 0xFFFFFFFF, stack >> 32
 
 
 def _last_set(rows: Ints, number: int, before: int) -> Ints:
@@ -265,6 +289,7 @@ class _Stack:
         before, names = ctx.matrices.current, ctx.lists.names
         numbers, factors = rows[:, 0], factors_of(rows)
         moves = _FACTORS[numbers]
+        lengths = np.ones(len(rows), np.int64)
         made: list[Ints] = []
         multiplied: list[Matrix] = []
         drawn: list[Drawn] = []
@@ -282,28 +307,30 @@ class _Stack:
             made += (numbers[begin:place], content.numbers)
             multiplied += (factors[begin:place][moves[begin:place]], content.factors)
             drawn += content.drawn
-            begin = place + 1
+            lengths[place], begin = len(content.numbers), place + 1
         all_made = np.concatenate((*made, numbers[begin:end]))
-        self.end, self.drawn, most = end, drawn, most_matrices(ctx.matrices.mode)
-        self.way = _known_course(all_made.tobytes(), len(before), most)
+        most = most_matrices(ctx.matrices.mode)
+        way = _known_course(all_made.tobytes(), len(before), most)
+        if way.end < len(all_made):  # an error: the call that makes it is not made, nor later ones
+            ends = np.cumsum(lengths[:end])
+            end = int(np.searchsorted(ends, way.end, "right"))
+            made_at = ends[end - 1] if end else 0
+            way = _known_course(all_made[:made_at].tobytes(), len(before), most)
+        self.end, self.left = end, way.left
+        self.drawn, self.nodes = drawn[: len(way.nodes)], way.nodes  # and the matrix of each
         matrices = *multiplied, factors[begin:end][moves[begin:end]]
-        self.matrices = self.way.multiplied(before, np.concatenate(matrices))
+        self.matrices = way.multiplied(before, np.concatenate(matrices))
 
 
 @lazy_dataclass(frozen=True)
 class Course:
     """What calls do to the matrix stack, whatever their arguments."""
 
-    failed: list[int]  # the functions of those calls that have no effect
+    end: int  # the first call that is not made, because it fails
     left: list[int]  # the stack after the calls: numbers of matrices
     nodes: Ints  # the matrix of each primitive
     loaded: Ints  # matrices that follow from no other, and those that were there
     levels: list[tuple[Ints, Ints]]  # matrices that follow from those of earlier levels
-
-    def record_errors(self, ctx: Context) -> None:
-        """Record the errors of the calls."""
-        for number in self.failed:
-            ctx.record_error(stack_error(CALLS[number].name), CALLS[number].function)
 
     def multiplied(self, before: MatrixStack, factors: Matrix) -> Matrix:
         """All matrices: those there were, and those that each call loads or multiplies by."""
@@ -323,10 +350,10 @@ def _known_course(numbers: bytes, depth: int, most: int) -> Course:
 
 def course(numbers: list[int], depth: int, most: int) -> Course:
     """The course of the functions with these numbers, on a stack of `most` matrices."""
-    left, failed = list(range(depth)), list[int]()
+    left, end = list(range(depth)), len(numbers)
     parents, levels = [-1] * depth, [0] * depth
     nodes: list[int] = []
-    for number in numbers:
+    for place, number in enumerate(numbers):
         if number == CALL:
             nodes.append(left[-1])
         elif number == PUSH and len(left) < most:
@@ -334,16 +361,17 @@ def course(numbers: list[int], depth: int, most: int) -> Course:
         elif number == POP and len(left) > 1:
             left.pop()
         elif number in (PUSH, POP):
-            failed.append(number)
+            end = place
+            break
         else:
-            parent = -1 if number in (_IDENTITY, LOAD) else left[-1]
+            parent = -1 if number in (_IDENTITY, LOAD, LOAD_DOUBLE) else left[-1]
             left[-1] = len(parents)
             parents.append(parent)
             levels.append(levels[parent] + 1 if parent >= 0 else 0)
     parent_of, level_of = np.array(parents), np.array(levels)
     by_level = [(level_of == level).nonzero()[0] for level in range(max(levels) + 1)]
     further = [(some, parent_of[some]) for some in by_level[1:]]
-    return Course(failed, left, np.array(nodes, np.int64), by_level[0], further)
+    return Course(end, left, np.array(nodes, np.int64), by_level[0], further)
 
 
 def factors_of(rows: Ints) -> Matrix:
@@ -358,6 +386,11 @@ def factors_of(rows: Ints) -> Matrix:
             columns = rows[some].view(np.float32)[:, first : first + 16].reshape(-1, 4, 4)
             with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN like others
                 found[some] = columns.swapaxes(1, 2)
+        elif number in (LOAD_DOUBLE, MULTIPLY_DOUBLE):
+            read = [
+                read_bytes(place, call.payload).view(np.float64) for place in rows[some, 1].tolist()
+            ]
+            found[some] = np.reshape(read, (-1, 4, 4)).swapaxes(1, 2)
         elif number == _IDENTITY:
             found[some] = np.eye(4)
         elif call.name in VOLUMES:

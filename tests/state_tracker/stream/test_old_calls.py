@@ -135,17 +135,19 @@ class Old:
             self.gl.end()
 
     def matrix(self) -> None:
-        gl = self.gl
+        gl, random = self.gl, self.random.random
         turned = np.eye(4, dtype=np.float32)[self.random.permutation(4)]
         choice: list[Callable[[], None]] = [
             lambda: gl.translatef(*self.numbers(3, -0.3, 0.3)),
             lambda: gl.translated(*self.numbers(3, -0.3, 0.3)),
             lambda: gl.rotatef(self.numbers(1)[0] * 90, *self.numbers(3)),
             lambda: gl.scalef(*self.numbers(3, 0.5, 1.1)),
-            lambda: gl.scaled(0.0, 0.5, 0.5) if self.random.random() < 0.1 else None,
-            lambda: gl.mult_matrixf(turned) if self.random.random() < 0.1 else None,
-            lambda: gl.load_matrixf(turned * 0.5) if self.random.random() < 0.1 else None,
-            lambda: gl.load_identity() if self.random.random() < 0.1 else None,
+            lambda: gl.scaled(0.0, 0.5, 0.5) if random() < 0.1 else None,
+            lambda: gl.mult_matrixf(turned) if random() < 0.1 else None,
+            lambda: gl.load_matrixf(turned * 0.5) if random() < 0.1 else None,
+            lambda: gl.load_identity() if random() < 0.1 else None,
+            lambda: gl.mult_matrixd(turned.astype(np.float64)) if random() < 0.1 else None,
+            lambda: gl.load_matrixd(turned / 3.0 + np.eye(4)) if random() < 0.1 else None,
         ]
         self.pick(choice)()
 
@@ -296,6 +298,20 @@ class Sprites(Old):
         ]
         self.pick(choice)()
 
+    def material(self) -> None:
+        """Set a material, perhaps to what is none."""
+        gl, wrong = self.gl, self.random.random() < 0.05
+        name = self.pick((GL.AMBIENT, GL.DIFFUSE, GL.EMISSION, GL.AMBIENT_AND_DIFFUSE, GL.SPECULAR))
+        face = GL.LEFT if wrong else self.pick((GL.FRONT, GL.BACK, GL.FRONT_AND_BACK))
+        shininess = np.float32(self.random.integers(0, 200 if wrong else 100))
+        choice: list[Callable[[], None]] = [
+            lambda: gl.materialfv(face, name, np.array(self.numbers(4, 0), np.float32)),
+            lambda: gl.materialf(face, GL.SHININESS, shininess),
+            lambda: gl.materialfv(face, GL.SHININESS, np.array([shininess])),
+            lambda: gl.materialfv(face, GL.COLOR_INDEXES, np.zeros(3, np.float32)),
+        ]
+        self.pick(choice)()
+
     def other_matrix(self) -> None:
         """Change a matrix of another stack, mostly without staying there."""
         gl, mode = self.gl, self.pick((GL.TEXTURE, GL.TEXTURE, GL.PROJECTION))
@@ -335,6 +351,8 @@ class Sprites(Old):
                 gl.call_list(self.small + int(random.integers(3)))  # the last is none
             if turn in (2, 5) and random.random() < 0.5:
                 self.other_matrix()
+            if turn in (1, 2, 5) and random.random() < 0.4:
+                self.material()
             if random.random() < 0.2:
                 gl.rectf(*self.numbers(4))
                 gl.recti(*random.integers(-1, 2, 4).tolist())
@@ -396,7 +414,9 @@ class Sprites(Old):
                 self.random = np.random.default_rng(seed)
                 self.frame(turn)
                 pictures.append(self.look())
-                self.told.append(self.gl.get_materialfv(GL.FRONT, GL.DIFFUSE))
+                for face in (GL.FRONT, GL.BACK):
+                    self.told.append(self.gl.get_materialfv(face, GL.DIFFUSE))
+                    self.told.append(self.gl.get_materialfv(face, GL.SHININESS))
             self.gl.disable(GL.COLOR_MATERIAL)
             self.between(turn)
         return pictures
