@@ -267,8 +267,10 @@ def _programs_are_known(ctx: Context, rows: Ints) -> bool:
     ]
     if used == [None]:
         return True
-    sets_uniforms = _IS_UNIFORM[rows[:, 0]].any()
-    return ctx.pipelines.current is None and not sets_uniforms and all(map(is_known, used))
+    if ctx.pipelines.current is not None or _IS_UNIFORM[rows[:, 0]].any():
+        return False
+    # A shader may read materials, which then follow the colour.
+    return not ctx.lighting.color_material_enabled and all(map(is_known, used))
 
 
 def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:

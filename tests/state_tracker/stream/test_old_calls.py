@@ -635,6 +635,36 @@ def test_draws_from_client_arrays_are_known(driver: str, shaded: bool, sizes: li
     old.context.release()
 
 
+class Tracking(Old):
+    """A shader reads a material that follows the colour of each sprite."""
+
+    def run(self) -> list[Any]:
+        gl, pictures = self.gl, []
+        follows = "gl_FrontColor = gl_FrontMaterial.diffuse; gl_Position = ftransform();"
+        shown = "gl_FragColor = gl_Color;"
+        linked(
+            self.context,
+            vertex=f"void main() {{ {follows} }}",
+            fragment=f"void main() {{ {shown} }}",
+        )
+        gl.enable(GL.COLOR_MATERIAL)
+        for _ in range(3):
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+            for step in range(16):
+                gl.scissor(0, 0, 60 + step % 2, 64)
+                gl.color3f(step / 16.0, 0.5, 1.0)
+                gl.rectf(step / 8.0 - 1.0, -1.0, step / 8.0 - 0.9, 1.0)
+            pictures.append(self.look())
+        return pictures
+
+
+def test_materials_that_follow_the_colour_are_those_of_each_draw(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    pictures = compared(Tracking, "jit", 0, monkeypatch, sizes, 0)
+    assert len(np.unique(pictures[-1])) > 16
+
+
 class Saving(Sprites):
     """States are saved, changed and restored between sprites."""
 
