@@ -272,15 +272,18 @@ class Stream:
         if self._may_know_draws(rows) or self._are_diverted():
             return []
         rows = rows[first:]
-        specifies, found = _ORDERED[rows[:, 0]] == _SPECIFIED, []
-        plays = rows[:, 0] == _CALL_LIST
-        alone = plays | _COPIES[rows[:, 0]]  # which may be draws of their own
-        for before, end in pairwise([-1, *self.ctx.immediate.apart(rows), len(rows)]):
-            part = slice(before + 1, end)
-            changes = np.count_nonzero(specifies[part][1:] != specifies[part][:-1])
-            if changes + 2 * np.count_nonzero(alone[part]) >= 2 * FEW:
-                found.append((first + before + 1, first + end))
-        return found
+        specifies = _ORDERED[rows[:, 0]] == _SPECIFIED
+        alone = (rows[:, 0] == _CALL_LIST) | _COPIES[rows[:, 0]]  # which may be draws of their own
+
+        def enough(start: int, end: int) -> bool:
+            changes = np.count_nonzero(specifies[start + 1 : end] != specifies[start : end - 1])
+            return bool(changes + 2 * np.count_nonzero(alone[start:end]) >= 2 * FEW)
+
+        if not len(rows) or not enough(0, len(rows)):
+            return []
+        edges = pairwise([-1, *self.ctx.immediate.apart(rows), len(rows)])
+        parts = [(before + 1, end) for before, end in edges if end > before + 1]
+        return [(first + start, first + end) for start, end in parts if enough(start, end)]
 
     def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> int:
         """Make calls as draws from a buffer, between which state and matrices are set; returns how
