@@ -100,6 +100,12 @@ class Material:
     shininess: float = 0.0
     color_indexes: Vec = (0.0, 1.0, 1.0)  # stored only: there is no colour index lighting
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """All properties."""
+        found: tuple[Any, ...] = _of_material(self)
+        return found
+
 
 @lazy_dataclass()
 class TexGen:
@@ -111,6 +117,7 @@ class TexGen:
     mode: int = GL.EYE_LINEAR
 
 
+_of_material = operator.attrgetter(*Material.__annotations__)
 _of_light = operator.attrgetter(*Light.__annotations__)
 
 

@@ -40,6 +40,7 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
 from gallette.state_tracker.optional.compatibility.recorded_materials import (
     SETS_MATERIAL,
     RecordedMaterials,
+    are_valid,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     BEGIN,
@@ -223,6 +224,8 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     switches = _SWITCHES[numbers]
     caps = rows[switches, 1]
     if any((caps == each).any() for each in _UNKNOWN) or not specifies.any():
+        return None
+    if not are_valid(rows[SETS_MATERIAL[numbers]]):
         return None
     found = specified(ctx, rows[specifies])
     if found is None or not len(found.columns[POS]):

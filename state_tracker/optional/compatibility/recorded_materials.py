@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+import marshal
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
-from gallette.state_tracker.stream.calls import CALLS, COMMAND_BYTES, Ints
+from gallette.state_tracker.stream.calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Ints
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -20,6 +22,21 @@ if TYPE_CHECKING:
     Materials = Sequence[Material]  # of the front, of the back
 
 SETS_MATERIAL = np.array([call.sets_material for call in CALLS])
+_BY_VALUE = NUMBERS["Materialf"]
+_FACES = GL.FRONT, GL.BACK, GL.FRONT_AND_BACK
+_COLORS = GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR, GL.EMISSION, GL.AMBIENT_AND_DIFFUSE
+
+
+def are_valid(rows: Ints) -> bool:
+    """Whether none of these calls that set materials is an error."""
+    if not len(rows):
+        return True
+    faces, names, by_value = rows[:, 1], rows[:, 2], rows[:, 0] == _BY_VALUE
+    numbers = rows.view(np.float32)
+    shininess = np.where(by_value, numbers[:, 6], numbers[:, PAYLOAD // 4])
+    good = np.isin(names, _COLORS) & ~by_value
+    good |= (names == GL.SHININESS) & (shininess >= 0.0) & (shininess <= 128.0)
+    return bool((good & np.isin(faces, _FACES)).all())
 
 
 class RecordedMaterials:
@@ -32,7 +49,7 @@ class RecordedMaterials:
         self._ctx = ctx
         rows = np.ascontiguousarray(rows)
         commands, address = rows.data.cast("B"), rows.ctypes.data
-        needed = set(made.tolist())
+        needed = {*made.tolist(), len(rows)}
         known: dict[Any, int] = {}
         self._states: list[Materials] = []
         which = np.zeros(len(rows) + 1, np.int64)
@@ -40,9 +57,10 @@ class RecordedMaterials:
             if count:
                 call, at = CALLS[int(rows[count - 1, 0])], (count - 1) * COMMAND_BYTES
                 ctx.stream.perform(call, call.arguments(commands, at, address))
-            if count in needed or count == len(rows):
+            if count in needed:
                 state = [copy.copy(each) for each in ctx.lighting.materials]
-                which[count] = known.setdefault(repr(state), len(known))
+                values = marshal.dumps([each.values for each in state], 2)
+                which[count] = known.setdefault(values, len(known))
                 if len(known) > len(self._states):
                     self._states.append(state)
         self._which, self._last = which[made], int(which[-1])

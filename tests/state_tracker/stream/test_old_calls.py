@@ -635,6 +635,43 @@ def test_draws_from_client_arrays_are_known(driver: str, shaded: bool, sizes: li
     old.context.release()
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_a_primitive_between_two_batches_leaves_draws_known(driver: str, sizes: list[int]) -> None:
+    old = Old(driver, 1)
+    gl, count = old.gl, 2500  # of 8 calls: more than a batch
+    for frame in range(2):
+        gl.finish()
+        sizes.clear()
+        for step in range(count):
+            gl.push_matrix()
+            gl.translatef(step / count, 0.0, 0.0)
+            gl.begin(GL.TRIANGLES)
+            for corner in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.1)):
+                gl.vertex2f(*corner)
+            gl.end()
+            gl.pop_matrix()
+        gl.finish()
+        assert sum(sizes) > count - 20 or not frame
+    old.context.release()
+
+
+def test_matrices_without_effect_leave_draws_known(sizes: list[int]) -> None:
+    old = Old("jit", 1)
+    gl = old.gl
+    for frame in range(40):
+        gl.finish()
+        sizes.clear()
+        gl.push_matrix()  # never popped: from the 32nd frame on the stack is full
+        for step in range(16):
+            gl.load_identity()
+            gl.translatef(step / 16.0, 0.0, 0.0)
+            gl.rectf(0.0, 0.0, 0.1, 0.1)
+        gl.finish()
+        assert sum(sizes) == 16 or not frame
+    assert gl.get_error() == GL.STACK_OVERFLOW
+    old.context.release()
+
+
 class Tracking(Old):
     """A shader reads a material that follows the colour of each sprite."""
 
