@@ -638,13 +638,14 @@ def test_draws_from_client_arrays_are_known(driver: str, shaded: bool, sizes: li
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_a_primitive_between_two_batches_leaves_draws_known(driver: str, sizes: list[int]) -> None:
     old = Old(driver, 1)
-    gl, count = old.gl, 2500  # of 8 calls: more than a batch
+    gl, count = old.gl, 2500  # of 9 calls: a batch ends within one
     for frame in range(2):
         gl.finish()
         sizes.clear()
         for step in range(count):
             gl.push_matrix()
             gl.translatef(step / count, 0.0, 0.0)
+            gl.color3f(1.0, step / count, 0.0)
             gl.begin(GL.TRIANGLES)
             for corner in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.1)):
                 gl.vertex2f(*corner)
