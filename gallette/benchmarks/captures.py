@@ -34,11 +34,12 @@ _Action = tuple[Callable[..., Any], Sequence[Any]]
 
 
 def last_frame(path: Path) -> tuple[Capture, list[Call]]:
-    """A capture and the calls of its last frame."""
+    """A capture and the calls of its last frame that draws: after it a program only cleans up."""
     capture = open_capture(path)
     if not capture.calls:
         raise InputError(f"{path}: the capture has no calls")
-    last = capture.calls[-1].frame
+    drawing = [call.frame for call in capture.calls if call.draws]
+    last = drawing[-1] if drawing else capture.calls[-1].frame
     return capture, [call for call in capture.calls if call.frame == last]
 
 
@@ -112,17 +113,16 @@ def capture_frame(path: Path, driver: str) -> tuple[Callable[[], None], dict[int
     frame, and the contexts.
     """
     capture, calls = last_frame(path)
-    number = calls[0].number
-    start = capture.steps.index(capture.calls[number - 1])
+    number, last = calls[0].number, calls[-1].number
+    start, end = (capture.steps.index(capture.calls[n - 1]) for n in (number, last))
     replayer = _FrameReplayer(capture, driver)
     replayer.play(capture.steps[:start])
-    later = [each for each in capture.events("context") if each.before > number]
+    later = [each for each in capture.events("context") if number < each.before <= last]
     replayer.play(later)  # contexts that the frame creates
     # A frame begins in the context in which the last one began.
     steps: list[Step] = [Event("current", [capture.calls[number - 1].context], number)]
-    steps += [
-        step for step in capture.steps[start:] if isinstance(step, Call) or step.kind not in _ONCE
-    ]
+    made = capture.steps[start : end + 1]
+    steps += [step for step in made if isinstance(step, Call) or step.kind not in _ONCE]
 
     actions = replayer.prepare(steps)
     gc.collect()
