@@ -10,7 +10,6 @@ top bit down, colours from below. Invalid blocks and high dynamic range decode t
 from __future__ import annotations
 
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..formats import ASTC_FOOTPRINTS
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
-Words = tuple[Array, Array]  # the low and the high 64 bits of blocks
+Words = Array | tuple[Array, Array]  # the low and the high 64 bits of blocks
 
 _TEXELS = 1 << 18  # decoded at a time
 _MAGENTA = np.array([255, 0, 255, 255])
@@ -41,10 +40,12 @@ def _sequence_bits(count: int, levels: int) -> int:
 
 
 @cache
-def _digits(digit: int) -> Array:
-    """Decode the shared bits to digits: `[place, code]`."""
-    decode, codes = (_trits, 256) if digit == 3 else (_quints, 128)
-    return np.array([decode(code) for code in range(codes)], np.int32).T.copy()
+def _digits() -> Array:
+    """Decode the shared bits of a group to digits: `[kind, place, code]`."""
+    out = np.zeros((len(_KINDS), 5, 256), np.int64)
+    out[1] = np.array([_trits(code) for code in range(256)]).T
+    out[2, :3, :128] = np.array([_quints(code) for code in range(128)]).T
+    return out
 
 
 def _trits(code: int) -> tuple[int, ...]:
@@ -74,8 +75,14 @@ def _quints(code: int) -> tuple[int, ...]:
     return c & 7, c >> 3, q2
 
 
-# The number of shared bits after each number's plain ones.
-_SHARED = {0: (0,), 3: (2, 2, 1, 2, 1), 5: (3, 2, 2)}
+# Numbers that share bits are a group. Of numbers with each kind of digit: the size of a group, and
+# how many of the shared bits follow each one's plain bits and are ahead of it.
+_KINDS = (0, 3, 5)
+_GROUP_SIZES = np.array([5, 5, 3])
+_SHARED = np.array([[0, 0, 0, 0, 0], [2, 2, 1, 2, 1], [3, 2, 2, 0, 0]]).T
+_SHARED_BITS, _SHARED_ONES = _SHARED.sum(axis=0), (1 << _SHARED) - 1
+_AHEAD = np.cumsum(_SHARED, axis=0) - _SHARED
+_PLACES = np.arange(5)[:, None]
 
 
 def _extract(words: Words, start: Array | int, width: Array | int) -> Array:
@@ -84,10 +91,14 @@ def _extract(words: Words, start: Array | int, width: Array | int) -> Array:
     NumPy shifts an unsigned number by its size or more to zero, so the terms of the other word
     vanish.
     """
+    return np.asarray(_from(words, start) & _ones(width)).astype(np.int32)
+
+
+def _from(words: Words, start: Array | int) -> Array:
+    """The 64 bits of blocks from a bit on."""
     low, high = words
     at = np.asarray(start, np.uint64)
-    field = low >> at | high << (np.uint64(64) - at) | high >> (at - np.uint64(64))
-    return np.asarray(field & _ones(width)).astype(np.int32)
+    return np.asarray(low >> at | high << (np.uint64(64) - at) | high >> (at - np.uint64(64)))
 
 
 def _ones(count: Array | int) -> Array:
@@ -99,42 +110,34 @@ def _sequences(words: Words, counts: Array, ranges: Array) -> tuple[Array, Array
     """The numbers of integer sequences as colours (of ranges 0 to 20) or weights (21 to 41), one
     sequence after another, and where the first of each is.
     """
-    plains, digits, sizes = _layouts()
-    kinds = digits[ranges]
-    together = np.array([1, 0, 0, 5, 0, 3])[kinds]
-    groups = -(-counts // together)
-    room = groups * together
-    first = np.cumsum(room) - room
-    out = np.zeros(int(room.sum()), np.uint8)
+    kinds, plains, sizes = _layouts()
     size = sizes[ranges, counts]
-    own = words[0] & _ones(size), words[1] & _ones(np.maximum(size - 64, 0))
-    for digit, widths in _SHARED.items():
-        shared = np.array(widths)[:, None]
-        lower = np.cumsum(shared, axis=0) - shared
-        place = np.arange(len(widths))[:, None]
-        rows = np.flatnonzero(kinds == digit)
-        row = np.repeat(rows, groups[rows])
-        before = np.cumsum(groups[rows]) - groups[rows]
-        group = np.arange(len(row)) - np.repeat(before, groups[rows])
-        plain = plains[ranges[row]]
-        at = group * (len(widths) * plain + shared.sum()) + place * plain + lower
-        each = own[0][row], own[1][row]
-        number = _extract(each, at, plain)
-        if digit:
-            code = (_extract(each, at + plain, shared) << lower).sum(axis=0)
-            number |= _digits(digit)[:, code] << plain
-        out[first[row] + group * len(widths) + place] = _unquantized()[ranges[row], number]
-    return out, first
+    low, high = words[0] & _ones(size), words[1] & _ones(np.maximum(size - 64, 0))
+    together = _GROUP_SIZES[kinds[ranges]]
+    groups = -(-counts // together)
+    row = np.repeat(np.arange(len(counts)), groups)
+    group = np.arange(len(row)) - np.repeat(np.cumsum(groups) - groups, groups)
+    range_, room = ranges[row], together[row]
+    kind, plain = kinds[range_], plains[range_]
+    ahead = _AHEAD[:, kind]
+    bits = _from((low[row], high[row]), group * (room * plain + _SHARED_BITS[kind]))
+    field = bits.view(np.int64) >> (_PLACES * plain + ahead)
+    code = ((field >> plain & _SHARED_ONES[:, kind]) << ahead).sum(axis=0)
+    number = field & ((1 << plain) - 1) | _digits()[kind, _PLACES, code] << plain
+    values = _unquantized()[range_, number].T[room[:, None] > _PLACES.T]
+    room = groups * together
+    return values, np.cumsum(room) - room
 
 
 @cache
 def _layouts() -> tuple[Array, Array, Array]:
-    """The plain bits and the digit of each range, for colours and weights, and the bits of a
-    sequence by its length.
+    """The kind of digit and the plain bits of each range, for colours and weights, and the bits
+    of a sequence by its length.
     """
     sizes = [[_sequence_bits(count, levels) for count in range(65)] for levels, _, _ in _RANGES]
-    _, plains, digits = np.array(_RANGES * 2).T
-    return plains, digits, np.array(sizes * 2)
+    kinds = [_KINDS.index(digit) for _, _, digit in _RANGES]
+    plains = [plain for _, plain, _ in _RANGES]
+    return np.array(kinds * 2), np.array(plains * 2), np.array(sizes * 2)
 
 
 # Multipliers and patterns of the plain bits (letters, from the top) for ranges with a digit.
@@ -234,34 +237,43 @@ def _decode(blocks: Bytes, footprint: tuple[int, int], srgb: bool) -> Array:
 
 
 def _decode_some(blocks: Bytes, footprint: tuple[int, int], srgb: bool, out: Array) -> None:
-    low, high = np.ascontiguousarray(blocks).view("<u8").T
-    mode = (low & np.uint64(2047)).astype(np.int64)
+    words = np.ascontiguousarray(blocks).view("<u8").T
+    mode = (words[0] & np.uint64(2047)).astype(np.int64)
     empty = mode & 511 == 508
-    _void_extents((low, high), np.flatnonzero(empty), out)
-    parts = (low >> np.uint64(11) & np.uint64(3)).astype(np.int64) + 1
+    if empty.any():
+        _void_extents(words, np.flatnonzero(empty), out)
+    parts = (words[0] >> np.uint64(11) & np.uint64(3)).astype(np.int64) + 1
     grids = _grids()[:, mode]
     fits = (grids[3] > 0) & (grids[0] <= footprint[0]) & (grids[1] <= footprint[1])
     rows = np.flatnonzero(fits & ~empty & ((parts < 4) | (grids[2] < 2)))
-    rows = rows[np.argsort(grids[0, rows] << 4 | grids[1, rows], kind="stable")]
-    words, parts, grids = (low[rows], high[rows]), parts[rows], grids[:, rows]
-    ends, second, legal = _end_points(words, grids, parts)
-    rows, second, parts, grids = rows[legal], second[legal], parts[legal], grids[:, legal]
+    if not len(rows):
+        return
+    words, parts, grids = words[:, rows], parts[rows], grids[:, rows]
+    counts, modes, ranges, start, second = _colors(words, grids, parts)
+    turned = np.packbits(np.unpackbits(blocks[rows])[::-1]).reshape(-1, 16)[::-1]
+    rest = words[0] >> start | words[1] << (np.uint64(64) - start), words[1] >> start
+    both = np.concatenate((rest, np.ascontiguousarray(turned).view("<u8").T), axis=1)
+    lengths = np.concatenate((counts.sum(axis=1), grids[4]))
+    numbers, first = _sequences(both, lengths, np.concatenate((ranges, grids[3])))
+    ends = _end_points(numbers, first[: len(rows)], counts, modes)
+    weights = _weights(numbers, first[len(rows) :], grids, second, footprint)
     part = np.zeros((len(rows), out.shape[1]), np.int16)
     several = np.flatnonzero(parts > 1)
-    seeds = (low[rows[several]] >> np.uint64(13) & np.uint64(1023)).astype(np.int64)
-    part[several] = _partition(seeds, parts[several], footprint)
-    weights = _weights(blocks[rows], grids, second, footprint)
-    out[rows] = _texels(weights, ends, part, srgb)
+    seeds = (words[0, several] >> np.uint64(13) & np.uint64(1023)).astype(np.int64)
+    part[several] = _partition(seeds + 1024 * (parts[several] - 1), footprint)
+    legal = ranges > 0
+    out[rows[legal]] = _texels(weights, ends, part, srgb)[legal]
 
 
-def _void_extents(words: Words, which: Array, out: Array) -> None:
+def _void_extents(words: Array, which: Array, out: Array) -> None:
     """Decode blocks of one colour."""
-    some = words[0][which], words[1][which]
-    corners = [_extract(some, 12 + 13 * i, 13) for i in range(4)]
-    everywhere = np.all([c == 8191 for c in corners], axis=0)
+    starts = np.array([[9], [12], [25], [38], [51], [72], [88], [104], [120]])
+    widths = np.array([[3], *[[13]] * 4, *[[8]] * 4])
+    reserved, *corners, red, green, blue, alpha = _extract(words[:, which], starts, widths)
+    everywhere = np.all(np.array(corners) == 8191, axis=0)
     inside = (corners[0] < corners[1]) & (corners[2] < corners[3])
-    legal = (_extract(some, 9, 3) == 6) & (everywhere | inside)
-    color = np.stack([_extract(some, 72 + 16 * i, 8) for i in range(4)], axis=-1)
+    legal = (reserved == 6) & (everywhere | inside)
+    color = np.stack((red, green, blue, alpha), axis=-1)
     out[which[legal]] = color[legal][:, None]
 
 
@@ -285,42 +297,40 @@ _NUMBERS = np.array([mode[:8] for mode in _MODES]).T.copy()
 _STEPS = {step: np.array([step in str(mode[8]) for mode in _MODES]) for step in "losc"}
 
 
-def _end_points(words: Words, grids: Array, parts: Array) -> tuple[Array, Array, Array]:
-    """End points `[legal block, partition, end, channel]`, and of all blocks the channel of the
-    second plane (4 if there is none) and which have room for their colours.
+def _colors(words: Array, grids: Array, parts: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """How many numbers the colours of partitions have, the modes of these `[block, partition]`,
+    the range of the numbers (0 if there is no room for them) and the first bit; and the channel
+    of the second plane (4 if there is none).
     """
     several, place = parts > 1, np.arange(4)
-    selector = np.where(several, _extract(words, 23, 2), 0)
+    selector, one, coded = _extract(words, np.array([[23], [13], [25]]), np.array([[2], [4], [4]]))
+    selector = np.where(several, selector, 0)
     extra = np.where(selector > 0, 3 * parts - 4, 0)
-    top = 128 - grids[5] - extra
-    coded = np.where(several, _extract(words, 25, 4), _extract(words, 13, 4))
-    coded |= _extract(words, top, extra) << 4
+    top, double = 128 - grids[5] - extra, grids[2] == 2
+    last = top - 2 * double
+    upper, plane = _extract(words, np.stack((top, last)), np.stack((extra, 2 * double)))
+    second = np.where(double, plane, 4)
+    coded = np.where(several, coded, one) | upper << 4
     group = selector[:, None] - 1 + (coded[:, None] >> place & 1)
     own = group << 2 | coded[:, None] >> (parts[:, None] + 2 * place) & 3
     modes = np.where(selector[:, None] > 0, own, coded[:, None])
-    double = grids[2] == 2
-    top = top - 2 * double
-    second = np.where(double, _extract(words, top, 2), 4)
-
-    used = place < parts[:, None]
-    counts = np.where(used, 2 * ((modes >> 2) + 1), 0)
-    begin = np.cumsum(counts, axis=1) - counts
-    total = counts.sum(axis=1)
+    counts = np.where(place < parts[:, None], 2 * ((modes >> 2) + 1), 0)
     start = np.where(several, 29, 17)
-    ranges = _color_ranges()[total // 2, np.maximum(top - start, 0)]
-    legal = ranges > 0
-    low, high, at = words[0][legal], words[1][legal], start[legal].astype(np.uint64)
-    rest = low >> at | high << (np.uint64(64) - at), high >> at
-    values, first = _sequences(rest, total[legal], ranges[legal])
+    ranges = _color_ranges()[counts.sum(axis=1) // 2, np.maximum(last - start, 0)]
+    return counts, modes, ranges, start.astype(np.uint64), second
 
-    row, part = np.nonzero(used[legal])
-    mode = modes[legal][row, part]
+
+def _end_points(values: Array, first: Array, counts: Array, modes: Array) -> Array:
+    """End points `[block, partition, end, channel]`."""
+    row, part = np.nonzero(counts)
+    mode = modes[row, part]
     number = _NUMBERS[:, mode]
-    constants = np.where(number < _FULL, first[row] + begin[legal][row, part], len(values) - _FULL)
-    numbers = np.append(values, np.array([255, 128, 0], np.uint8))[number + constants]
-    points = np.zeros((len(low), 4, 2, 4), np.int16)
-    points[row, part] = _pairs(mode, numbers.astype(np.int32).reshape(2, 4, -1)).transpose(2, 0, 1)
-    return points, second, legal
+    begin = first[row] + (np.cumsum(counts, axis=1) - counts)[row, part]
+    places = number + np.where(number < _FULL, begin, len(values) - _FULL)
+    numbers = np.append(values, np.array([255, 128, 0], np.uint8))[places].astype(np.int32)
+    points = np.zeros((len(counts), 4, 2, 4), np.int16)
+    points[row, part] = _pairs(mode, numbers.reshape(2, 4, -1)).transpose(2, 0, 1)
+    return points
 
 
 def _pairs(mode: Array, ends: Array) -> Array:
@@ -350,38 +360,29 @@ def _pairs(mode: Array, ends: Array) -> Array:
 _LANES = np.array(0x1000100010001, np.uint64)  # a one in each of four 16-bit channels
 
 
-def _weights(blocks: Bytes, grids: Array, second: Array, footprint: tuple[int, int]) -> Array:
+def _weights(
+    numbers: Array, first: Array, grids: Array, second: Array, footprint: tuple[int, int]
+) -> Array:
     """The weights of texels `[n, texel]`, of four channels in a word."""
-    turned = np.packbits(np.unpackbits(blocks)[::-1]).reshape(-1, 16)[::-1]
-    low, high = np.ascontiguousarray(turned).view("<u8").T
-    numbers, first = _sequences((low, high), grids[4], grids[3])
-    numbers = np.append(numbers, np.zeros(128, np.uint8)).astype(np.float32)
-    one = _stretched_weights(numbers, first, grids, footprint)
+    weights: Array = _stretched_weights(numbers, first, grids, footprint) * _LANES
     dual = np.flatnonzero(grids[2] == 2)
     other = _stretched_weights(numbers, first[dual] + 1, grids[:, dual], footprint)
-    of_second = np.uint64(1) << (second[dual] << 4).astype(np.uint64)
-    lanes = np.full(len(grids[0]), _LANES)
-    lanes[dual] ^= of_second
-    weights: Array = one * lanes[:, None]
-    weights[dual] |= other * of_second[:, None]
+    shift = (second[dual] << 4).astype(np.uint64)[:, None]
+    weights[dual] &= ~(np.uint64(0xFFFF) << shift)
+    weights[dual] |= other << shift
     return weights
 
 
 def _stretched_weights(
     numbers: Array, first: Array, grids: Array, footprint: tuple[int, int]
 ) -> Array:
-    """One plane's weights of all texels; blocks with equal grids follow one another."""
-    size = grids[0] * grids[1]
-    grid = numbers[first[:, None] + grids[2][:, None] * np.arange(size.max(initial=0))]
-    out = np.empty((len(grid), footprint[0] * footprint[1]), np.float32)
-    shape = grids[0] << 4 | grids[1]
-    borders = np.flatnonzero(np.diff(shape, prepend=-1, append=-1)).tolist()
-    for begin, end in pairwise(borders):
-        width, height = grids[:2, begin].tolist()
-        # Sums of whole numbers below 2**24 are exact, so their order does not matter.
-        some = grid[begin:end, : width * height]
-        np.matmul(some, _stretched(width, height, footprint), out=out[begin:end])
-    return (out + np.float32(0.5)).astype(np.int32).astype(np.uint64)
+    """One plane's weights of all texels."""
+    places, shares = _stretched(footprint)
+    shape = grids[0], grids[1]
+    at = places[(*shape, grids[2])]
+    at += first[:, None, None]
+    total = np.einsum("nct,nct->nt", numbers.take(at), shares[shape], dtype=np.int16)
+    return np.asarray(total + np.int16(8) >> np.int16(4)).astype(np.uint64)
 
 
 def _texels(weights: Array, ends: Array, part: Array, srgb: bool) -> Array:
@@ -407,41 +408,53 @@ def _texels(weights: Array, ends: Array, part: Array, srgb: bool) -> Array:
 
 
 @cache
-def _stretched(width: int, height: int, footprint: tuple[int, int]) -> Array:
-    """What each weight of the grid counts for at each texel."""
+def _stretched(footprint: tuple[int, int]) -> tuple[Array, Array]:
+    """By the size of a grid of weights: the places of the four weights around each texel, and what
+    each of them counts for, in sixteenths: `[width, height, corner, texel]`.
+    """
     steps = [(1024 + n // 2) // (n - 1) for n in footprint]
     y, x = (c.reshape(-1) for c in np.mgrid[: footprint[1], : footprint[0]])
+    width, height = (c[..., None] for c in np.mgrid[: footprint[0] + 1, : footprint[1] + 1])
     across = (steps[0] * x * (width - 1) + 32) >> 6
     down = (steps[1] * y * (height - 1) + 32) >> 6
     fx, fy = across & 15, down & 15
     both = (fx * fy + 8) >> 4
-    share = np.stack((16 - fx - fy + both, fx - both, fy - both, both))
+    share = np.stack((16 - fx - fy + both, fx - both, fy - both, both), axis=2)
     first = (across >> 4) + (down >> 4) * width
-    place = np.minimum(first + np.array([[0], [1], [width], [width + 1]]), width * height - 1)
-    out = np.zeros((width * height, x.size), np.float32)
-    np.add.at(out, (place, np.arange(x.size)), share)
-    return out / 16
+    place = np.stack((first, first + 1, first + width, first + width + 1), axis=2)
+    place = np.minimum(place, (width * height)[..., None] - 1)
+    return np.stack((place, place, 2 * place), axis=2), share.astype(np.uint8)
 
 
-def _partition(index: Array, parts: Array, footprint: tuple[int, int]) -> Array:
+def _partition(seed: Array, footprint: tuple[int, int]) -> Array:
     """The partition of every texel, by the hash function of the format."""
     y, x = (c.reshape(-1).astype(np.int16) for c in np.mgrid[: footprint[1], : footprint[0]])
     if footprint[0] * footprint[1] < 31:
         x, y = x << 1, y << 1
-    seed = index + (parts - 1) * 1024
-    h = _hashed(seed)
+    across, down, offset = _partition_factors()[..., seed, None]
+    total = (across * x + down * y + offset) & 63
+    ranked = total << 2 | _RANKS  # the first of equal ones is ahead
+    return np.asarray(3 - (ranked.max(axis=0) & 3))
+
+
+_RANKS = np.array([3, 2, 1, 0], np.int16)[:, None, None]
+
+
+@cache
+def _partition_factors() -> Array:
+    """What the two coordinates of a texel count for and what is added, `[3, partition, seed]`;
+    partitions that a seed does not have get zeros.
+    """
+    seed = np.arange(4096)
+    parts, h = (seed >> 10) + 1, _hashed(seed)
     seeds = [(h >> 4 * i & 15) ** 2 for i in range(8)]
     even, wide = np.where(seed & 2, 4, 5), np.where(parts == 3, 6, 5)
     odd = (seed & 1).astype(np.bool_)
     shift = np.where(odd, even, wide), np.where(odd, wide, even)
-    scaled = [(s >> shift[i & 1]).astype(np.int16)[:, None] for i, s in enumerate(seeds)]
-    best = np.zeros((len(seed), x.size), np.int16)
-    for i in range(4):
-        offset = (h >> (14 - 4 * i)).astype(np.int16)[:, None]
-        total = (scaled[2 * i] * x + scaled[2 * i + 1] * y + offset) & 63
-        ranked = (total << 2 | 3 - i) * (i < parts)[:, None]  # the first of equal ones is ahead
-        np.maximum(best, ranked, out=best)
-    return 3 - (best & 3)
+    scaled = [s >> shift[i & 1] for i, s in enumerate(seeds)]
+    offset = [h >> (14 - 4 * i) & 63 for i in range(4)]
+    factors = np.array([scaled[::2], scaled[1::2], offset], np.int16)
+    return factors * (np.arange(4)[:, None] < parts)
 
 
 def _hashed(seed: Array) -> Array:

@@ -178,6 +178,9 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
+    if _is_turned(target, type):
+        words = pixels.view("<u4")[..., 0]
+        return (words >> np.uint32(8) | words << np.uint32(24)).view(np.uint8)
     moves = _moves(target, format, type, base)
     if moves is not None:
         return _moved(moves, type, pixels)
@@ -227,16 +230,34 @@ def from_pipe(source: Format, rows: Bytes) -> Array:
     out = np.zeros((*raw.shape, 4), np.float64)
     out[..., 3] = 1
     if linear.has_depth:
-        channel = next(c for c in linear.channels if c.name == "Z")
-        if channel.type == "FLOAT":
-            out[..., 0] = codecs.unpack_depth(linear, raw)
-        else:
-            top = (1 << channel.bits) - 1
-            word = raw.dtype.type
-            out[..., 0] = ((raw >> word(channel.shift)) & word(top)) / np.float64(top)
+        out[..., 0] = _depth(linear, raw)
     if linear.has_stencil:
         out[..., 1] = codecs.unpack_stencil(linear, raw)
     return out
+
+
+def _depth(format: Format, raw: Array) -> Array:
+    """The depth of texels, in double precision where it has a fixed point."""
+    channel = next(c for c in format.channels if c.name == "Z")
+    if channel.type == "FLOAT":
+        return codecs.unpack_depth(format, raw)
+    top, word = (1 << channel.bits) - 1, raw.dtype.type
+    return np.asarray(((raw >> word(channel.shift)) & word(top)) / np.float64(top))
+
+
+def _is_turned(stored: Format, type: int) -> bool:
+    """Whether pixels of a client type are texels whose 32 bits are rotated by eight."""
+    return type == GL.UNSIGNED_INT_24_8 and stored.name == "Z24_UNORM_S8_UINT"
+
+
+def client_depth_stencil(source: Format, format: int, type: int, rows: Bytes) -> Bytes:
+    """Rows of a format of depth, stencil or both as client pixels of one or both of them."""
+    raw = codecs.texels(source, rows)
+    if _is_turned(source, type):
+        return (raw << np.uint32(8) | raw >> np.uint32(24))[..., None].view(np.uint8)
+    letters = COMPONENTS[format]
+    read = {"Z": _depth, "S": codecs.unpack_stencil}
+    return _encode(type, letters, [read[letter](source, raw) for letter in letters], False)
 
 
 def _quantize(values: Array, name: str) -> Array:
@@ -267,7 +288,12 @@ def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = Fal
         rows = codecs.pack(packed_format, rgba.astype(np.float32))
         return rows.reshape(*rgba.shape[:-1], 4)
     planes = [_plane(rgba, c, luminance_sum) for c in letters]
-    keep = rgba.dtype.kind in "iu"
+    return _encode(type, letters, planes, rgba.dtype.kind in "iu")
+
+
+@_QUIETLY
+def _encode(type: int, letters: str, planes: list[Array], keep: bool) -> Bytes:
+    """The components of pixels, each an array, as client pixels; `keep` if these are integers."""
     if type in PACKED_TYPES:
         return _encode_packed(type, planes, keep)
     name = PLAIN_TYPES[type]

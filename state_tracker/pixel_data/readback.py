@@ -25,7 +25,12 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.entry_points.watchers import READERS, colors_read
-from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
+from gallette.state_tracker.pixel_data.convert import (
+    client_depth_stencil,
+    encode_client,
+    from_pipe,
+    same_bits,
+)
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.pixel_data.plain_reads import (
@@ -136,6 +141,8 @@ def client_pixels(
     order = byte_order(source, info.base, format, type)
     if order is not None:
         return in_order(rows, source, order)
+    if source.is_depth_stencil:
+        return client_depth_stencil(source, format, type, rows)
     return encode_client(format, type, _read_values(source, rows, info), luminance_sum=sum)
 
 
