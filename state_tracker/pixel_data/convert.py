@@ -178,7 +178,7 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
-    if _is_turned(target, type):
+    if _is_turned(target, format, type):
         words = pixels.view("<u4")[..., 0]
         return (words >> np.uint32(8) | words << np.uint32(24)).view(np.uint8)
     moves = _moves(target, format, type, base)
@@ -245,15 +245,16 @@ def _depth(format: Format, raw: Array) -> Array:
     return np.asarray(((raw >> word(channel.shift)) & word(top)) / np.float64(top))
 
 
-def _is_turned(stored: Format, type: int) -> bool:
-    """Whether pixels of a client type are texels whose 32 bits are rotated by eight."""
-    return type == GL.UNSIGNED_INT_24_8 and stored.name == "Z24_UNORM_S8_UINT"
+def _is_turned(stored: Format, format: int, type: int) -> bool:
+    """Whether pixels of a client format are texels whose 32 bits are rotated by eight."""
+    both = format == GL.DEPTH_STENCIL and type == GL.UNSIGNED_INT_24_8
+    return both and stored.name == "Z24_UNORM_S8_UINT"
 
 
 def client_depth_stencil(source: Format, format: int, type: int, rows: Bytes) -> Bytes:
     """Rows of a format of depth, stencil or both as client pixels of one or both of them."""
     raw = codecs.texels(source, rows)
-    if _is_turned(source, type):
+    if _is_turned(source, format, type):
         return (raw << np.uint32(8) | raw >> np.uint32(24))[..., None].view(np.uint8)
     letters = COMPONENTS[format]
     read = {"Z": _depth, "S": codecs.unpack_stencil}
