@@ -351,7 +351,7 @@ _OLD = re.compile(
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
 _SETS_ARRAYS = re.compile(r"\w+Pointer|\w+ClientState")
-_ALONE = re.compile(r"MatrixMode|Ortho|Frustum")
+_NOT_IN_RUNS = re.compile(r"MatrixMode|Ortho|Frustum")
 _VECTOR = re.compile(r"[A-Za-z]+([1-4])(f|d|ub|i)v?")
 _LETTERS = {"f": "f", "d": "d", "ub": "B", "i": "i"}
 
@@ -435,7 +435,7 @@ class Call:
     @property
     def plays(self) -> bool:
         """Whether it can be part of a run of calls that change one stack or call lists."""
-        return self.moves and _ALONE.fullmatch(self.name) is None
+        return self.moves and _NOT_IN_RUNS.fullmatch(self.name) is None
 
     @cached_property
     def c_name(self) -> str:

@@ -59,8 +59,8 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     sets_state,
     with_lists,
     without_commands,
-    without_effect,
 )
+from gallette.state_tracker.optional.compatibility.recorded_matrices import without_effect
 from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
 from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.current_attribs import GL_TYPES, LARGEST, set_current

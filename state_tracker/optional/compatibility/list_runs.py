@@ -27,16 +27,18 @@ from gallette.state_tracker.optional.compatibility.kept_primitives import (
 )
 from gallette.state_tracker.optional.compatibility.matrices import Cells, most_matrices
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
+    Content,
+    draw_all,
+    may_play,
+)
+from gallette.state_tracker.optional.compatibility.recorded_matrices import (
     CALL,
     LOAD,
     MULTIPLY,
     POP,
     PUSH,
-    Content,
     Course,
     course,
-    draw_all,
-    may_play,
 )
 
 if TYPE_CHECKING:

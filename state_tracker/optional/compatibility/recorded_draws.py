@@ -18,6 +18,7 @@ from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.optional.compatibility.kept_primitives import (
     keep_vertices,
     release_vertices,
@@ -28,23 +29,25 @@ from gallette.state_tracker.optional.compatibility.recorded_arrays import (
     set_arrays,
 )
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
-    CALL,
-    UNIT,
-    Moved,
-    fill_with,
     fixed_token,
     is_known,
     may_know_draws,
-    moved_by,
 )
 from gallette.state_tracker.optional.compatibility.recorded_materials import (
     SETS_MATERIAL,
     RecordedMaterials,
-    are_valid,
+)
+from gallette.state_tracker.optional.compatibility.recorded_matrices import (
+    CALL,
+    UNIT,
+    Moved,
+    fill_with,
+    moved_by,
 )
 from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     BEGIN,
     END,
+    IS_PRIMITIVE,
     POS,
     SETS_COLOR,
     Specified,
@@ -70,7 +73,6 @@ _USUAL = tuple(int(getattr(VertAttrib, name)) for name in ("NORMAL", "COLOR0", "
 _SPECIFIES = np.array([call.specifies for call in CALLS])
 _MOVES = np.array([call.moves for call in CALLS])
 _SELECTS = np.arange(len(CALLS)) == UNIT  # which matrix of a texture is the current one
-_WHOLE = np.array([call.is_primitive for call in CALLS])
 _SETS_ARRAYS = np.array([call.sets_arrays for call in CALLS])
 _COPIES = np.array([call.copies for call in CALLS])
 _IS_UNIFORM = np.array([call.role is Role.UNIFORM for call in CALLS])
@@ -225,8 +227,6 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     caps = rows[switches, 1]
     if any((caps == each).any() for each in _UNKNOWN) or not specifies.any():
         return None
-    if not are_valid(rows[SETS_MATERIAL[numbers]]):
-        return None
     found = specified(ctx, rows[specifies])
     if found is None or not len(found.columns[POS]):
         return None
@@ -252,12 +252,15 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     if room is None:
         return None
     vao, first = room
+    sets, materials = SETS_MATERIAL[calls[:, 0]], None
+    if sets.any():
+        try:
+            materials = RecordedMaterials(ctx, calls[sets], np.cumsum(sets)[drawn])
+        except GLError:
+            return None
     calls[drawn, 2] += first
     found.set_last(ctx)
     set_arrays(ctx, rows[_SETS_ARRAYS[numbers]])
-    sets, materials = SETS_MATERIAL[calls[:, 0]], None
-    if sets.any():
-        materials = RecordedMaterials(ctx, calls[sets], np.cumsum(sets)[drawn])
     return RecordedDraws(ctx, vao, calls[~(moves | sets)], moved, materials, count)
 
 
@@ -281,7 +284,7 @@ def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     vertex belongs to one primitive only.
     """
     copied = _COPIES[rows[:, 0]]
-    begins = ((rows[:, 0] == BEGIN) | _WHOLE[rows[:, 0]]).nonzero()[0]
+    begins = ((rows[:, 0] == BEGIN) | IS_PRIMITIVE[rows[:, 0]]).nonzero()[0]
     whole, after = vertices_of(found.modes), others.searchsorted(begins)
     counts = found.ends - found.begins
     new = (whole == 0) | (counts % np.maximum(whole, 1) != 0)

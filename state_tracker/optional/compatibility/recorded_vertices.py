@@ -53,9 +53,9 @@ _SLOTS = np.array(
 )
 """By function: the attribute that it sets, -1 for none; of the first unit if it names a unit."""
 _COPIES = np.array([call.copies for call in CALLS])
-_WHOLE = np.array([call.is_primitive for call in CALLS])
-_IS_RECTANGLE = _WHOLE & ~_COPIES
-_SLOTS[_WHOLE] = POS
+IS_PRIMITIVE = np.array([call.is_primitive for call in CALLS])
+_IS_RECTANGLE = IS_PRIMITIVE & ~_COPIES
+_SLOTS[IS_PRIMITIVE] = POS
 _CORNERS = (0, 1), (2, 1), (2, 3), (0, 3)
 """Which arguments of glRect are the position of each vertex."""
 SETS_COLOR = np.isin(_SLOTS, (VertAttrib.COLOR0, VertAttrib.COLOR1))
@@ -116,7 +116,7 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
     """What these calls specify; None if they must be made one by one."""
     immediate = ctx.immediate
     numbers = rows[:, 0]
-    copied, whole, rectangles = _COPIES[numbers], _WHOLE[numbers], _IS_RECTANGLE[numbers]
+    copied, whole, rectangles = _COPIES[numbers], IS_PRIMITIVE[numbers], _IS_RECTANGLE[numbers]
     begins, ends = (numbers == BEGIN) | whole, (numbers == END) | whole
     slots = _SLOTS[numbers]
     units = _NAMES_UNIT[numbers].nonzero()[0]
