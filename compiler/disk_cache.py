@@ -146,7 +146,8 @@ that they have compiled, and need the processor for it.
 class _Writer:
     """Bodies that wait for their files, and the thread that creates these.
 
-    The thread ends when nothing waits. It is no daemon, so Python waits for it at exit.
+    The thread ends when nothing waits. It is no daemon, even if one starts it (the thread that
+    compiles), so Python waits for it at exit.
     """
 
     def __init__(self) -> None:
@@ -158,7 +159,9 @@ class _Writer:
         with self._lock:
             self.bodies[cache, key] = body
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="gallette-cache")
+                self._thread = threading.Thread(
+                    target=self._run, name="gallette-cache", daemon=False
+                )
                 try:
                     self._thread.start()
                 except RuntimeError:  # no more threads, or Python is about to end

@@ -285,12 +285,28 @@ if child:
     os.waitpid(child, 0)
 """
 
+DAEMON = """
+import sys, threading
+from pathlib import Path
+from gallette.compiler.disk_cache import DiskCache
+
+put = lambda: DiskCache(Path(sys.argv[1])).put("of a daemon", bytes(9))
+thread = threading.Thread(target=put, daemon=True)
+thread.start()
+thread.join()
+"""
+
 
 def test_files_are_there_when_the_process_has_ended(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FORKING_WRITER, str(tmp_path)]
     subprocess.run(command, timeout=60, check=True)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {f"{who}{number}" for who in ("parent", "child") for number in range(100)}
+
+
+def test_the_process_waits_for_files_that_a_daemon_thread_stored(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", DAEMON, str(tmp_path)], timeout=60, check=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["of a daemon"]
 
 
 def test_the_bound_holds_and_the_latest_stay(tmp_path: Path) -> None:
