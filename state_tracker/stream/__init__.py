@@ -30,8 +30,10 @@ long run of matrices and lists together (`optional/compatibility`, `recorded_ver
 draws from a buffer (`recorded_draws`), whose kinds are known as above; what their shaders read is
 in the state of lights, and their uniforms are computed from matrices and materials each time. Draws
 from client arrays are such primitives, too (`recorded_arrays`), and the calls of short lists take
-the place of those that call the lists. What stands between such calls is executed as above. Other
-lists may set anything, so they end what is known.
+the place of those that call the lists. Draws of fixed function from the application's buffers are
+followed likewise; a colour set before one of them belongs to its kind, if it has no array of
+colours. What stands between such calls is executed as above. Other lists may set anything, so they
+end what is known.
 
 `GALLETTE_STREAM=off` disables the stream: every call is executed at once.
 """

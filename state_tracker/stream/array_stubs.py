@@ -16,9 +16,9 @@ from .calls import CLIENT_ARRAYS, COPY, FORMAT, VERTICES
 ARRAYS = (GL.VERTEX_ARRAY, GL.NORMAL_ARRAY, GL.COLOR_ARRAY, GL.TEXTURE_COORD_ARRAY)
 TRACKED = 1 << CLIENT_ARRAYS
 NONE = 2 << CLIENT_ARRAYS
-"""The word of client arrays has a bit for each enabled array, and `TRACKED`. It is 0 as long as the
-context never had any, `NONE` if none is enabled in the default vertex array, which alone may have
-some, and -1 if what is enabled is unknown, or cannot be copied.
+"""The word of client arrays has a bit for each enabled array, and `TRACKED`. It is 0 as long as
+there are none, `NONE` if none is enabled in the default vertex array, which alone may have some,
+and -1 if what is enabled is unknown, or cannot be copied.
 """
 WORDS = 1 + 4 * CLIENT_ARRAYS
 """The first word; then of each array the address, the stride, the bytes of a vertex, the format."""
@@ -68,6 +68,11 @@ class ArrayStubs:
     def _unless(self, array: int, label: str) -> None:
         """Jump unless an array is enabled."""
         self._test(1 << array)
+        self._if(_EQUAL, label)
+
+    def unless_any(self, label: str) -> None:
+        """Jump if there are no client arrays."""
+        self._compare()
         self._if(_EQUAL, label)
 
     def only_without(self, enables: bool) -> None:
@@ -157,8 +162,7 @@ class ArrayStubs:
         into R8. Jumps to "plain" if there are no client arrays.
         """
         raw = self._code.raw
-        self._compare()
-        self._if(_EQUAL, "plain")
+        self.unless_any("plain")
         self._compare(NONE)
         self._if(_EQUAL, "plain")
         self._only_tracked()

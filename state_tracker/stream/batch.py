@@ -374,23 +374,28 @@ class Batch:
 
     def _set_attribute(self, place: int) -> None:
         """Make a call that sets an attribute of the vertex array, and from the array buffer, that
-        were bound for it.
+        were bound for it, and of the unit that was selected.
         """
         arrays, bound = self._ctx.arrays, self._ctx.buffers.bound
-        before = arrays.current, bound[GL.ARRAY_BUFFER]
+        before = arrays.current, bound[GL.ARRAY_BUFFER], arrays.client_unit
         name = self._selected(self._states.vertex_array, place)
-        target = int(GL.ARRAY_BUFFER)
-        buffer = self._selected(lambda at: self._states.buffer(target, at), place)
         array, source = arrays.names.get(name) if name else arrays.default, before[1]
-        if source is None or source.name != buffer:  # (another context may have deleted its name)
-            source = self._ctx.buffers.names.get(buffer)
-        if array is None or source is None:
+        if CALLS[int(self._numbers[place])].points_into_buffer:
+            target = int(GL.ARRAY_BUFFER)
+            buffer = self._selected(lambda at: self._states.buffer(target, at), place)
+            # (Another context may have deleted its name.)
+            if source is None or source.name != buffer:
+                source = self._ctx.buffers.names.get(buffer)
+            if source is None:
+                return
+        if array is None:
             return
         arrays.current, bound[GL.ARRAY_BUFFER] = array, source
+        arrays.client_unit = self._selected(self._states.client_unit, place)
         try:
             self._perform(place)
         finally:
-            arrays.current, bound[GL.ARRAY_BUFFER] = before
+            arrays.current, bound[GL.ARRAY_BUFFER], arrays.client_unit = before
 
     def _queries_changed(self, entry: int) -> None:
         """Record that the driver began and ended the queries of all entries before `entry`."""

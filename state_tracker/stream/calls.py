@@ -91,6 +91,7 @@ class Family(Enum):
     HINT = auto()
     # No draw depends on these:
     ACTIVE_TEXTURE = auto()
+    CLIENT_ACTIVE_TEXTURE = auto()
     BOUND_BUFFER = auto()
     READ_FRAMEBUFFER = auto()
     READ_BUFFER = auto()
@@ -139,6 +140,10 @@ class Selected:
         return self._states.unit(self._at)
 
     @property
+    def client_unit(self) -> Ints:
+        return self._states.client_unit(self._at)
+
+    @property
     def framebuffer(self) -> Ints:
         return self._states.framebuffer(self._at)
 
@@ -174,6 +179,9 @@ def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, rows[:, 1])]
 
 
+_UNITS = 31
+"""More units than there are texture coordinates."""
+
 _OF_UNIT = np.zeros(1 << 16, np.bool_)
 """By capability: whether each texture unit has it for itself."""
 _OF_UNIT[[
@@ -197,6 +205,25 @@ def _texture_env(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 
 def _attribute(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
     return [slot_of(family, selected.vertex_array << 16 | rows[:, 1] & 0xFFFF)]
+
+
+def _array(array: int) -> Slots:
+    """Attributes of fixed function have the numbers of their arrays: no generic one has these."""
+
+    def found(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+        return _arrays(family, np.full(len(rows), array, np.int64), selected)
+
+    return found
+
+
+def _named_array(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return _arrays(family, rows[:, 1] & 0xFFFF, selected)
+
+
+def _arrays(family: Family, arrays: Ints, selected: Selected) -> list[Ints]:
+    of_unit = arrays == GL.TEXTURE_COORD_ARRAY
+    units = np.where(of_unit, (selected.client_unit & _UNITS) << 48, 0) if of_unit.any() else 0
+    return [slot_of(family, units | selected.vertex_array << 16 | arrays)]
 
 
 def _texture(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
@@ -309,6 +336,13 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "PolygonMode": (Family.POLYGON_MODE, _one_face),
     "LogicOp": (Family.LOGIC_OP, whole),
     "ProvokingVertex": (Family.PROVOKING_VERTEX, whole),
+    "ClientActiveTexture": (Family.CLIENT_ACTIVE_TEXTURE, whole),
+    "VertexPointer": (Family.ATTRIBUTE, _array(int(GL.VERTEX_ARRAY))),
+    "NormalPointer": (Family.ATTRIBUTE, _array(int(GL.NORMAL_ARRAY))),
+    "ColorPointer": (Family.ATTRIBUTE, _array(int(GL.COLOR_ARRAY))),
+    "TexCoordPointer": (Family.ATTRIBUTE, _array(int(GL.TEXTURE_COORD_ARRAY))),
+    "EnableClientState": (Family.ATTRIBUTE_ENABLED, _named_array),
+    "DisableClientState": (Family.ATTRIBUTE_ENABLED, _named_array),
     "TexEnvi": (Family.TEXTURE_ENV, _texture_env),
     "TexEnvf": (Family.TEXTURE_ENV, _texture_env),
     "ShadeModel": (Family.SHADE_MODEL, whole),
@@ -347,10 +381,13 @@ _OLD = re.compile(
     r"|Begin|End|CallList"
     r"|(Push|Pop)Matrix|LoadIdentity|(Translate|Rotate|Scale)[fd]|(Load|Mult)Matrix[fd]"
     r"|MatrixMode|Ortho|Frustum|Rect[fi]|Materialfv?"
-    r"|(Vertex|Normal|Color|TexCoord)Pointer|(En|Dis)ableClientState"
 )
 """Functions of the compatibility profile that old programs call most: thousands in a frame."""
-_SETS_ARRAYS = re.compile(r"\w+Pointer|\w+ClientState")
+_OF_CLIENTS = (
+    *("VertexPointer", "NormalPointer", "ColorPointer", "TexCoordPointer"),
+    *("EnableClientState", "DisableClientState", "DrawArrays", "DrawElements"),
+)
+"""Functions whose commands are others while arrays lie in the application's memory."""
 _NOT_IN_RUNS = re.compile(r"MatrixMode|Ortho|Frustum")
 _VECTOR = re.compile(r"[A-Za-z]+([1-4])(f|d|ub|i)v?")
 _LETTERS = {"f": "f", "d": "d", "ub": "B", "i": "i"}
@@ -392,7 +429,8 @@ class Call:
     slots: Slots | None = None
     # Of a uniform, a vertex or an attribute: letter, rows and columns.
     kind: tuple[str, int, int] = ("", 0, 0)
-    copies: bool = False  # whether it is a draw whose client arrays were copied (`array_stubs`)
+    # Whether arrays are in the application's memory, and copied for draws (`array_stubs`).
+    of_clients: bool = False
 
     @property
     def name(self) -> str:
@@ -402,6 +440,11 @@ class Call:
     def payload(self) -> int:
         """The size in bytes of the uniform, matrix or attribute that a pointer refers to."""
         return struct.calcsize(self.kind[0]) * self.kind[1] * self.kind[2]
+
+    @property
+    def copies(self) -> bool:
+        """Whether it is a draw whose client arrays were copied."""
+        return self.of_clients and self.name.startswith("Draw")
 
     @property
     def specifies(self) -> bool:
@@ -419,7 +462,17 @@ class Call:
     @property
     def sets_arrays(self) -> bool:
         """Whether it sets where the client arrays of fixed function are."""
-        return self.role is Role.OLD and _SETS_ARRAYS.fullmatch(self.name) is not None
+        return self.of_clients and not self.copies
+
+    @property
+    def changes_arrays(self) -> bool:
+        """Whether it may change the vertex array, or where its pointers point. It becomes a command
+        only if no client arrays are enabled.
+        """
+        return self.group in (
+            *(Family.VERTEX_ARRAY, Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED),
+            *(Family.ATTRIBUTE_DIVISOR, Family.BOUND_BUFFER),
+        )
 
     @property
     def sets_material(self) -> bool:
@@ -448,7 +501,7 @@ class Call:
         holds.
         """
         copied = self.role is not Role.DRAW and not self.points_into_buffer
-        copied = copied and not self.copies and not self.sets_arrays
+        copied = copied and not self.of_clients
         return copied and any(p.stars for p in self.function.params)
 
     @property
@@ -513,7 +566,7 @@ class Call:
         """Write a command that sets state, or is of the compatibility profile; false if these are
         not its arguments. Data is given as bytes.
         """
-        if self.role not in (Role.STATE, Role.OLD) or self.copies or self.sets_arrays:
+        if self.role not in (Role.STATE, Role.OLD) or self.of_clients:
             return False
         if self.pointer and not self.points_at_payload:
             return False
@@ -571,17 +624,17 @@ def _calls() -> list[Call]:
             elif vector := _VECTOR.fullmatch(name):
                 kind = (_LETTERS[vector[2]], int(vector[1]), 1)
             add(name, Role.OLD, kind=kind)
-    for name in ("DrawArrays", "DrawElements"):
-        add(name, Role.OLD, copies=True)
+    for name in _OF_CLIENTS:
+        add(name, Role.OLD, of_clients=True)
     return found
 
 
 CALLS = _calls()
-NUMBERS = {call.name: call.number for call in CALLS if not call.copies}
+NUMBERS = {call.name: call.number for call in CALLS if not call.of_clients}
 """The number of a function, by its name without `gl`."""
 
-COPIES = {call.name: call.number for call in CALLS if call.copies}
-"""The number of a draw whose client arrays were copied, by the function's name."""
+OF_CLIENTS = {call.name: call.number for call in CALLS if call.of_clients}
+"""The number of a call about arrays in the application's memory, by the function's name."""
 
 IN_LIST = 2
 """The word of a glBegin that says whether a list called it."""

@@ -41,6 +41,11 @@ class Recorder(Protocol):
         """Whether others than those of `Role.OLD` become commands."""
         ...
 
+    @property
+    def has_clients(self) -> bool:
+        """Whether there ever were client arrays."""
+        ...
+
     def find_clients(self) -> None:
         """Call `has_clients` if the context has had client arrays."""
         ...
@@ -115,7 +120,7 @@ def forget(recorder: Recorder) -> None:
     """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
         _last[:] = _NOTHING
-        if words[CLIENTS]:
+        if recorder.has_clients:
             words[CLIENTS] = -1
 
 

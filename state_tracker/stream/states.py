@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.vertices.vertex_arrays import SLOTS
 
 from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, distinct, whole
 
@@ -35,6 +36,7 @@ _START = _odd(len(CALLS))
 for _call in CALLS:
     _FACTORS[_call.number, _call.hashed] = _odd(len(_call.hashed))
 _SLOT, _KIND, _BUFFER = _odd(3)
+_COMPONENTS = _odd(4 * SLOTS).reshape(SLOTS, 4)
 _FAMILY = np.array([0 if call.group is None else call.group.value for call in CALLS])
 _BY_FIRST = np.array([call.slots is by_first for call in CALLS])
 _SPECIAL = [call for call in CALLS if call.slots not in (None, whole, by_first)]
@@ -45,9 +47,12 @@ for _family in Family:
     _BY_DRAWS[_family.value] = _family.seen_by_draws
     _BY_CLEARS[_family.value] = _family.seen_by_clears
 
-_USE, _ARRAY, _ACTIVE, _BIND, _FRAMEBUFFER = (
+_USE, _ARRAY, _ACTIVE, _CLIENT_ACTIVE, _BIND, _FRAMEBUFFER = (
     NUMBERS[name]
-    for name in ("UseProgram", "BindVertexArray", "ActiveTexture", "BindTexture", "BindFramebuffer")
+    for name in (
+        *("UseProgram", "BindVertexArray", "ActiveTexture", "ClientActiveTexture"),
+        *("BindTexture", "BindFramebuffer"),
+    )
 )
 _BUFFER_NAME_AT = {
     NUMBERS["BindBuffer"]: 2,
@@ -61,6 +66,10 @@ Getter = Callable[..., int]
 
 def _unit(ctx: Context) -> int:
     return ctx.textures.active
+
+
+def _client_unit(ctx: Context) -> int:
+    return ctx.arrays.client_unit
 
 
 def _program(ctx: Context) -> int:
@@ -102,6 +111,12 @@ def values_of(rows: Ints, numbers: Numbers) -> Hashes:
     words = rows[:, :HASHED_WORDS].view(np.uint64)
     found: Hashes = np.einsum("ij,ij->i", words, _FACTORS.take(numbers, 0))
     return found + _START[numbers]
+
+
+def hashes_of(columns: npt.NDArray[np.float64], slots: list[int]) -> Hashes:
+    """The hashes of some attributes, a row of four numbers each."""
+    words = np.ascontiguousarray(columns).view(np.uint64)
+    return _mixed(np.einsum("ij,j->i", words, _COMPONENTS[slots].reshape(-1)))
 
 
 def kind_of(values: Hashes, states: Hashes) -> Hashes:
@@ -247,6 +262,12 @@ class States:
         where = self.where(_ACTIVE)
         units = self._rows[where, 1] - int(GL.TEXTURE0)
         return _last(where, units, self.before(_unit), at)
+
+    def client_unit(self, at: Ints) -> Ints:
+        """The texture unit whose array of coordinates is set."""
+        where = self.where(_CLIENT_ACTIVE)
+        units = self._rows[where, 1] - int(GL.TEXTURE0)
+        return _last(where, units, self.before(_client_unit), at)
 
     def program(self, at: Ints) -> Ints:
         """The name of the program in use."""

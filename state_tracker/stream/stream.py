@@ -61,6 +61,10 @@ _PLAYED, _SPECIFIED = 1, 2
 _ORDERED = np.array([_SPECIFIED * call.specifies + _PLAYED * call.plays for call in CALLS])
 """By function: what runs of the compatibility profile it can be part of, 0 if of none."""
 _COPIES = np.array([call.copies for call in CALLS])
+_IS_DRAW = np.array([call.role is Role.DRAW for call in CALLS])
+_MAKES = np.array([call.is_primitive or call.name in ("Begin", "CallList") for call in CALLS])
+"""By function: whether it begins a primitive, or calls a list, which may."""
+_CHANGES_ARRAYS = np.array([call.changes_arrays for call in CALLS])
 _CALL_LIST, _USE = NUMBERS["CallList"], NUMBERS["UseProgram"]
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
@@ -266,14 +270,16 @@ class Stream:
                 self._follow(commands[part], at, written, written_at)
 
     def _alternating(self, rows: Ints, first: int) -> list[tuple[int, int]]:
-        """Where calls from `first` on that specify primitives of fixed function alternate with
-        others, but lists, often enough.
+        """Where calls from `first` on that draw by fixed function alternate with others often
+        enough: either those that specify primitives, or draws from buffers.
         """
         if self._may_know_draws(rows) or self._are_diverted():
             return []
         rows = rows[first:]
         specifies = _ORDERED[rows[:, 0]] == _SPECIFIED
-        alone = (rows[:, 0] == _CALL_LIST) | _COPIES[rows[:, 0]]  # which may be draws of their own
+        drawn = _IS_DRAW[rows[:, 0]]
+        # These may be draws of their own.
+        alone = (rows[:, 0] == _CALL_LIST) | _COPIES[rows[:, 0]] | drawn
 
         def enough(start: int, end: int) -> bool:
             changes = np.count_nonzero(specifies[start + 1 : end] != specifies[start : end - 1])
@@ -281,9 +287,18 @@ class Stream:
 
         if not len(rows) or not enough(0, len(rows)):
             return []
-        edges = pairwise([-1, *self.ctx.immediate.apart(rows), len(rows)])
-        parts = [(before + 1, end) for before, end in edges if end > before + 1]
-        return [(first + start, first + end) for start, end in parts if enough(start, end)]
+        apart = {place + 1: place for place in self.ctx.immediate.apart(rows)}
+        # Primitives are drawn while other vertex arrays are bound than the application's.
+        arrays = drawn | _CHANGES_ARRAYS[rows[:, 0]]
+        both = (_MAKES[rows[:, 0]] | arrays).nonzero()[0]
+        turns = both[1:][arrays[both[1:]] != arrays[both[:-1]]].tolist() if arrays.any() else []
+        starts = sorted({0, *apart, *turns})
+        parts = [(start, apart.get(end, end)) for start, end in pairwise([*starts, len(rows)])]
+        return [
+            (first + start, first + end)
+            for start, end in parts
+            if end > start and enough(start, end)
+        ]
 
     def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> int:
         """Make calls as draws from a buffer, between which state and matrices are set; returns how
@@ -340,6 +355,13 @@ class Stream:
         """The hash of the state, outside the slots, that selects shaders of fixed function."""
         return 0 if self.fixed is None else int(self.fixed.state)
 
+    @property
+    def knows_current(self) -> bool:
+        """Whether the draws being made may come again with these values of attributes that have no
+        array.
+        """
+        return self.fixed is not None and bool(self.fixed.reads_current)
+
     def _selected(self) -> tuple[int, ...]:
         """What the slots that calls set depend on."""
         ctx = self.ctx
@@ -358,6 +380,8 @@ class Stream:
         """
         numbers = rows[:, 0].astype(np.uint8)
         values = values_of(rows, numbers)
+        if self.fixed is not None:
+            values = self.fixed.kinds(rows, values)
         key = values.tobytes(), self.for_draws, self.for_clears, self.fixed_state, self._selected()
         found = self._analyses.get(key)
         if found is None or not found.holds(self, rows, written):

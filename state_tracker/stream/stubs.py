@@ -21,10 +21,10 @@ from .array_stubs import ArrayStubs
 from .calls import (
     CALLS,
     COMMAND_BYTES,
-    COPIES,
     IN_LIST,
     MOST_DRAW_BUFFERS,
     NUMBERS,
+    OF_CLIENTS,
     PAYLOAD,
     Call,
     Family,
@@ -93,12 +93,6 @@ CLIENTS = PLAIN_ROWS + 1
 
 WORDS = CLIENTS + array_stubs.WORDS
 
-_CHANGES_ARRAYS = (
-    *(Family.VERTEX_ARRAY, Family.ATTRIBUTE, Family.ATTRIBUTE_ENABLED),
-    *(Family.ATTRIBUTE_DIVISOR, Family.BOUND_BUFFER),
-)
-"""Calls of these become commands only if no client arrays are enabled."""
-
 _ABOVE, _NOT_ABOVE, _NOT_BELOW = b"\x0f\x87", b"\x0f\x86", b"\x0f\x83"
 _NOT_GREATER = b"\x0f\x8e"  # of signed numbers
 _NOT_EQUAL, _EQUAL, _ALWAYS = b"\x0f\x85", b"\x0f\x84", b"\xe9"
@@ -147,7 +141,9 @@ class _Stub(Assembler):
 
     def made(self) -> bytes:
         self._enter()
-        if self._call.group in _CHANGES_ARRAYS:
+        if self._call.changes_arrays and self._call.name in OF_CLIENTS:
+            self._set_clients()
+        elif self._call.changes_arrays:
             self._arrays.only_without(self._call.name == "EnableVertexAttribArray")
         if self._call.name in ("Enable", "Disable"):
             self._leave_if_switched(self._call.name == "Enable")
@@ -164,7 +160,7 @@ class _Stub(Assembler):
             self.branch(_EQUAL, "done")
             self.raw(b"\x49\x89\x82" + last)  # mov [r10 + ...], rax
             self.label("alone")
-        if self._call.name in COPIES:
+        if self._call.role is Role.DRAW and self._call.name in OF_CLIENTS:
             self._draw_from_clients()
         self._check()
         self._find_command()
@@ -192,7 +188,21 @@ class _Stub(Assembler):
         self._arrays.check_draw(indexed)
         self._check_room()
         self._find_command()
-        self._arrays.copy(COPIES[name], indexed, _at(Word.WRITTEN))
+        self._arrays.copy(OF_CLIENTS[name], indexed, _at(Word.WRITTEN))
+        self.branch(_ALWAYS, "stored command")
+        self.label("plain")
+
+    def _set_clients(self) -> None:
+        """Follow where client arrays are, if there are any."""
+        name = self._call.name
+        self._arrays.unless_any("plain")
+        if name in array_stubs.FORMATS:
+            self._arrays.pointed(name, _at(ARRAY_BUFFER))
+        else:
+            self._arrays.switched(name == "EnableClientState")
+        self._find_command()
+        self.raw(b"\x49\xc7\x03" + struct.pack("<I", OF_CLIENTS[name]))  # mov qword [r11]
+        self._store_arguments()
         self.branch(_ALWAYS, "stored command")
         self.label("plain")
 
@@ -267,6 +277,13 @@ class _Stub(Assembler):
         self.on_if(_ALWAYS)
         self.label("write")
 
+    def _check_array(self) -> None:
+        """Check that an array is one of the common ones, which are neighbours."""
+        # lea eax, [rdi - GL_VERTEX_ARRAY]; cmp eax, ...
+        self.raw(b"\x8d\x87" + struct.pack("<i", -GL.VERTEX_ARRAY))
+        self.raw(b"\x83\xf8" + bytes([GL.TEXTURE_COORD_ARRAY - GL.VERTEX_ARRAY]))
+        self.on_if(_ABOVE)
+
     def _check_property(self) -> None:
         """Check that a property of a material is a number or a colour."""
         for pname in (*_COLORS, GL.SHININESS):
@@ -303,12 +320,10 @@ class _Stub(Assembler):
     def _check(self) -> None:
         """Check that the data behind a pointer can be copied."""
         call = self._call
-        if call.sets_arrays and call.name in array_stubs.FORMATS:
-            self._arrays.pointed(call.name, _at(ARRAY_BUFFER))
-        elif call.sets_arrays:
-            self._arrays.switched(call.name == "EnableClientState")
+        if call.name.endswith("ClientState"):
+            self._check_array()
         if call.role is Role.DRAW:
-            if call.name not in COPIES:
+            if call.name not in OF_CLIENTS:
                 self._arrays.only_without(False)
             for number, param in enumerate(call.function.params):
                 if param.stars:  # offsets into buffers are less, addresses of indices are more

@@ -42,6 +42,8 @@ _CURRENT: dict[str, tuple[Format, str]] = {
 _COLORS = (VertAttrib.COLOR0, VertAttrib.COLOR1)
 _CURRENT_BYTES = 32  # size of one current value
 _FLOATS = struct.Struct("<4f16x")
+_MOST_CONSTANT = 256
+"""Limit on the buffers of current values that draws know."""
 _LEAST, _MOST = 1 << 8, 1 << 24
 """Bytes of the buffers that client arrays are copied to again and again."""
 _COPIED = 1 << 16
@@ -90,6 +92,7 @@ class Layout:
     clients: tuple[ClientRows, ...]
     blocked: bool  # a source buffer is mapped
     current: tuple[int, ...]  # attributes whose current values are read
+    current_index: int  # that of the buffer with them
     even_colors: bool  # all vertices of a primitive have the same colours, as without an array
     copies: tuple[Resource, ...] = ()  # of client arrays: those in `copied`
     copied: tuple[VertexBuffer | None, ...] = ()
@@ -130,6 +133,7 @@ class VertexInput:
         self._current_bytes = np.zeros(SLOTS * _CURRENT_BYTES, np.uint8)
         self.even_colors = True  # in the last draw of fixed function without lights
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
+        self._constant: dict[bytes, Resource] = {}  # buffers of values that draws know
 
     def prepare(
         self,
@@ -165,6 +169,8 @@ class VertexInput:
         buffers = layout.buffers
         if layout.clients:
             buffers = self._copy_clients(layout, first, last, instances, base_instance)
+        elif layout.current and ctx.stream.knows_current:
+            buffers = self._with_constants(layout)
         if buffers is not self._bound:
             ctx.pipe.set_vertex_buffers(buffers)
             self._bound = buffers
@@ -204,6 +210,7 @@ class VertexInput:
         if self._current is not None:
             self._current.unref()
             self._current = None
+        self._release_constant()
         while self._reused:
             self._reused.popitem()[1].unref()
 
@@ -279,6 +286,7 @@ class VertexInput:
             tuple(clients.values()),
             blocked,
             tuple(current),
+            current_index,
             vao.even_colors or not any(vao.attribs[slot].enabled for slot in _COLORS),
         )
 
@@ -325,6 +333,27 @@ class VertexInput:
             raw[at + packed.nbytes : at + _CURRENT_BYTES] = 0
         if changed:
             self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw)
+
+    def _with_constants(self, layout: Layout) -> tuple[VertexBuffer | None, ...]:
+        """The buffers of a draw that may come again, of which one has the current values, and will
+        have no others.
+        """
+        values = self._current_bytes.tobytes()
+        found = self._constant.get(values)
+        if found is None:
+            if len(self._constant) >= _MOST_CONSTANT:
+                self._release_constant()
+                self._ctx.stream.outdate()  # known draws read the released buffers
+            found = self._constant[values] = upload(
+                self._ctx, self._current_bytes, Bind.VERTEX_BUFFER
+            )
+        buffers = [*layout.buffers]
+        buffers[layout.current_index] = VertexBuffer(found, 0, 0)
+        return tuple(buffers)
+
+    def _release_constant(self) -> None:
+        while self._constant:
+            self._constant.popitem()[1].unref()
 
     def _copy_clients(
         self, layout: Layout, first: int, last: int, instances: int, base_instance: int

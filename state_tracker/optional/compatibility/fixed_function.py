@@ -85,11 +85,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
     s = ctx.lighting
     lights: list[LightKey] | None = None
     if s.enabled:
-        lights = [
-            LightKey(i, light.position[3] == 0.0, light.spot_cutoff != 180.0)
-            for i, light in enumerate(s.lights)
-            if light.enabled
-        ]
+        lights = [LightKey(i, *light.kind) for i, light in enumerate(s.lights) if light.enabled]
     texgen = []
     for generations, enabled in zip(s.texgen, s.texgen_enabled, strict=False):
         bits = modes = 0

@@ -65,6 +65,11 @@ class Light:
     quadratic_attenuation: float = 0.0
 
     @property
+    def kind(self) -> tuple[bool, bool]:
+        """What selects shaders: whether it is directional, and whether it is a spot light."""
+        return self.position[3] == 0.0, self.spot_cutoff != 180.0
+
+    @property
     def spot_cos_cutoff(self) -> float:
         return _cos(self.spot_cutoff)
 
@@ -118,7 +123,6 @@ class TexGen:
 
 
 _of_material = operator.attrgetter(*Material.__annotations__)
-_of_light = operator.attrgetter(*Light.__annotations__)
 
 
 def _generations() -> list[TexGen]:
@@ -159,9 +163,7 @@ class LightingState:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Properties of lights and others, some of which select shaders. No calls that set them are
-        commands of a stream.
-        """
+        """Properties that select shaders. No calls that set them are commands of a stream."""
         modes = [[each.mode for each in unit] for unit in self.texgen]
         others = (
             self.color_material_face,
@@ -170,7 +172,7 @@ class LightingState:
             self.fog_distance,
         )
         model = self.local_viewer, self.two_side, self.color_control
-        return *map(_of_light, self.lights), model, others, modes
+        return [each.kind for each in self.lights], model, others, modes
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""

@@ -20,10 +20,9 @@ from gallette.state_tracker.stream.array_stubs import FORMATS, NONE, REVERSED, T
 from gallette.state_tracker.stream.calls import (
     CALLS,
     COMMAND_BYTES,
-    COPIES,
     COPY,
     FORMAT,
-    NUMBERS,
+    OF_CLIENTS,
     VERTICES,
     Ints,
     distinct,
@@ -49,7 +48,7 @@ _DTYPES: dict[int, npt.DTypeLike] = {
 _COPIES = np.array([call.copies for call in CALLS])
 _MOST_VERTICES = 1 << 16
 """Limit on the vertices of draws that are gathered."""
-_SWITCHES = NUMBERS["EnableClientState"], NUMBERS["DisableClientState"]
+_SWITCHES = OF_CLIENTS["EnableClientState"], OF_CLIENTS["DisableClientState"]
 
 
 def restarts(ctx: Context) -> bool:
@@ -69,6 +68,8 @@ def client_arrays(ctx: Context) -> tuple[int, list[int]] | None:
     None if those of a draw cannot be copied.
     """
     vao = ctx.arrays.default
+    if not any(binding.address for binding in vao.bindings):
+        return 0, []
     used = [slot for slot, each in enumerate(vao.attribs) if each.enabled]
     if not any(vao.bindings[vao.attribs[slot].binding].address for slot in used):
         return NONE, []
@@ -103,7 +104,7 @@ def client_arrays(ctx: Context) -> tuple[int, list[int]] | None:
 def draw_from_copies(ctx: Context, row: Ints, draw: Callable[..., None], *arguments: Any) -> None:
     """Make a draw by its entry point, while the arrays are the copies."""
     vao = ctx.arrays.current
-    first = int(row[2]) if row[0] == COPIES["DrawArrays"] else 0
+    first = int(row[2]) if row[0] == OF_CLIENTS["DrawArrays"] else 0
     before = []
     for array, slot in enumerate(_SLOTS):
         binding = vao.bindings[vao.attribs[slot].binding]
@@ -165,13 +166,13 @@ def with_copies(ctx: Context, rows: Ints, places: Ints, columns: dict[int, Any])
 
 def _counts(rows: Ints) -> Ints:
     """How many vertices each draw has."""
-    found: Ints = np.where(rows[:, 0] == COPIES["DrawElements"], rows[:, 2], rows[:, VERTICES])
+    found: Ints = np.where(rows[:, 0] == OF_CLIENTS["DrawElements"], rows[:, 2], rows[:, VERTICES])
     return found
 
 
 def _vertices(rows: Ints) -> tuple[Ints, Ints]:
     """The vertices of some draws: the draw of each, and its number in the copies."""
-    indexed, counts = rows[:, 0] == COPIES["DrawElements"], _counts(rows)
+    indexed, counts = rows[:, 0] == OF_CLIENTS["DrawElements"], _counts(rows)
     owners = np.arange(len(rows)).repeat(counts)
     vertices = np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]
     for kind in distinct(rows[indexed, 3]):

@@ -1,9 +1,11 @@
-"""Primitives between which C set state or matrices, as draws from a buffer.
+"""Draws of fixed function between which C set state or matrices.
 
 Old programs draw a few vertices, then bind another texture or multiply a matrix, thousands of times
-in a frame. Their calls are in the ring of `state_tracker.stream`. The vertices of all go into one
-buffer, and each glBegin becomes a glDrawArrays, so that the stream knows the draws whose state has
-been there before. The uniforms that follow from the matrices are computed for all of them at once.
+in a frame. Their calls are in the ring of `state_tracker.stream`, which knows the draws whose state
+has been there before. The uniforms that follow from the matrices are computed for all of them at
+once. The vertices of primitives go into one buffer, and each glBegin becomes a glDrawArrays. Draws
+from the application's buffers stay what they are; attributes without an array have the value of
+their time.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ from gallette.state_tracker.optional.compatibility.recorded_vertices import (
     POS,
     SETS_COLOR,
     Specified,
+    current_values,
     specified,
 )
 from gallette.state_tracker.shading.builtin_uniforms import Bytes, fill
@@ -62,6 +65,8 @@ from gallette.state_tracker.stream.calls import (
     Role,
     distinct,
 )
+from gallette.state_tracker.stream.states import Hashes, hashes_of
+from gallette.state_tracker.vertices.current_attribs import set_current
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -82,8 +87,9 @@ _DRAW, _LISTED = NUMBERS["DrawArrays"], NUMBERS["DrawArraysInstanced"]
 _SWITCHES = np.array([call.name in ("Enable", "Disable") for call in CALLS])
 _UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
 """Capabilities on which other things depend than what a stream knows."""
-_NUMBER = 5
+_NUMBER = 15
 """The word of a draw that has its number; it has fewer arguments."""
+_IS_DRAW = np.array([call.role is Role.DRAW for call in CALLS])
 _ROOM = 1 << 21
 """Bytes of a buffer for vertices."""
 _MOST_ROOMS = 16
@@ -143,48 +149,86 @@ class RecordedDraws:
     """The draws, and the calls between them that set state."""
 
     def __init__(
-        self,
-        ctx: Context,
-        vao: VertexArray,
-        rows: Ints,
-        moved: Moved | None,
-        materials: RecordedMaterials | None,
-        count: int,
+        self, ctx: Context, rows: Ints, count: int, vao: VertexArray | None, current: Specified
     ) -> None:
-        """`rows`: the commands; `moved` and `materials`: what happens to matrices and materials
-        between the draws, if anything; `count`: how many of the recorded calls they make.
+        """`rows`: the commands, without those that set attributes; `count`: how many of the
+        recorded calls they make; `vao`: where the vertices are, if not in the application's arrays.
+        Then `current` has the attributes that differ between draws.
+
+        A ValueError says that they must be made in another way.
         """
-        self._ctx, self._vao, self.rows, self.count = ctx, vao, rows, count
-        self._moved, self._materials = moved, materials
-        slots = tuple(slot for slot, each in enumerate(vao.attribs) if each.enabled)
-        state = slots, vao.even_colors, ctx.lighting.values
-        self.state = hash(marshal.dumps(state, 2)) & _ALL_BITS
-        """The hash of the state, outside the slots of the stream, that selects the shaders."""
+        self._ctx, self._vao, self.count = ctx, vao, count
+        self._current: dict[int, Any] = {} if vao is not None else current.columns
         self._blocks: dict[Executable, Bytes] = {}
+        numbers = rows[:, 0]
+        drawn, sets, moves = _IS_DRAW[numbers], SETS_MATERIAL[numbers], _MOVES[numbers]
+        rows[drawn, _NUMBER] = np.arange(np.count_nonzero(drawn))
+        self._moved, self._materials = _moved(ctx, rows, moves, drawn), None
+        if sets.any():
+            try:
+                self._materials = RecordedMaterials(ctx, rows[sets], np.cumsum(sets)[drawn])
+            except GLError as error:
+                raise ValueError from error
+        self.rows = rows[~(moves | sets)]
+        self.state = hash(marshal.dumps((self._arrays(), ctx.lighting.values), 2)) & _ALL_BITS
+        """The hash of the state, outside the slots of the stream, that selects the shaders."""
+        self._last = current if vao is None else None
+
+    def _arrays(self) -> Any:
+        """What is known of the arrays, and of attributes without one."""
+        if self._vao is None:
+            values = self._ctx.arrays.values
+            return [value for slot, value in enumerate(values) if slot not in self._current]
+        slots = [slot for slot, each in enumerate(self._vao.attribs) if each.enabled]
+        return slots, self._vao.even_colors
+
+    @property
+    def reads_current(self) -> bool:
+        """Whether attributes of the draws may have no array."""
+        return self._vao is None
+
+    def kinds(self, rows: Ints, values: Hashes) -> Hashes:
+        """The hashes of calls, which tell draws with other attributes apart."""
+        if not self._current:
+            return values
+        drawn = _IS_DRAW[rows[:, 0]]
+        found = values.copy()
+        columns = np.concatenate([*self._current.values()], 1)
+        found[drawn] += hashes_of(columns[rows[drawn, _NUMBER]], [*self._current])
+        return found
 
     def make(self, follow: Callable[[], None]) -> None:
         """Make all calls: those of `rows` by `follow`."""
         try:
-            self._ctx.immediate.draw_from(self._vao, follow)
+            if self._vao is None:
+                follow()
+            else:
+                self._ctx.immediate.draw_from(self._vao, follow)
         finally:
             if self._moved is not None:
                 self._moved.finish(self._ctx)
             if self._materials is not None:
                 self._materials.finish()
+            if self._last is not None:
+                self._last.set_last(self._ctx)
 
     def before(self, row: Sequence[int]) -> None:
         """Called before one of the draws is made by its entry point."""
-        self._vao.in_list = bool(row[0] == _LISTED)
+        number = int(row[_NUMBER])
+        if self._vao is not None:
+            self._vao.in_list = bool(row[0] == _LISTED)
+        for slot, values in self._current.items():
+            set_current(self._ctx, slot, tuple(values[number].tolist()))
         if self._moved is not None:
-            self._moved.draw_with(self._ctx, int(row[_NUMBER]))
+            self._moved.draw_with(self._ctx, number)
         if self._materials is not None:
-            self._materials.draw_with(int(row[_NUMBER]))
+            self._materials.draw_with(number)
 
     def token(self) -> Any:
         """The driver's token for the draw that was just made, if no more than `state` says what it
         reads.
         """
-        return fixed_token(self._ctx, self._vao)
+        return fixed_token(self._ctx, self._vao or self._ctx.arrays.current, self.reads_current)
 
     def blocks(self, vertex: Executable) -> Bytes:
         """The uniforms that one shader reads: a row for each draw, or one for all."""
@@ -210,6 +254,18 @@ class RecordedDraws:
         return found if varies else np.zeros_like(found)
 
 
+def _moved(ctx: Context, rows: Ints, moves: Any, drawn: Any) -> Moved | None:
+    """What calls do to the matrices of draws between them, if anything."""
+    if not moves.any():
+        return None
+    follows = moves | drawn | _SELECTS[rows[:, 0]]
+    some = rows[follows]
+    some[drawn[follows], 0] = CALL
+    if (moved := moved_by(ctx, some)) is None:
+        raise ValueError
+    return moved
+
+
 def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> RecordedDraws | None:
     """The draws that recorded calls make, up to one of `ends` and a primitive that has not ended;
     None if these must be made in another way.
@@ -225,21 +281,31 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
         return None
     switches = _SWITCHES[numbers]
     caps = rows[switches, 1]
-    if any((caps == each).any() for each in _UNKNOWN) or not specifies.any():
+    if any((caps == each).any() for each in _UNKNOWN):
         return None
-    found = specified(ctx, rows[specifies])
+    try:
+        if _IS_DRAW[numbers].any():
+            if _SETS_ARRAYS[numbers].any():
+                return None
+            at = _IS_DRAW[numbers].nonzero()[0]
+            current = current_values(ctx, rows, at)
+            if current is None:
+                return None
+            return RecordedDraws(ctx, rows[others], count, None, current)
+        return _of_primitives(ctx, rooms, rows, inside)
+    except ValueError:
+        return None
+
+
+def _of_primitives(ctx: Context, rooms: Rooms, rows: Ints, inside: Ints) -> RecordedDraws | None:
+    """The draws of primitives, whose vertices these calls specify. `inside`: which of these are
+    between glBegin and glEnd.
+    """
+    numbers = rows[:, 0]
+    specifies = _SPECIFIES[numbers]
+    found = specified(ctx, rows[specifies]) if specifies.any() else None
     if found is None or not len(found.columns[POS]):
         return None
-    calls = _calls(rows, found, others[~_SETS_ARRAYS[numbers[others]]])
-    moves, drawn = _MOVES[calls[:, 0]], (calls[:, 0] == _DRAW) | (calls[:, 0] == _LISTED)
-    moved = None
-    if moves.any():
-        follows = moves | drawn | _SELECTS[calls[:, 0]]
-        some = calls[follows]
-        some[drawn[follows], 0] = CALL
-        moved = moved_by(ctx, some)
-        if moved is None:
-            return None
     slots = (POS, *sorted({*found.columns, *_USUAL} - {POS}))
     data = np.empty((len(found.columns[POS]), len(slots), 4), np.float32)
     for place, slot in enumerate(slots):
@@ -252,16 +318,12 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     if room is None:
         return None
     vao, first = room
-    sets, materials = SETS_MATERIAL[calls[:, 0]], None
-    if sets.any():
-        try:
-            materials = RecordedMaterials(ctx, calls[sets], np.cumsum(sets)[drawn])
-        except GLError:
-            return None
-    calls[drawn, 2] += first
+    calls = _calls(rows, found, (~(specifies | _SETS_ARRAYS[numbers])).nonzero()[0])
+    calls[_IS_DRAW[calls[:, 0]], 2] += first
+    made = RecordedDraws(ctx, calls, len(rows), vao, found)
     found.set_last(ctx)
     set_arrays(ctx, rows[_SETS_ARRAYS[numbers]])
-    return RecordedDraws(ctx, vao, calls[~(moves | sets)], moved, materials, count)
+    return made
 
 
 def _programs_are_known(ctx: Context, rows: Ints) -> bool:
@@ -298,6 +360,5 @@ def _calls(rows: Ints, found: Specified, others: Ints) -> Ints:
     draws[:, 0], draws[:, 1] = np.where(listed, _LISTED, _DRAW)[starts], found.modes[starts]
     draws[:, 4] = 1  # instance
     draws[:, 2], draws[:, 3] = found.begins[starts], np.add.reduceat(counts, starts)
-    draws[:, _NUMBER] = np.arange(len(draws))
     order = np.concatenate((others, begins[starts])).argsort(kind="stable")
     return np.concatenate((rows[others], draws)).take(order, 0)

@@ -118,13 +118,9 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
     numbers = rows[:, 0]
     copied, whole, rectangles = _COPIES[numbers], IS_PRIMITIVE[numbers], _IS_RECTANGLE[numbers]
     begins, ends = (numbers == BEGIN) | whole, (numbers == END) | whole
-    slots = _SLOTS[numbers]
-    units = _NAMES_UNIT[numbers].nonzero()[0]
-    if len(units):
-        chosen = rows[units, 1] - GL.TEXTURE0
-        if (chosen < 0).any() or (chosen >= _UNITS).any():
-            return None
-        slots[units] += chosen
+    slots = _slots(rows)
+    if slots is None:
+        return None
     depth = np.cumsum(begins.astype(np.int64) - ends) + immediate.active + whole
     modes = np.where(rectangles, GL.POLYGON, rows[:, 1])[begins]
     vertices = (slots == POS).nonzero()[0]
@@ -137,19 +133,8 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         or (copied.any() and not may_gather(ctx, rows[copied]))
     ):
         return None
-    values = np.empty((len(rows), 4))
-    for number in distinct(numbers):
-        if _SLOTS[number] >= 0 and not _COPIES[number]:
-            some = (numbers == number).nonzero()[0]
-            values[some] = _values(CALLS[number], rows[some])
-    setters = {
-        slot: (slots == slot).nonzero()[0] for slot in distinct(slots) if slot not in (-1, POS)
-    }
-    columns = {POS: values[vertices]}
-    for slot, setter in setters.items():
-        last = setter.searchsorted(vertices) - 1
-        before = ctx.arrays.values[slot]
-        columns[slot] = np.where((last < 0)[:, None], before, values[setter[last]])
+    values, columns, last = _attributes(ctx, rows, slots, vertices)
+    columns[POS] = values[vertices]
     starts = vertices.searchsorted(begins.nonzero()[0])
     stops = vertices.searchsorted(ends.nonzero()[0], "right")
     if rectangles.any():
@@ -160,8 +145,53 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         some = copied[vertices].nonzero()[0]
         places = with_copies(ctx, rows[vertices[some]], some, columns)
         starts, stops = places[starts], places[stops]
-    last = {slot: tuple(values[setter[-1]].tolist()) for slot, setter in setters.items()}
     return Specified(columns, modes, starts, stops, last)
+
+
+def current_values(ctx: Context, rows: Ints, at: Ints) -> Specified | None:
+    """The values of attributes that these calls set, as they are at some of them; None if there is
+    an error.
+    """
+    slots = _slots(rows)
+    if slots is None or (slots == POS).any():
+        return None
+    _, columns, last = _attributes(ctx, rows, slots, at)
+    none = at[:0]
+    return Specified(columns, none, none, none, last)
+
+
+def _slots(rows: Ints) -> Ints | None:
+    """The attribute that each call sets, -1 for none; None if there is an error."""
+    slots = _SLOTS[rows[:, 0]]
+    units = _NAMES_UNIT[rows[:, 0]].nonzero()[0]
+    if len(units):
+        chosen = rows[units, 1] - GL.TEXTURE0
+        if (chosen < 0).any() or (chosen >= _UNITS).any():
+            return None
+        slots[units] += chosen
+    return slots
+
+
+def _attributes(
+    ctx: Context, rows: Ints, slots: Ints, at: Ints
+) -> tuple[Any, dict[int, Any], dict[int, Values]]:
+    """The values that calls set; and by attribute, except the position, those at some of them, and
+    the last.
+    """
+    values = np.empty((len(rows), 4))
+    for number in distinct(rows[:, 0]):
+        if _SLOTS[number] >= 0 and not _COPIES[number]:
+            some = (rows[:, 0] == number).nonzero()[0]
+            values[some] = _values(CALLS[number], rows[some])
+    columns, last = {}, {}
+    for slot in distinct(slots):
+        if slot not in (-1, POS):
+            setter = (slots == slot).nonzero()[0]
+            which = setter.searchsorted(at) - 1
+            before = ctx.arrays.values[slot]
+            columns[slot] = np.where((which < 0)[:, None], before, values[setter[which]])
+            last[slot] = tuple(values[setter[-1]].tolist())
+    return values, columns, last
 
 
 def _with_corners(rectangles: Any, columns: dict[int, Any]) -> Ints:

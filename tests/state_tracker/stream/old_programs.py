@@ -21,6 +21,9 @@ STATE = (
     *("enable", "disable", "bind_texture", "blend_func", "depth_func", "cull_face", "scissor"),
     *("active_texture", "tex_envi", "tex_envf", "shade_model", "alpha_func", "polygon_mode"),
     *("color_mask", "viewport", "use_program", "uniform4f"),
+    *("vertex_pointer", "normal_pointer", "color_pointer", "tex_coord_pointer", "bind_buffer"),
+    *("enable_client_state", "disable_client_state", "client_active_texture", "buffer_sub_data"),
+    *("draw_arrays", "draw_elements", "draw_range_elements"),
 )
 GROUPS = (
     *(GL.ALL_ATTRIB_BITS, GL.ENABLE_BIT, GL.LIGHTING_BIT, GL.CURRENT_BIT, GL.TEXTURE_BIT),
@@ -482,6 +485,77 @@ class ArraySprites(Sprites):
             gl.client_active_texture(GL.TEXTURE1)
             gl.tex_coord_pointer(2, GL.FLOAT, 0, data.ctypes.data)
             gl.client_active_texture(GL.TEXTURE0)
+
+
+class BufferSprites(Sprites):
+    """Vertices come from buffers, also those of two texture units, and so do indices."""
+
+    def __init__(self, driver: str, seed: int) -> None:
+        super().__init__(driver, seed)
+        gl = self.gl
+        self.buffers = gl.gen_buffers(4)
+        for buffer in self.buffers[:3]:
+            values = self.random.uniform(-1, 1, 12 * ROOM).astype(np.float32)
+            gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+            gl.buffer_data(GL.ARRAY_BUFFER, values.nbytes, values, GL.STATIC_DRAW)
+        indices = self.random.integers(0, ROOM, 64).astype(np.uint16)
+        gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, self.buffers[3])
+        gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices, GL.STATIC_DRAW)
+        for name in ARRAYS:
+            self.pointer(name)
+
+    def pointer(self, name: str) -> None:
+        """Set an array, perhaps that of another unit, and switch it on or off."""
+        gl, random = self.gl, self.random.random
+        array, sizes, _ = ARRAYS[name]
+        if name == "tex_coord_pointer":
+            gl.client_active_texture(GL.TEXTURE1 if random() < 0.4 else GL.TEXTURE0)
+        gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers[:3]))
+        size = () if name == "normal_pointer" else (2 if name == "vertex_pointer" else sizes[-1],)
+        getattr(gl, name)(*size, GL.FLOAT, self.pick((0, 32)), 16 * int(self.random.integers(3)))
+        on = name == "vertex_pointer" or random() < 0.6
+        (gl.enable_client_state if on else gl.disable_client_state)(array)
+        if random() < 0.05:
+            gl.disable_client_state(GL.TEXTURE0)  # an error
+
+    def primitives(self, count: int, most: int = 14) -> None:
+        gl, random = self.gl, self.random.random
+        for _ in range(count):
+            if random() < 0.1:
+                super().primitives(1, most)
+                continue
+            if random() < 0.5:
+                self.attribute()
+            if random() < 0.5:
+                self.pointer(self.pick([*ARRAYS]))
+            if random() < 0.2:
+                gl.bind_buffer(GL.ARRAY_BUFFER, self.buffers[0])
+                x = np.array(self.numbers(1), np.float32)
+                gl.buffer_sub_data(GL.ARRAY_BUFFER, 32, x.nbytes, x)
+            number = int(self.random.integers(1, most))
+            if random() < 0.6:
+                gl.draw_arrays(self.pick(MODES), int(self.random.integers(4)), number)
+            elif random() < 0.5:
+                gl.draw_elements(self.pick(MODES), number, GL.UNSIGNED_SHORT, 2 * number)
+            else:
+                kind = GL.UNSIGNED_SHORT
+                gl.draw_range_elements(self.pick(MODES), 0, ROOM, number, kind, 2 * number)
+
+    def between(self, turn: int) -> None:
+        super().between(turn)
+        gl = self.gl
+        if turn == 2:  # memory instead of a buffer, for a while
+            data = self.random.uniform(-1, 1, (ROOM, 2)).astype(np.float32)
+            gl.bind_buffer(GL.ARRAY_BUFFER, 0)
+            gl.vertex_pointer(2, GL.FLOAT, 0, data.ctypes.data)
+            for first in range(0, ROOM - 3, 3):
+                gl.color3f(*self.numbers(3, 0))
+                gl.draw_arrays(GL.TRIANGLES, first, 3)
+            self.pointer("vertex_pointer")
+        elif turn == 3:  # other storage under the same name
+            values = self.random.uniform(-1, 1, 12 * ROOM).astype(np.float32)
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.buffers[0])
+            gl.buffer_data(GL.ARRAY_BUFFER, values.nbytes, values, GL.STATIC_DRAW)
 
 
 SHADED = """

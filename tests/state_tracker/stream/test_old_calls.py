@@ -11,11 +11,13 @@ import pytest
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.optional.compatibility import recorded_draws, recorded_lists
+from gallette.state_tracker.vertices import vertex_input
 from tests.state_tracker.helpers import linked
 from tests.state_tracker.stream.old_programs import (
     SHADED,
     SIZE,
     ArraySprites,
+    BufferSprites,
     Nested,
     Old,
     Saving,
@@ -85,6 +87,16 @@ def test_draws_from_client_arrays_look_like_others(
     compared(kind, driver, seed, monkeypatch, sizes)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_draws_from_buffers_look_like_others(
+    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    if seed == 2:
+        monkeypatch.setattr(vertex_input, "_MOST_CONSTANT", 4)
+    compared(BufferSprites, driver, seed, monkeypatch, sizes)
+
+
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 def test_sprites_that_leave_the_picture_stay_known(driver: str, sizes: list[int]) -> None:
     old = Old(driver, 1)
@@ -134,6 +146,62 @@ def test_draws_from_client_arrays_are_known(driver: str, shaded: bool, sizes: li
     picture = np.frombuffer(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE), np.uint8)
     assert picture.reshape(SIZE, SIZE)[59, 59] == 242  # of the last draw but one: 38 / 40
     old.context.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_draws_from_buffers_are_known(driver: str, sizes: list[int]) -> None:
+    """Between them matrices, colours, materials and arrays change, and lights between frames."""
+    old = BufferSprites(driver, 1)
+    gl = old.gl
+    gl.enable(GL.LIGHTING)
+    for frame in range(4):
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.lightfv(GL.LIGHT0, GL.POSITION, np.array([frame, 1, 1, 1], np.float32))
+        gl.finish()
+        sizes.clear()
+        for step in range(40):
+            gl.push_matrix()
+            gl.translatef(0.02 * step, 0.0, 0.0)
+            gl.color3f(step % 4 / 4.0, 0.5, 1.0)
+            gl.materialfv(GL.FRONT, GL.DIFFUSE, np.array([step / 40, 0, 1, 1], np.float32))
+            gl.client_active_texture(GL.TEXTURE0 + step % 2)
+            gl.bind_buffer(GL.ARRAY_BUFFER, old.buffers[step % 3])
+            gl.tex_coord_pointer(2, GL.FLOAT, 0, 8 * (step % 2))
+            if step % 4 < 2:
+                gl.draw_arrays(GL.TRIANGLES, step % 6, 6)
+            else:
+                gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 12)
+            gl.pop_matrix()
+        gl.finish()
+        assert sum(sizes) == 40 or frame < 2
+    old.context.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_primitives_beside_draws_from_buffers_read_their_own_vertices(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = []
+    for records in (True, False):
+        if not records:
+            switch_off(monkeypatch)
+        old = BufferSprites(driver, 1)
+        gl = old.gl
+        for _ in range(3):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            for step in range(12):
+                gl.translatef(0.05, 0.0, 0.0)
+                gl.color3f(step / 12, 1.0, 0.5)
+                gl.begin(GL.TRIANGLES)
+                for corner in ((-1, 1), (-0.75, 1), (-1, 0.75)):
+                    gl.vertex2f(*corner)
+                gl.end()
+                gl.draw_arrays(GL.TRIANGLES, 0, 6)
+            gl.load_identity()
+            pictures.append(old.look().copy())
+        old.context.release()
+    for picture, other in zip(pictures[:3], pictures[3:], strict=True):
+        np.testing.assert_array_equal(picture, other)
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])

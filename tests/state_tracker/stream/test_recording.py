@@ -752,7 +752,7 @@ def test_attributes_are_those_of_the_bound_array_and_buffer(
         if not recorded:
             switch_off(monkeypatch)
         gl = world.gl
-        for _ in range(3):
+        for frame in range(4):
             gl.clear(GL.COLOR_BUFFER_BIT)
             del sizes[:]
             for number in range(9):
@@ -762,7 +762,10 @@ def test_attributes_are_those_of_the_bound_array_and_buffer(
                 gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[(number + 1) % 3])
                 gl.vertex_attrib_divisor(0, number // 6)
                 draw(world, 1)
+            gl.bind_buffer(GL.ARRAY_BUFFER, 0)
+            (gl.enable_vertex_attrib_array if frame % 2 else gl.disable_vertex_attrib_array)(5)
             gl.finish()
+            world.told.append(gl.get_vertex_attribiv(5, GL.VERTEX_ATTRIB_ARRAY_ENABLED))
         assert not recorded or sum(sizes) == 10  # with the clear
         for array in world.arrays[:2]:
             gl.bind_vertex_array(array)
