@@ -441,7 +441,7 @@ class Call:
         """The size in bytes of the uniform, matrix or attribute that a pointer refers to."""
         return struct.calcsize(self.kind[0]) * self.kind[1] * self.kind[2]
 
-    @property
+    @cached_property
     def copies(self) -> bool:
         """Whether it is a draw whose client arrays were copied."""
         return self.of_clients and self.name.startswith("Draw")

@@ -490,6 +490,11 @@ class Stream:
             abi.failed(FUNCTIONS["End" if specifies else "CallList"], error)
             return len(rows)
 
+    def make(self, rows: Ints) -> None:
+        """Make recorded calls one by one."""
+        if len(rows):
+            self._perform_all(rows.data.cast("B"), rows.ctypes.data)
+
     def _perform_all(self, commands: memoryview, address: int) -> bool:
         """Make calls as C made them; false if one of them failed."""
         good = True

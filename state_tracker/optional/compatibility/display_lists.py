@@ -52,6 +52,7 @@ from gallette.state_tracker.optional.compatibility.pixel_ops.bitmaps import (
     decode_letter,
 )
 from gallette.state_tracker.optional.compatibility.recorded_lists import EMPTY, Content, Listed
+from gallette.state_tracker.optional.compatibility.recorded_vertices import BEGIN, END, kept
 from gallette.state_tracker.parameters import PARAMETERS
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.calls import CALLS, COMMAND_BYTES, IN_LIST, NUMBERS, Ints
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
 MAX_NESTING = 64
 _MOST_COMMANDS = 1 << 10
 """Limit on the calls of lists whose commands are kept: longer ones are slow in any case."""
+
+_WORTH_A_BUFFER = 64
+"""Fewer recorded calls of vertices are compiled one by one."""
 
 Method = Callable[..., Any]
 Around = Callable[["Context", Method, tuple[Any, ...]], None]
@@ -80,6 +84,7 @@ class Call:
     begins: int = 0  # how many primitives; there may be only attributes and materials
     kept: KeptPrimitives | None = None
     run: Run | None = None  # that begins here
+    rows: Ints | None = None  # the commands that it stands for, of primitives from a stream
 
     def play(self, ctx: Context) -> None:
         method = ctx.unrecorded(self.function)
@@ -134,6 +139,14 @@ def is_specified(call: Call) -> bool:
     if name.startswith("Material"):
         return call.args[1:2] != (GL.COLOR_INDEXES,)
     return is_vertex_data(name) and not name.startswith(("VertexAttribI", "VertexAttribL"))
+
+
+def _row_of(call: Call) -> Ints | None:
+    """A call as a command of a stream, if there is one."""
+    number, row = NUMBERS.get(call.function.name), bytearray(COMMAND_BYTES)
+    if number is None or call.around is not None or not CALLS[number].write(row, 0, call.args):
+        return None
+    return np.frombuffer(row, np.int64)[None]
 
 
 class DisplayList(GLObject):
@@ -218,24 +231,25 @@ class DisplayList(GLObject):
         """Its calls as commands of a stream, if there are such for all of them, and no runs, which
         are drawn as series.
         """
-        if len(self.calls) > _MOST_COMMANDS or any(call.run is not None for call in self.calls):
+        count = sum(1 if call.rows is None else len(call.rows) for call in self.calls)
+        if count > _MOST_COMMANDS or any(call.run is not None for call in self.calls):
             return None
-        rows = bytearray(len(self.calls) * COMMAND_BYTES)
+        parts = [np.zeros((0, COMMAND_BYTES // 8), np.int64)]
+        for call in self.calls:
+            rows = _row_of(call) if call.rows is None else call.rows
+            if rows is None:
+                return None
+            parts.append(rows)
+        found = np.concatenate(parts)
         known: set[str] = set()
-        for place, call in enumerate(self.calls):
-            number = NUMBERS.get(call.function.name)
-            if number is None or call.around is not None:
-                return None
-            if not CALLS[number].write(rows, place * COMMAND_BYTES, call.args):
-                return None
-            if CALLS[number].specifies and call.function.name not in ("Begin", "End"):
-                attribute = call.function.name.rstrip("fdubiv").rstrip("1234")
-                attribute = attribute.replace("Rect", "Vertex")
+        for number in found[:, 0].tolist():
+            function = CALLS[number].name
+            if CALLS[number].specifies and function not in ("Begin", "End"):
+                attribute = function.rstrip("fdubiv").rstrip("1234").replace("Rect", "Vertex")
                 if "Vertex" in known and attribute not in known:
                     return None  # the first vertices have a value from before the list
                 known.add(attribute)
-        found = np.frombuffer(rows, np.int64).reshape(-1, COMMAND_BYTES // 8)
-        found[found[:, 0] == NUMBERS["Begin"], IN_LIST] = 1
+        found[found[:, 0] == BEGIN, IN_LIST] = 1
         return found
 
     def play(self, ctx: Context) -> None:
@@ -316,6 +330,25 @@ class Recorder:
         self.mode = mode
         self.list = DisplayList(name)
 
+    def specify(self, rows: Ints) -> int:
+        """Add recorded calls of vertices; returns how many: all, or none. Those of whole primitives
+        are one call of the list.
+        """
+        steps = (rows[:, 0] == BEGIN).astype(np.int64) - (rows[:, 0] == END)
+        places = steps.nonzero()[0]
+        if self.mode != GL.COMPILE or not len(places):
+            return 0
+        # The first primitive may have begun before these calls, and the last may not end yet.
+        first = int(places[0]) + 1 if steps[places[0]] < 0 else 0
+        end = len(rows) if steps[places[-1]] < 0 else int(places[-1])
+        if end - first < _WORTH_A_BUFFER or (found := kept(self._ctx, rows[first:end])) is None:
+            return 0
+        stream = self._ctx.stream
+        stream.make(rows[:first])
+        self.list.calls.append(_of_rows(rows[first:end].copy(), found))
+        stream.make(rows[end:])
+        return len(rows)
+
     def wrap(self, function: Function, method: Method) -> Method:
         """The method that replaces `method` while the list is compiled."""
         ctx = self._ctx
@@ -352,6 +385,19 @@ class Recorder:
             return method(*args) if execute else None
 
         return record
+
+
+def _of_rows(rows: Ints, found: KeptPrimitives) -> Call:
+    """The call for primitives of a list, which these commands specify."""
+
+    def one_by_one(ctx: Context, method: Method, args: tuple[Any, ...]) -> None:
+        commands, address = rows.data.cast("B"), rows.ctypes.data
+        for place, number in enumerate(rows[:, 0].tolist()):
+            call = CALLS[number]
+            given = call.arguments(commands, place * COMMAND_BYTES, address)
+            Call(call.function, given).play(ctx)
+
+    return Call(FUNCTIONS["DrawArrays"], (), one_by_one, kept=found, rows=rows)
 
 
 Snapshot = Callable[

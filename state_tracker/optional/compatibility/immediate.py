@@ -250,6 +250,9 @@ class ImmediateState:
 
     def specify(self, rows: Ints) -> int:
         """Make recorded calls of vertices; returns how many: all, or none."""
+        recorder = self._ctx.lists.recorder
+        if recorder is not None:
+            return recorder.specify(rows)
         may = not self.bitmaps and self.may_defer()
         return len(rows) if may and specify(self._ctx, rows) else 0
 

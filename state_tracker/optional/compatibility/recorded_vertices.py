@@ -13,6 +13,7 @@ import numpy as np
 from gallette.compiler.lazy_dataclass import lazy_dataclass
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.optional.compatibility.kept_primitives import KeptPrimitives
 from gallette.state_tracker.optional.compatibility.recorded_arrays import (
     draws_quads,
     may_gather,
@@ -112,8 +113,10 @@ def specify(ctx: Context, rows: Ints) -> bool:
     return True
 
 
-def specified(ctx: Context, rows: Ints) -> Specified | None:
-    """What these calls specify; None if they must be made one by one."""
+def specified(ctx: Context, rows: Ints, listed: bool = False) -> Specified | None:
+    """What these calls specify; None if they must be made one by one. `listed`: they are compiled
+    into a list.
+    """
     immediate = ctx.immediate
     numbers = rows[:, 0]
     copied, whole, rectangles = _COPIES[numbers], IS_PRIMITIVE[numbers], _IS_RECTANGLE[numbers]
@@ -125,7 +128,7 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
     modes = np.where(rectangles, GL.POLYGON, rows[:, 1])[begins]
     vertices = (slots == POS).nonzero()[0]
     if (
-        ctx.lists.recorder is not None
+        (ctx.lists.recorder is not None and not listed)
         or depth.min() < 0
         or depth.max() > 1
         or not depth[vertices].all()
@@ -146,6 +149,34 @@ def specified(ctx: Context, rows: Ints) -> Specified | None:
         places = with_copies(ctx, rows[vertices[some]], some, columns)
         starts, stops = places[starts], places[stops]
     return Specified(columns, modes, starts, stops, last)
+
+
+def kept(ctx: Context, rows: Ints) -> KeptPrimitives | None:
+    """The primitives of a list that these calls specify; None if they are compiled one by one."""
+    found = specified(ctx, rows, listed=True)
+    if found is None:
+        return None
+    columns = found.columns
+    slots = [POS, *(slot for slot in columns if slot != POS)]
+    data = np.empty((len(columns[POS]), len(slots), 4), np.float32)
+    for place, slot in enumerate(slots):
+        data[:, place] = columns[slot]
+    parts = [
+        (mode, first, end - first)
+        for mode, first, end in zip(
+            found.modes.tolist(), found.begins.tolist(), found.ends.tolist(), strict=True
+        )
+        if end > first
+    ]
+    given = _slots(rows)
+    assert given is not None
+    vertices = (given == POS).nonzero()[0]
+    before = {}
+    for slot in slots[1:]:
+        count = int(vertices.searchsorted((given == slot).argmax()))
+        if count:
+            before[slot] = count, ctx.arrays.values[slot]
+    return KeptPrimitives(slots, data, parts, found.last, before)
 
 
 def current_values(ctx: Context, rows: Ints, at: Ints) -> Specified | None:

@@ -691,6 +691,47 @@ class Saving(Sprites):
         return pictures
 
 
+class Listing(Old):
+    """Lists of many vertices, compiled anew in each frame."""
+
+    def compile(self, number: int, turn: int) -> None:
+        gl = self.gl
+        gl.new_list(self.lists + number, GL.COMPILE if turn % 3 else GL.COMPILE_AND_EXECUTE)
+        if number == 0:
+            self.primitives(30)
+        elif number == 1:  # more calls than a batch has
+            self.primitives(3, 9000)
+        elif number == 2:
+            self.moved(8, lambda: self.primitives(3))
+        elif number == 3:
+            for emission in (0.25, 0.75):
+                colour = np.array([emission, 0.5, 0.25, 1.0], np.float32)
+                gl.materialfv(GL.FRONT, GL.EMISSION, colour)
+                self.primitives(20)
+        else:
+            self.primitives(20)
+            gl.call_list(self.lists)
+            gl.begin(GL.LINE_LOOP + 100 * (turn == 5))  # an error in the last turn
+            for _ in range(70):
+                self.vertex()
+            gl.end()
+        gl.end_list()
+
+    def run(self) -> list[Any]:
+        gl, pictures = self.gl, []
+        for turn in range(6):
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+            for capability in (GL.LIGHTING, GL.COLOR_MATERIAL):
+                (gl.enable if self.random.random() < 0.5 else gl.disable)(capability)
+            for number in range(LISTS):
+                self.compile(number, turn)
+            pictures.append(self.look())
+            for lists in ((0,), (2, 3), range(LISTS)):
+                self.scene(6, tuple(lists))
+                pictures.append(self.look())
+        return pictures
+
+
 class Nested(Old):
     """Lists call lists, deeper than is allowed, and so often that there would be many calls."""
 

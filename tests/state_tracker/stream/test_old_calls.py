@@ -18,6 +18,7 @@ from tests.state_tracker.stream.old_programs import (
     SIZE,
     ArraySprites,
     BufferSprites,
+    Listing,
     Nested,
     Old,
     Saving,
@@ -85,6 +86,14 @@ def test_draws_from_client_arrays_look_like_others(
     driver: str, seed: int, kind: Any, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
     compared(kind, driver, seed, monkeypatch, sizes)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_lists_compiled_from_recorded_calls_look_like_others(
+    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch, sizes: list[int]
+) -> None:
+    compared(Listing, driver, seed, monkeypatch, sizes, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
