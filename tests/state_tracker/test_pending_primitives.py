@@ -170,6 +170,36 @@ def test_another_context_sees_pending_primitives() -> None:
         gl.release()
 
 
+def test_primitives_are_pending_until_another_context_draws() -> None:
+    gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    other = Context("numpipe", profile="compat", version=(2, 1), size=(8, 8), share=gl)
+    try:
+        gl.make_current()
+        name = gl.gen_textures(1)[0]
+        gl.bind_texture(GL.TEXTURE_2D, name)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+        texel = np.array([255, 0, 0, 255], np.uint8)
+        gl.tex_image2d(
+            GL.TEXTURE_2D, 0, GL.RGBA8, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texel
+        )  # fmt: skip
+        gl.enable(GL.TEXTURE_2D)
+        gl.begin(GL.QUADS)
+        for corner in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+            gl.vertex2f(*corner)
+        gl.end()
+        assert gl.immediate.busy
+        other.bind_texture(GL.TEXTURE_2D, name)
+        other.tex_sub_image2d(
+            GL.TEXTURE_2D, 0, 0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, texel[[1, 0, 2, 3]]
+        )
+        assert not gl.immediate.busy
+        seen = gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE)
+        assert (np.frombuffer(seen, np.uint8).reshape(-1, 4) == texel).all()
+    finally:
+        other.release()
+        gl.release()
+
+
 @pytest.mark.parametrize("filled", [False, True])
 def test_a_list_draws_what_its_calls_draw(filled: bool) -> None:
     """A primitive of a list stays in a buffer; after it the color is the list's."""

@@ -335,7 +335,7 @@ class ImmediateState:
         """Whether primitives may be drawn later, and together."""
         ctx = self._ctx
         return not (
-            ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active or ctx.group.crowded
+            ctx.observed or ctx.strict or ctx.lost or ctx.rendering.active
             or ctx.debug.callback is not None or ctx.framebuffers.draw.flip_y
             or is_tapped(ctx.pipe, "draw_vbo") or self._counts_primitives()
         ) and may_defer()  # fmt: skip
