@@ -469,6 +469,7 @@ class Stream:
         if self.ctx.immediate.lists_set_state(rows):
             self.forget()
         kinds, size = _ORDERED[rows[:, 0]], COMMAND_BYTES
+        kinds[self.ctx.immediate.unmatched(rows)] = 0
         made = 0
         for start, end in pairwise(_edges(kinds)) if len(rows) > _RUN else ():
             kind = int(kinds[start])

@@ -53,6 +53,7 @@ from gallette.state_tracker.optional.compatibility.recorded_draws import (
     RecordedDraws,
     Rooms,
     recorded_draws,
+    switches_unknown,
 )
 from gallette.state_tracker.optional.compatibility.recorded_lists import (
     play,
@@ -61,7 +62,11 @@ from gallette.state_tracker.optional.compatibility.recorded_lists import (
     without_commands,
 )
 from gallette.state_tracker.optional.compatibility.recorded_matrices import without_effect
-from gallette.state_tracker.optional.compatibility.recorded_vertices import END, specify
+from gallette.state_tracker.optional.compatibility.recorded_vertices import (
+    END,
+    specify,
+    unmatched,
+)
 from gallette.state_tracker.stream.calls import Ints
 from gallette.state_tracker.vertices.current_attribs import GL_TYPES, LARGEST, set_current
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
@@ -287,10 +292,15 @@ class ImmediateState:
 
     def apart(self, rows: Ints) -> list[int]:
         """Which of recorded calls are no part of draws: those of lists that are played in another
-        way, and of matrices without effect.
+        way, of matrices without effect, of ends without a beginning, and of some capabilities.
         """
         lists = without_commands(self._ctx, rows).tolist()
-        return sorted([*lists, *without_effect(self._ctx, rows)])
+        ends, switches = self.unmatched(rows).tolist(), switches_unknown(rows).nonzero()[0]
+        return sorted([*lists, *ends, *switches.tolist(), *without_effect(self._ctx, rows)])
+
+    def unmatched(self, rows: Ints) -> Ints:
+        """Which of recorded calls end no primitive."""
+        return unmatched(self.active, rows)
 
     def lists_set_state(self, rows: Ints) -> bool:
         """Whether lists that recorded calls call may set what a stream knows."""

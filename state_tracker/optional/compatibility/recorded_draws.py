@@ -85,7 +85,10 @@ _USE, _SHADE = NUMBERS["UseProgram"], NUMBERS["ShadeModel"]
 _DRAW, _LISTED = NUMBERS["DrawArrays"], NUMBERS["DrawArraysInstanced"]
 """What primitives become, and quads of lists, which are cut in another way."""
 _SWITCHES = np.array([call.name in ("Enable", "Disable") for call in CALLS])
-_UNKNOWN = GL.COLOR_MATERIAL, GL.PRIMITIVE_RESTART, GL.PRIMITIVE_RESTART_FIXED_INDEX
+_UNKNOWN = (
+    *(int(GL.COLOR_MATERIAL), int(GL.PRIMITIVE_RESTART)),
+    int(GL.PRIMITIVE_RESTART_FIXED_INDEX),
+)
 """Capabilities on which other things depend than what a stream knows."""
 _NUMBER = 15
 """The word of a draw that has its number; it has fewer arguments."""
@@ -279,9 +282,7 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
     others = (~specifies).nonzero()[0]
     if not may_know_draws(ctx) or inside[others].any() or not _programs_are_known(ctx, rows):
         return None
-    switches = _SWITCHES[numbers]
-    caps = rows[switches, 1]
-    if any((caps == each).any() for each in _UNKNOWN):
+    if switches_unknown(rows).any():
         return None
     try:
         if _IS_DRAW[numbers].any():
@@ -295,6 +296,11 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
         return _of_primitives(ctx, rooms, rows, inside)
     except ValueError:
         return None
+
+
+def switches_unknown(rows: Ints) -> Any:
+    """Which calls switch capabilities on which other things depend than what a stream knows."""
+    return _SWITCHES[rows[:, 0]] & np.isin(rows[:, 1], _UNKNOWN)
 
 
 def _of_primitives(ctx: Context, rooms: Rooms, rows: Ints, inside: Ints) -> RecordedDraws | None:

@@ -99,6 +99,16 @@ class Specified:
             ctx.lighting.track_color(ctx)
 
 
+def unmatched(active: bool, rows: Ints) -> Ints:
+    """Which calls of glEnd end no primitive: errors, which programs make without noticing.
+    `active`: whether one is being specified before these calls.
+    """
+    some = ((rows[:, 0] == BEGIN) | (rows[:, 0] == END)).nonzero()[0]
+    ends = rows[some, 0] == END
+    found: Ints = some[ends & np.append(not active, ends[:-1])[: len(some)]]
+    return found
+
+
 def specify(ctx: Context, rows: Ints) -> bool:
     """Make recorded calls between glBegin and glEnd, and of attributes beside them.
 
