@@ -10,7 +10,11 @@ import pytest
 
 from gallette.state_tracker import GL
 from gallette.state_tracker.entry_points import machine_code
-from gallette.state_tracker.optional.compatibility import recorded_draws, recorded_lists
+from gallette.state_tracker.optional.compatibility import (
+    immediate,
+    recorded_draws,
+    recorded_lists,
+)
 from gallette.state_tracker.vertices import vertex_input
 from tests.state_tracker.helpers import linked
 from tests.state_tracker.stream.old_programs import (
@@ -248,6 +252,44 @@ def test_matrices_without_effect_leave_draws_known(sizes: list[int]) -> None:
         gl.finish()
         assert sum(sizes) == 16 or not frame
     assert gl.get_error() == GL.STACK_OVERFLOW
+    old.context.release()
+
+
+def test_what_no_draw_consists_of_leaves_draws_known(sizes: list[int]) -> None:
+    """An end without a beginning, which is an error, and a switch of what depends on the colour."""
+    old = Old("jit", 1)
+    gl = old.gl
+    for frame in range(4):
+        gl.finish()
+        sizes.clear()
+        for step in range(24):
+            gl.load_identity()
+            gl.translatef(step / 16.0, 0.0, 0.0)
+            gl.rectf(0.0, 0.0, 0.1, 0.1)
+            if step == 7:
+                gl.end()
+            if step in (12, 16):
+                (gl.enable if step == 12 else gl.disable)(GL.COLOR_MATERIAL)
+        gl.finish()
+        assert sum(sizes) >= 16 or frame < 2
+        assert gl.get_error() == GL.INVALID_OPERATION
+    old.context.release()
+
+
+def test_colours_outside_primitives_are_set_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside an end without a beginning, too."""
+    made: list[int] = []
+    every = immediate.set_current
+    monkeypatch.setattr(immediate, "set_current", lambda *args: [made.append(1), every(*args)])
+    old = Old("jit", 1)
+    for step in range(200):
+        old.gl.color4ub(step, 0, 0, 255)
+    old.gl.end()
+    for step in range(200):
+        old.gl.color4ub(0, step, 0, 255)
+    assert old.gl.get_error() == GL.INVALID_OPERATION
+    assert old.gl.get_floatv(GL.CURRENT_COLOR)[:2] == [0.0, pytest.approx(199 / 255)]
+    assert len(made) < 100
     old.context.release()
 
 
