@@ -23,7 +23,7 @@ STATE = (
     *("color_mask", "viewport", "use_program", "uniform4f"),
     *("vertex_pointer", "normal_pointer", "color_pointer", "tex_coord_pointer", "bind_buffer"),
     *("enable_client_state", "disable_client_state", "client_active_texture", "buffer_sub_data"),
-    *("draw_arrays", "draw_elements", "draw_range_elements"),
+    *("draw_arrays", "draw_elements", "draw_range_elements", "bind_vertex_array"),
 )
 GROUPS = (
     *(GL.ALL_ATTRIB_BITS, GL.ENABLE_BIT, GL.LIGHTING_BIT, GL.CURRENT_BIT, GL.TEXTURE_BIT),
@@ -501,8 +501,12 @@ class BufferSprites(Sprites):
         indices = self.random.integers(0, ROOM, 64).astype(np.uint16)
         gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, self.buffers[3])
         gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices, GL.STATIC_DRAW)
-        for name in ARRAYS:
-            self.pointer(name)
+        self.arrays = [0, *gl.gen_vertex_arrays(2)]
+        for array in self.arrays:
+            gl.bind_vertex_array(array)
+            gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, self.buffers[3])
+            for name in ARRAYS:
+                self.pointer(name)
 
     def pointer(self, name: str) -> None:
         """Set an array, perhaps that of another unit, and switch it on or off."""
@@ -526,6 +530,8 @@ class BufferSprites(Sprites):
                 continue
             if random() < 0.5:
                 self.attribute()
+            if random() < 0.2:
+                gl.bind_vertex_array(self.pick(self.arrays))
             if random() < 0.5:
                 self.pointer(self.pick([*ARRAYS]))
             if random() < 0.2:
@@ -544,6 +550,7 @@ class BufferSprites(Sprites):
     def between(self, turn: int) -> None:
         super().between(turn)
         gl = self.gl
+        gl.bind_vertex_array(0)
         if turn == 2:  # memory instead of a buffer, for a while
             data = self.random.uniform(-1, 1, (ROOM, 2)).astype(np.float32)
             gl.bind_buffer(GL.ARRAY_BUFFER, 0)
