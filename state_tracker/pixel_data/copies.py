@@ -291,6 +291,8 @@ def _copy_source(ctx: Context, info: InternalFormat) -> Attachment:
     """The buffer to copy from into a texture of that format."""
     if info.is_ycbcr:
         raise invalid_operation("a framebuffer has no luma and chroma to copy")
+    if ctx.profile == "es" and info.name == "RGB9_E5":
+        raise invalid_operation("nothing is copied into images of shared exponents")
     if info.base == "Z":
         return read_source(ctx, GL.DEPTH_COMPONENT)
     if info.base == "ZS":

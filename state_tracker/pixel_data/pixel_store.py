@@ -93,6 +93,8 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
         if format not in allowed or (type in special and format != GL.RGB):
             raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
     if format in INTEGER_FORMATS and type in _FLOAT_TYPES:
+        if ctx.profile == "es":
+            raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
         raise invalid_enum(type, "type of integer pixels")
 
 

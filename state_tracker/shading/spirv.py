@@ -76,10 +76,10 @@ def shader_binary(
 ) -> None:
     if count < 0 or length < 0:
         raise invalid_value("negative count or length")
-    if format != GL.SHADER_BINARY_FORMAT_SPIR_V or ctx.profile == "es":
-        raise invalid_enum(format, "shader binary format")
     names = read_array(shaders, "uint", count).tolist() if count else []
     found = [ctx.programs.shader(name) for name in names]
+    if format != GL.SHADER_BINARY_FORMAT_SPIR_V or ctx.profile == "es":
+        raise invalid_enum(format, "shader binary format")
     if len({s.type for s in found}) != len(found):
         raise invalid_operation("two shaders of one type")
     taken = SpirvState()

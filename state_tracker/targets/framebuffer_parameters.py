@@ -146,12 +146,16 @@ gets(
 
 # -- invalidation ----------------------------------------------------------------------------------
 
-_WINDOW_NAMES = frozenset(
-    (
-        GL.COLOR, GL.DEPTH, GL.STENCIL, GL.FRONT_LEFT, GL.FRONT_RIGHT, GL.BACK_LEFT, GL.BACK_RIGHT,
-        GL.ACCUM, GL.AUX0,
-    )
-)  # fmt: skip
+_WINDOW_NAMES = frozenset((GL.COLOR, GL.DEPTH, GL.STENCIL))
+_SIDES = frozenset((GL.FRONT_LEFT, GL.FRONT_RIGHT, GL.BACK_LEFT, GL.BACK_RIGHT))
+_OLD_NAMES = frozenset((GL.ACCUM, GL.AUX0))
+
+
+def _is_window_buffer(ctx: Context, name: int) -> bool:
+    """Whether a buffer of the default framebuffer is invalidated by that name (17.4.4)."""
+    if name in _SIDES:
+        return ctx.profile != "es"
+    return name in _WINDOW_NAMES or (name in _OLD_NAMES and ctx.is_compat)
 
 
 def _invalidate(
@@ -164,7 +168,7 @@ def _invalidate(
     for attachment in names:
         index = attachment - GL.COLOR_ATTACHMENT0
         if framebuffer.is_window:
-            if attachment not in _WINDOW_NAMES:
+            if not _is_window_buffer(ctx, attachment):
                 raise invalid_enum(attachment, "buffer of the default framebuffer")
         elif 0 <= index < 32:
             if index >= ctx.caps.max_render_targets:

@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, advanced
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import read_blocks
-from gallette.state_tracker.texturing.image_rules import check_target
+from gallette.state_tracker.texturing.image_rules import check_block_target, check_target
 from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
 from gallette.state_tracker.texturing.teximage import (
     Bytes,
@@ -94,7 +94,10 @@ def _compressed_family(dimensions: int) -> None:
 
     def by_target(ctx: Context, target: int, level: int, *args: Any) -> None:
         check_es(ctx, target, "texture target")
-        info, face, _ = image_target(target, dimensions)
+        info, face, proxy = image_target(target, dimensions)
+        if proxy:
+            raise invalid_enum(target, "texture image target")
+        check_block_target(info)
         update(ctx, current(ctx, info.value), face, level, args)
 
     def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:

@@ -314,7 +314,7 @@ def check_es_copy(internalformat: int, info: InternalFormat, source: InternalFor
     wanted, given = info.candidates[0], source.candidates[0]
     letters = _LETTERS.get(row.format, "")
     bits = {c.name: c.bits for c in given.channels}
-    fits = set(letters) <= set(source.base) and info.name != "RGB9_E5"
+    fits = set(letters) <= set(source.base)
     fits &= wanted.channels[0].type == given.channels[0].type
     fits &= wanted.is_srgb == given.is_srgb
     if internalformat != row.format:

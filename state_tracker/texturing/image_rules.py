@@ -53,13 +53,17 @@ def _check_blocks(ctx: Context, info: InternalFormat, target: TargetInfo) -> Non
     es = ctx.profile == "es"
     if not compresses_in_es(info) if es else info.value == GL.ETC1_RGB8_OES:
         raise invalid_enum(info.value, "internal format")
-    if target.pipe in _WITHOUT_BLOCKS:
-        raise invalid_enum(target.value, "target of a compressed image")
+    check_block_target(target)
     if target.pipe is Target.TEXTURE_3D:
         if es and ("ETC2" in info.name or "EAC" in info.name):
             raise invalid_operation(f"3D textures are not GL_{info.name}")
         if not any(family in info.name for family in _IN_VOLUMES):
             raise invalid_enum(info.value, "internal format of a 3D texture")
+
+
+def check_block_target(target: TargetInfo) -> None:
+    if target.pipe in _WITHOUT_BLOCKS:
+        raise invalid_enum(target.value, "target of a compressed image")
 
 
 def multisample_format(ctx: Context, value: int) -> InternalFormat:

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 def _range(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
 ) -> None:
-    found = ctx.buffers.names.get(name)
-    if found is not None and (offset < 0 or size <= 0 or offset + size > found.size):
+    if not name:  # Detaching ignores the range (8.9).
+        _attach(ctx, texture, internalformat, 0)
+        return
+    found = ctx.buffers.names.require(name)
+    if offset < 0 or size <= 0 or offset + size > found.size:
         raise invalid_value("the range is outside the buffer")
     if offset % 16:
         raise invalid_value("the offset of a buffer texture is a multiple of 16")
-    _attach(ctx, texture, internalformat, name, *((offset, size) if name else (0, 0)))
+    _attach(ctx, texture, internalformat, name, offset, size)
 
 
 def _attach(

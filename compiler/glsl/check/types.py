@@ -87,6 +87,7 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
         for d in member.declarators:
             c.check_identifier(d.name, d)
             type_ = array_of(c, base, d.dims, d)
+            check_inner_sizes(c, type_, d)
             check_declaration(c, "field", quals, type_, d)
             if d.name in names:
                 raise c.abort(f"member '{d.name}' is repeated", d)

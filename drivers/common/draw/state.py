@@ -167,8 +167,9 @@ def fragment_engine(
         depths,
         sample_pattern(samples, bound.sample_locations),
         per_sample=bound.min_samples > 1 or (facts is not None and facts.uses_sample_shading),
-        alpha_to_coverage=blend.alpha_to_coverage and raster.multisample,
-        alpha_to_one=blend.alpha_to_one and raster.multisample,
+        multisampling=raster.multisample,
+        alpha_to_coverage=blend.alpha_to_coverage,
+        alpha_to_one=blend.alpha_to_one,
     )
 
 

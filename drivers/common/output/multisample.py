@@ -61,17 +61,20 @@ class MultisampleEngine(FragmentEngine):
         depths: Sequence[DepthTarget | None],
         pattern: SamplePattern,
         per_sample: bool,
+        multisampling: bool,
         alpha_to_coverage: bool,
-        alpha_to_one: bool = False,
+        alpha_to_one: bool,
     ) -> None:
         super().__init__(state, scratch, counters)
         self._planes = colors
         self._depths = depths
         self.pattern = pattern
         self.per_sample = per_sample
-        self.alpha_to_coverage = alpha_to_coverage
-        self.alpha_to_one = alpha_to_one
-        if alpha_to_coverage and self._shades:
+        self.multisampling = multisampling
+        """Without it nothing but the primitive decides which samples are covered (14.9.3)."""
+        self.alpha_to_coverage = alpha_to_coverage and multisampling
+        self.alpha_to_one = alpha_to_one and multisampling
+        if self.alpha_to_coverage and self._shades:
             self.strategy = Strategy.SHADE_FIRST
 
     def draw(
@@ -201,7 +204,7 @@ class MultisampleEngine(FragmentEngine):
         if result.alive is not None:
             samples = np.where(result.alive, samples, MASK(0))
         written = result.outputs.get(FragResult.SAMPLE_MASK)
-        if written is not None and written[0] is not None:
+        if written is not None and written[0] is not None and self.multisampling:
             mask = np.broadcast_to(written[0].view(np.int32), count)
             samples = samples & mask.astype(MASK)
         if self.alpha_to_coverage:
