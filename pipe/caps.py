@@ -33,7 +33,6 @@ class Caps:
     max_samplers: int = _cap(16, "texture units of one shader stage")
     max_viewports: int = _cap(1, "viewports a geometry stage can select from")
     max_vertex_attribs: int = _cap(16, "vertex elements")
-    max_vertex_buffers: int = _cap(16, "vertex buffers")
     max_varyings: int = _cap(32, "vec4 slots between two stages")
     max_const_buffers: int = _cap(15, "constant buffers of one stage, the default block included")
     max_const_buffer_size: int = _cap(65536, "bytes of one constant buffer")
@@ -55,7 +54,6 @@ class Caps:
     fp64: bool = _cap(False, "64-bit floats in shaders")
     int64: bool = _cap(False, "64-bit integers in shaders")
     instancing: bool = _cap(True, "instanced draws and divisors")
-    primitive_restart: bool = _cap(True, "a restart index in indexed draws")
     quads: bool = _cap(True, "quads, quad strips and polygons are drawn as such")
     occlusion_query: bool = _cap(True, "occlusion counters")
     conditional_render: bool = _cap(True, "draws predicated on a query")
@@ -63,8 +61,6 @@ class Caps:
     seamless_cube_map: bool = _cap(True, "filtering across cube faces")
     depth_clip_disable: bool = _cap(True, "depth clamping")
     indep_blend: bool = _cap(True, "blend state per colour buffer")
-    logic_op: bool = _cap(True, "bitwise framebuffer operations")
-    polygon_mode: bool = _cap(True, "polygons as lines or points")
     clip_halfz: bool = _cap(True, "clip volumes from 0 to w")
     conservative_raster: bool = _cap(False, "pixels that a primitive only touches can be drawn")
     depth_bounds: bool = _cap(False, "a test of stored depths against bounds")
@@ -81,11 +77,8 @@ class Caps:
     driver_owns_shaders: bool = _cap(
         False, "the driver changes shaders that it is given; a caller that keeps one passes a clone"
     )
-    machine: Machine = field(
-        default=Machine(),
-        metadata={
-            "doc": "functions the driver emits; others are lowered before it is given a shader"
-        },
+    machine: Machine = _cap(
+        Machine(), "functions the driver emits; others are lowered before it is given a shader"
     )
     address_formats: str = _cap(
         "global=global64 shared=offset32 function_temp=offset32 generic=generic62",

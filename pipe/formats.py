@@ -119,10 +119,6 @@ class Format:
         )
 
     @cached_property
-    def component_count(self) -> int:
-        return sum(c.name != "X" for c in self.channels)
-
-    @cached_property
     def rgba_dtype(self) -> np.dtype[Any]:
         """The type that `unpack` returns: float32 (never float64), or int32 / uint32 for pure
         integers.

@@ -14,13 +14,11 @@ other.
 
 from __future__ import annotations
 
-from gallette.pipe.codecs.plain import texel_layout
-
 from .blocks import block_decoder, decode_blocks
 from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
 from .encode import block_codes, can_encode, encode_blocks
 from .image import clear_texel, pack, texel_bytes, texels, unpack
-from .plain import EVERY_PLANE, pack_planes, unorm_scale, unpack_planes
+from .plain import EVERY_PLANE, pack_planes, texel_layout, unorm_scale, unpack_planes
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
 __all__ = [

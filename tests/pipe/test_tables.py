@@ -84,7 +84,6 @@ def test_format_properties() -> None:
     assert FORMATS["DXT1_RGB"].is_compressed
     assert FORMATS["DXT1_RGB"].row_bytes(5) == 16
     assert FORMATS["DXT1_RGB"].rows(5) == 2
-    assert FORMATS["R8G8B8X8_UNORM"].component_count == 3
     assert repr(depth) == "Z24_UNORM_S8_UINT"
 
 

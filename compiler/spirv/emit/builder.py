@@ -32,6 +32,8 @@ _EXTENSION_OF = {
     "AtomicFloat32MinMaxEXT": "SPV_EXT_shader_atomic_float_min_max",
 }
 
+_EXTENDED = "GLSL.std.450"  # the set of extended instructions
+
 
 class ModuleBuilder:
     """A module being built. `code` is the section of function bodies."""
@@ -69,14 +71,6 @@ class ModuleBuilder:
         if name not in self.extensions:
             self.extensions.add(name)
             self.put("extension", "OpExtension", *words_of(name))
-
-    def imported(self, name: str) -> int:
-        """The id of a set of extended instructions."""
-        key = ("import", name)
-        if key not in self.known:
-            self.known[key] = id = self.id()
-            self.put("import", "OpExtInstImport", id, *words_of(name))
-        return self.known[key]
 
     def name(self, id: int, text: str) -> None:
         if text:
@@ -202,9 +196,14 @@ class ModuleBuilder:
         """Emit an instruction without a result."""
         self.code.append(Instruction(opcode(name), words))
 
-    def ext(self, name: str, type: int, *words: int, set: str = "GLSL.std.450") -> int:
-        number = grammar().extended[set].by_name[name].opcode
-        return self.op("OpExtInst", type, self.imported(set), number, *words)
+    def ext(self, name: str, type: int, *words: int) -> int:
+        """Emit an extended instruction, for which the module imports the set."""
+        key = ("import",)
+        if key not in self.known:
+            self.known[key] = id = self.id()
+            self.put("import", "OpExtInstImport", id, *words_of(_EXTENDED))
+        number = grammar().extended[_EXTENDED].by_name[name].opcode
+        return self.op("OpExtInst", type, self.known[key], number, *words)
 
     def module(self) -> Module:
         instructions = [i for name in _SECTIONS for i in self.sections[name]]

@@ -22,7 +22,7 @@ from gallette.drivers.common.program import interpolation
 from ..llvm.values import V
 from .call_out import CallingStage, CornerSite, OffsetSite
 from .emitter import Emitter
-from .intrinsics import choose, store_output
+from .intrinsics import load_slots, store_output
 from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
@@ -159,19 +159,12 @@ class ChunkStage(CallingStage):
             mode, where, bary = interpolation(instr, self.flat_colors)
             if where in ("at_offset", "at_sample"):
                 extra = [v.as_int() for v in e.values(bary.srcs[0])]
-        offset = instr.srcs[-1]
-        known = e.number(offset)
         bits = instr.result.bit_size
-        found = []
-        for i in range(instr.result.num_components):
-            at = (instr["component"] + i) * (2 if bits == 64 and mode != "attribute" else 1)
-            slot, component = first + at // 4, at % 4
-            numbers = [known] if known is not None else list(range(max(1, instr["num_slots"])))
-            options = [self._one(e, mode, slot + k, component, where, extra, bits) for k in numbers]
-            found.append(
-                options[0] if known is not None else choose(e, options, e.value(offset).as_int())
-            )
-        return found
+
+        def load(slot: int, component: int) -> V:
+            return self._one(e, mode, slot, component, where, extra, bits)
+
+        return load_slots(e, instr, first, load, 2 if bits == 64 and mode != "attribute" else 1)
 
     def _one(
         self,
@@ -194,32 +187,20 @@ class ChunkStage(CallingStage):
 
     def _per_vertex(self, e: Emitter, instr: Intrinsic) -> list[V]:
         vertex, known = instr.srcs[0], e.number(instr.srcs[0])
-        offset = e.number(instr.srcs[1])
         maker = vertex.value.instr
         own = isinstance(maker, Intrinsic) and maker.name == "load_invocation_id"
         own = own and self.stage is ShaderStage.TESS_CTRL
-        found = []
-        for i in range(instr.result.num_components):
-            at = instr["component"] + i
-            slot, component = instr["location"] + at // 4, at % 4
-            numbers = [offset] if offset is not None else list(range(max(1, instr["num_slots"])))
-            options = []
-            for k in numbers:
-                if known is not None:
-                    key = Input("corner", slot + k, component, corner=known)
-                    options.append(self.array(e, key))
-                elif own:
-                    options.append(self.array(e, Input("own_corner", slot + k, component)))
-                else:
-                    self.array(e, Input("corner", slot + k, component, "any"))
-                    site = CornerSite(slot + k, component)
-                    args = [e.wide(e.value(vertex).as_int())]
-                    options += self.call_out(e, site, args, 1, "i32")
-            if offset is not None:
-                found.append(options[0])
-            else:
-                found.append(choose(e, options, e.value(instr.srcs[1]).as_int()))
-        return found
+
+        def load(slot: int, component: int) -> V:
+            if known is not None:
+                return self.array(e, Input("corner", slot, component, corner=known))
+            if own:
+                return self.array(e, Input("own_corner", slot, component))
+            self.array(e, Input("corner", slot, component, "any"))
+            args = [e.wide(e.value(vertex).as_int())]
+            return self.call_out(e, CornerSite(slot, component), args, 1, "i32")[0]
+
+        return load_slots(e, instr, instr["location"], load)
 
     def store_output(self, e: Emitter, instr: Intrinsic) -> None:
         store_output(e, instr, 1, instr["dual_source"])

@@ -16,7 +16,7 @@ from ..llvm.text import Var
 from ..llvm.values import V
 from .chunk import ChunkStage
 from .emitter import Emitter
-from .intrinsics import choose, store_output
+from .intrinsics import load_slots, store_output
 from .layout import Words
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
@@ -55,21 +55,12 @@ class ControlStage(ChunkStage):
 
     def load_output(self, e: Emitter, instr: Intrinsic) -> list[V]:
         table = 0 if instr.name == "load_per_vertex_output" else 1
-        offset = e.number(instr.srcs[-1])
-        found = []
-        for i in range(instr.result.num_components):
-            at = instr["component"] + i
-            slot, component = instr["location"] + at // 4, at % 4
-            numbers = [offset] if offset is not None else list(range(max(1, instr["num_slots"])))
-            options = []
-            for k in numbers:
-                variable = _variable(e, (slot + k, component, table), instr.result.bit_size)
-                options.append(variable.get() if table else self._peer(e, instr, variable))
-            if offset is not None:
-                found.append(options[0])
-            else:
-                found.append(choose(e, options, e.value(instr.srcs[-1]).as_int()))
-        return found
+
+        def load(slot: int, component: int) -> V:
+            variable = _variable(e, (slot, component, table), instr.result.bit_size)
+            return variable.get() if table else self._peer(e, instr, variable)
+
+        return load_slots(e, instr, instr["location"], load)
 
     @staticmethod
     def _peer(e: Emitter, instr: Intrinsic, variable: Var) -> V:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.queries import is_multiple
@@ -139,6 +141,27 @@ def choose(e: Emitter, options: list[V], index: V) -> V:
     found = b.const(options[0].t, 0)
     for k, option in enumerate(options):
         found = b.select(index.eq(k), option, found)
+    return found
+
+
+def load_slots(
+    e: Emitter, instr: Intrinsic, first: int, load: Callable[[int, int], V], words: int = 1
+) -> list[V]:
+    """The components of an input or output, `words` components of its slots each, by a function
+    that loads a component of a slot. If the shader computes which slot it reads, each one that it
+    can reach is loaded.
+    """
+    offset = instr.srcs[-1]
+    known = e.number(offset)
+    found = []
+    for i in range(instr.result.num_components):
+        at = (instr["component"] + i) * words
+        slot, component = first + at // 4, at % 4
+        if known is not None:
+            found.append(load(slot + known, component))
+        else:
+            options = [load(slot + k, component) for k in range(max(1, instr["num_slots"]))]
+            found.append(choose(e, options, e.value(offset).as_int()))
     return found
 
 

@@ -19,7 +19,7 @@ from gallette.drivers.common.program import interpolation
 from ..llvm.values import V
 from .call_out import CallingStage
 from .emitter import Emitter
-from .intrinsics import choose, store_output
+from .intrinsics import load_slots, store_output
 from .layout import Record, TileWords, Words
 from .routines import inlined
 from .tile_keys import TileKey
@@ -288,18 +288,11 @@ class TileStage(CallingStage):
         mode, where, bary = "flat", "", None
         if instr.name == "load_interpolated_input":
             mode, where, bary = interpolation(instr, self.flat_colors)
-        offset = instr.srcs[-1]
-        known = e.number(offset)
-        found = []
-        for i in range(instr.result.num_components):
-            at = instr["component"] + i
-            slot, component = instr["location"] + at // 4, at % 4
-            numbers = [known] if known is not None else list(range(max(1, instr["num_slots"])))
-            options = [self._one(e, mode, slot + k, component, where, bary) for k in numbers]
-            found.append(
-                options[0] if known is not None else choose(e, options, e.value(offset).as_int())
-            )
-        return found
+
+        def load(slot: int, component: int) -> V:
+            return self._one(e, mode, slot, component, where, bary)
+
+        return load_slots(e, instr, instr["location"], load)
 
     def _one(
         self, e: Emitter, mode: str, slot: int, component: int, where: str, bary: Intrinsic | None
