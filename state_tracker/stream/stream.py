@@ -280,24 +280,24 @@ class Stream:
         drawn = _IS_DRAW[rows[:, 0]]
         # These may be draws of their own.
         alone = (rows[:, 0] == _CALL_LIST) | _COPIES[rows[:, 0]] | drawn
-
-        def enough(start: int, end: int) -> bool:
-            changes = np.count_nonzero(specifies[start + 1 : end] != specifies[start : end - 1])
-            return bool(changes + 2 * np.count_nonzero(alone[start:end]) >= 2 * FEW)
-
-        if not len(rows) or not enough(0, len(rows)):
+        changes = np.append(False, specifies[1:] != specifies[:-1])[: len(rows)]
+        so_far = np.append(0, np.cumsum(changes + 2 * alone))
+        if so_far[-1] < 2 * FEW:
             return []
-        apart = {place + 1: place for place in self.ctx.immediate.apart(rows)}
+        is_apart = np.zeros(len(rows), bool)
+        is_apart[self.ctx.immediate.apart(rows)] = True
+        begins = np.append(True, is_apart[:-1])
         # Primitives are drawn while other vertex arrays are bound than the application's.
         arrays = drawn | _CHANGES_ARRAYS[rows[:, 0]]
         both = (_MAKES[rows[:, 0]] | arrays).nonzero()[0]
-        turns = both[1:][arrays[both[1:]] != arrays[both[:-1]]].tolist() if arrays.any() else []
-        starts = sorted({0, *apart, *turns})
-        parts = [(start, apart.get(end, end)) for start, end in pairwise([*starts, len(rows)])]
+        begins[both[1:][arrays[both[1:]] != arrays[both[:-1]]]] = True
+        starts = begins.nonzero()[0]
+        ends = np.append(starts[1:], len(rows))
+        ends -= is_apart[ends - 1]
+        enough = so_far[ends] - so_far[starts] - changes[starts] >= 2 * FEW
         return [
             (first + start, first + end)
-            for start, end in parts
-            if end > start and enough(start, end)
+            for start, end in zip(starts[enough].tolist(), ends[enough].tolist(), strict=True)
         ]
 
     def _as_draws(self, rows: Ints, written: bytes, written_at: int) -> int:

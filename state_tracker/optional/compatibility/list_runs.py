@@ -77,7 +77,6 @@ class _Part:
 
     before = last = dict[int, Any]()
     """The run sets attributes at its end."""
-    between_equal_values = True
 
     def call(self, info: DrawInfo) -> DrawInfo:
         calls = self.run.calls
@@ -219,6 +218,7 @@ class Run:
         self.kept = KeptPrimitives(slots, np.concatenate(blocks), parts, last, before)
         self.kept.in_list, self.kept.few = False not in quads, 0
         numbers = np.array(self._numbers, np.int64)
-        self._content = Content(numbers, self._factors, [*self._parts], reads=True)
+        has = frozenset(slots)
+        self._content = Content(numbers, self._factors, [*self._parts], has=has)
         for _, each, _ in drawn:
             each.release()

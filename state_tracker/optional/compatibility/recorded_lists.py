@@ -20,6 +20,7 @@ from gallette.pipe.draw_series import Pieces, Series
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.optional.compatibility.kept_primitives import SLOTS
 from gallette.state_tracker.optional.compatibility.matrices import (
     Matrix,
     MatrixStack,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
+_ALL = frozenset(SLOTS)
 _STAGES = {Stage.VERTEX, Stage.FRAGMENT}
 _MOST_CALLS = 1 << 16
 """Limit on the calls in lists that are made together, since long lists may be called often."""
@@ -171,8 +173,8 @@ class Content:
     numbers: Ints  # of functions: `CALL` is one of the primitives
     factors: Matrix  # the matrix that each of them loads or multiplies by
     drawn: list[Drawn]
-    sets: bool = False  # whether it may set attributes
-    reads: bool = False  # whether its primitives may read attributes that it does not set
+    sets: frozenset[int] = frozenset()  # attributes that it may set
+    has: frozenset[int] = _ALL  # those for which all of its primitives have values of their own
 
 
 EMPTY = Content(np.zeros(0, np.int64), np.zeros((0, 4, 4)), [])
@@ -190,14 +192,14 @@ class _Stack:
         multiplied: list[Matrix] = []
         drawn: list[Drawn] = []
         begin, end, count = 0, len(rows), 0
-        sets = reads = False
+        sets, has = EMPTY.sets, EMPTY.has
         for place in (numbers == CALL).nonzero()[0].tolist():
             found = names.get(int(rows[place, 1]))
             content = EMPTY if found is None else found.content(ctx)
             if content is not None:
-                sets, reads = sets or content.sets, reads or content.reads
+                sets, has = sets | content.sets, has & content.has
             count += 0 if content is None else len(content.numbers)
-            if content is None or (sets and reads) or count > _MOST_CALLS:
+            if content is None or not sets <= has or count > _MOST_CALLS:
                 end = place
                 break
             made += (numbers[begin:place], content.numbers)
@@ -246,11 +248,6 @@ class Drawn(Protocol):
         """Attributes that it sets."""
         ...
 
-    @property
-    def between_equal_values(self) -> bool:
-        """Whether nothing drawn with it sets values that attributes without arrays have."""
-        ...
-
     def call(self, info: DrawInfo) -> DrawInfo:
         """The driver's call, given that of another primitive in the same arrays."""
         ...
@@ -263,7 +260,7 @@ class Drawn(Protocol):
 class Listed:
     """A display list of one primitive."""
 
-    first, between_equal_values = 0, False
+    first = 0
 
     def __init__(self, found: DisplayList) -> None:
         self._name, self._call = found.name, found.calls[0]
@@ -271,8 +268,10 @@ class Listed:
     @property
     def content(self) -> Content:
         kept = self._call.kept
-        sets = kept is None or bool(kept.set)
-        return Content(np.array([CALL]), EMPTY.factors, [self], sets=sets)
+        sets, has = _ALL, _ALL
+        if kept is not None:
+            sets, has = frozenset(kept.set), frozenset(kept.slots)
+        return Content(np.array([CALL]), EMPTY.factors, [self], sets, has)
 
     @property
     def kind(self) -> KeptPrimitives | None:
@@ -375,7 +374,7 @@ def _token(ctx: Context, drawn: Drawn) -> Any:
     tracked = ctx.lighting.color_material_enabled and int(VertAttrib.COLOR0) in drawn.last
     if drawn.vao is None or drawn.before or tracked:
         return None
-    return fixed_token(ctx, drawn.vao, drawn.between_equal_values)
+    return fixed_token(ctx, drawn.vao, reads_current=True)
 
 
 def is_known(executable: Executable | None) -> bool:

@@ -293,6 +293,38 @@ def test_colours_outside_primitives_are_set_together(monkeypatch: pytest.MonkeyP
     old.context.release()
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_lists_with_the_current_colour_are_a_series(driver: str, sizes: list[int]) -> None:
+    """Lists of shapes have no colours; one that sets the colour ends a series."""
+    old = Old(driver, 1)
+    gl, lists = old.gl, old.gl.gen_lists(3)
+    for number in range(3):
+        gl.new_list(lists + number, GL.COMPILE)
+        gl.begin(GL.TRIANGLE_FAN)
+        for x, y in ((0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)):
+            if number == 2:
+                gl.color3f(0.0, 1.0, 0.0)
+            gl.vertex2f(x, y)
+        gl.end()
+        gl.end_list()
+    for frame in range(3):
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.finish()
+        sizes.clear()
+        gl.color3f(1.0, 0.0, 0.0)
+        for step in range(60):
+            gl.push_matrix()
+            gl.translatef(-0.95 + 0.03 * step, 0.0, 0.0)
+            gl.call_list(lists + (2 if step == 30 else step % 2))
+            gl.pop_matrix()
+        gl.finish()
+        assert sum(sizes) > 50 or not frame
+    row = np.frombuffer(gl.read_pixels(0, 33, SIZE, 1, GL.RGBA, GL.UNSIGNED_BYTE), np.uint8)
+    seen = row.reshape(SIZE, 4)[:, :3]
+    assert (seen[4] == (255, 0, 0)).all() and (seen[60] == (0, 255, 0)).all()
+    old.context.release()
+
+
 def test_materials_that_follow_the_colour_are_those_of_each_draw(
     monkeypatch: pytest.MonkeyPatch, sizes: list[int]
 ) -> None:
