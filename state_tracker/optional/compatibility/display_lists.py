@@ -65,9 +65,6 @@ MAX_NESTING = 64
 _MOST_COMMANDS = 1 << 10
 """Limit on the calls of lists whose commands are kept: longer ones are slow in any case."""
 
-_WORTH_A_BUFFER = 64
-"""Fewer recorded calls of vertices are compiled one by one."""
-
 Method = Callable[..., Any]
 Around = Callable[["Context", Method, tuple[Any, ...]], None]
 """Makes a call with the state that was current when it was recorded."""
@@ -341,7 +338,7 @@ class Recorder:
         # The first primitive may have begun before these calls, and the last may not end yet.
         first = int(places[0]) + 1 if steps[places[0]] < 0 else 0
         end = len(rows) if steps[places[-1]] < 0 else int(places[-1])
-        if end - first < _WORTH_A_BUFFER or (found := kept(self._ctx, rows[first:end])) is None:
+        if end <= first or (found := kept(self._ctx, rows[first:end])) is None:
             return 0
         stream = self._ctx.stream
         stream.make(rows[:first])

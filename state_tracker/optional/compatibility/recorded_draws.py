@@ -148,6 +148,10 @@ class Rooms:
         self._rooms = {}
 
 
+class _OtherWay(Exception):
+    """Recorded calls must be made in another way than as draws that are followed."""
+
+
 class RecordedDraws:
     """The draws, and the calls between them that set state."""
 
@@ -158,7 +162,7 @@ class RecordedDraws:
         recorded calls they make; `vao`: where the vertices are, if not in the application's arrays.
         Then `current` has the attributes that differ between draws.
 
-        A ValueError says that they must be made in another way.
+        Raises `_OtherWay` if they must be made in another way.
         """
         self._ctx, self._vao, self.count = ctx, vao, count
         self._current: dict[int, Any] = {} if vao is not None else current.columns
@@ -171,7 +175,7 @@ class RecordedDraws:
             try:
                 self._materials = RecordedMaterials(ctx, rows[sets], np.cumsum(sets)[drawn])
             except GLError as error:
-                raise ValueError from error
+                raise _OtherWay from error
         self.rows = rows[~(moves | sets)]
         self.state = hash(marshal.dumps((self._arrays(), ctx.lighting.values), 2)) & _ALL_BITS
         """The hash of the state, outside the slots of the stream, that selects the shaders."""
@@ -265,7 +269,7 @@ def _moved(ctx: Context, rows: Ints, moves: Any, drawn: Any) -> Moved | None:
     some = rows[follows]
     some[drawn[follows], 0] = CALL
     if (moved := moved_by(ctx, some)) is None:
-        raise ValueError
+        raise _OtherWay
     return moved
 
 
@@ -294,7 +298,7 @@ def recorded_draws(ctx: Context, rooms: Rooms, rows: Ints, ends: Ints) -> Record
                 return None
             return RecordedDraws(ctx, rows[others], count, None, current)
         return _of_primitives(ctx, rooms, rows, inside)
-    except ValueError:
+    except _OtherWay:
         return None
 
 
